@@ -1,0 +1,68 @@
+// The operations: one enumerator for each row of ir/ops/*.def, what a row says, and `apply`, which runs one eagerly. The same
+// table serves the graph, the reference evaluator and code generation: code looks at an operation's kind, never at its name.
+#pragma once
+
+#include <span>
+
+#include "runtime/context.h"
+#include "runtime/ops/attrs.h"
+#include "runtime/tensor/tensor.h"
+
+namespace tfl {
+
+enum class Op : uint16_t {
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) name,
+#include "ir/ops/elementwise.def"
+#undef TFL_ELEMENTWISE
+#define TFL_OP(name, tf_name, kind, min_operands, max_operands, results) name,
+#include "ir/ops/structural.def"
+#undef TFL_OP
+};
+
+enum class OpKind : uint8_t { Elementwise, Reduce, Scan, View, Move, Contract, Gather, Create, Random, Check, Effect, Control, Text };
+
+/// Which element types an elementwise operation takes.
+enum class TypeClass : uint8_t { any, numeric, floating, integer, boolean, numeric_or_bool, comparable, real_signed };
+/// The element type of an elementwise result.
+enum class ResultType : uint8_t { same, boolean };
+
+struct OpInfo {
+  std::string_view name;     // "matmul": script name, IR text, documentation
+  std::string_view tf_name;  // "BatchMatMulV2": TensorFlow's, in its messages and graph definitions
+  OpKind kind;
+  int min_operands;
+  int max_operands;  // -1: any number
+  int results;       // -1: depends on attributes
+  TypeClass types;   // elementwise only
+  ResultType result; // elementwise only
+};
+
+const OpInfo& op_info(Op op);
+int op_count();
+
+using Tensors = SmallVec<Tensor, 2>;
+
+/// A dtype and sizes. A negative size is unknown while tracing (its meaning belongs to the graph); `ranked` false: nothing is known.
+struct TensorType {
+  DType dtype = DType::F32;
+  bool ranked = true;
+  Dims dims;
+  bool operator==(const TensorType&) const = default;
+};
+
+/// What shape inference sees of one operand: its type and, where it is known, its value (else an empty Tensor).
+struct OperandInfo {
+  TensorType type;
+  Tensor value;
+};
+
+/// The types of the results, or the error TensorFlow raises for these operands (class and text) — the one place where an
+/// operation's operands are checked: eager execution and tracing both call it.
+Result<void> infer(Context& context, Op op, std::span<const OperandInfo> operands, const Attrs& attrs, SmallVec<TensorType, 2>& results);
+
+/// Runs one operation on concrete operands: checks as `infer` does, then computes.
+Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results);
+/// The same for an operation with one result.
+Result<Tensor> apply1(Context& context, Op op, std::initializer_list<Tensor> operands, const Attrs& attrs = {});
+
+}  // namespace tfl
