@@ -1,0 +1,28 @@
+# Libraries of the system. What can be linked statically is: a dynamic library costs a part of a millisecond at every start.
+
+find_package(Threads REQUIRED)
+
+set(ZLIB_USE_STATIC_LIBS ON)
+find_package(ZLIB REQUIRED)
+
+# Debian has {fmt} as a shared library only; it is small, so one file of ours compiles it in.
+find_path(TFL_FMT_INCLUDE fmt/format-inl.h REQUIRED)
+add_library(tfl_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt_library.cpp)
+target_include_directories(tfl_fmt SYSTEM PUBLIC ${TFL_FMT_INCLUDE})
+
+# The line editor, for the REPL alone.
+find_path(TFL_EDIT_INCLUDE histedit.h REQUIRED)
+add_library(tfl_edit INTERFACE)
+target_include_directories(tfl_edit SYSTEM INTERFACE ${TFL_EDIT_INCLUDE})
+foreach(library edit tinfo bsd md)
+  find_library(TFL_LIB_${library}_A NAMES lib${library}.a)
+  if(NOT TFL_LIB_${library}_A)
+    set(TFL_EDIT_DYNAMIC ON)
+  endif()
+endforeach()
+if(TFL_EDIT_DYNAMIC)
+  find_library(TFL_LIB_edit edit REQUIRED)
+  target_link_libraries(tfl_edit INTERFACE ${TFL_LIB_edit})
+else()
+  target_link_libraries(tfl_edit INTERFACE ${TFL_LIB_edit_A} ${TFL_LIB_tinfo_A} ${TFL_LIB_bsd_A} ${TFL_LIB_md_A})
+endif()

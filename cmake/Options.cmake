@@ -1,0 +1,55 @@
+# Compiler and linker settings that hold for everything built here.
+
+option(TFL_WERROR "treat warnings as errors" ON)
+set(TFL_SANITIZE "" CACHE STRING "sanitizers, as in -fsanitize=; empty for none")
+option(TFL_FUZZ "build the fuzz targets (clang, libFuzzer)" OFF)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+# Dev is for the edit-compile-test loop; RelWithDebInfo is what ./dev builds and what is measured.
+set(CMAKE_CXX_FLAGS_DEV "-O1 -g1 -D_GLIBCXX_ASSERTIONS" CACHE STRING "flags of build type Dev")
+set(CMAKE_C_FLAGS_DEV "-O1 -g1" CACHE STRING "flags of build type Dev")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g0 -DNDEBUG" CACHE STRING "" FORCE)
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG" CACHE STRING "" FORCE)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Release, Dev or RelWithDebInfo" FORCE)
+endif()
+
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(TFL_CCACHE ccache)
+  if(TFL_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${TFL_CCACHE})
+  endif()
+endif()
+
+# The results of floating-point code are part of the language: no contraction anywhere, and never a fast-math flag.
+# ANTLR's archive is not position-independent, so neither is the program.
+add_compile_options(-ffp-contract=off -fno-pie -fno-semantic-interposition)
+add_link_options(-no-pie -Wl,--as-needed)
+
+if(TFL_SANITIZE)
+  add_compile_options(-fsanitize=${TFL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS)
+  add_link_options(-fsanitize=${TFL_SANITIZE})
+  add_compile_definitions(TFL_SANITIZED=1)
+else()
+  add_link_options(-static-libgcc -static-libstdc++)  # a start of a few milliseconds has no time to load them
+endif()
+if(TFL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# Warnings, for our own code only. GNU statement expressions, labels as values and vector extensions are in use on purpose;
+# g++ can only leave them out by leaving out -Wpedantic.
+add_library(tfl_warnings INTERFACE)
+target_compile_options(tfl_warnings INTERFACE -Wall -Wextra -Wswitch -Wnon-virtual-dtor -Woverloaded-virtual -Wno-psabi
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-ignored-attributes>
+  $<$<CXX_COMPILER_ID:Clang>:-Wpedantic -Wno-gnu-statement-expression -Wno-gnu-label-as-value -Wno-gnu-zero-variadic-macro-arguments
+    -Wno-gnu-case-range -Wno-gnu-anonymous-struct -Wno-nested-anon-types -Wno-vla-extension -Wno-unknown-warning-option>
+  $<$<BOOL:${TFL_WERROR}>:-Werror>)

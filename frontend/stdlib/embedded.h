@@ -1,0 +1,30 @@
+// The files of stdlib/ as the build put them into the program: names and bytes. Knows nothing of what the text means;
+// whoever imports a module of the library looks its file up here.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace tfl {
+
+struct EmbeddedFile {
+  const char* name;  // path below stdlib/, with '/' between folders, e.g. "tensorflow/nn.tfl"
+  const char* data;  // not null: `size` bytes, followed by a zero byte
+  std::size_t size;
+
+  std::string_view text() const { return {data, size}; }
+};
+
+// Sorted by name; `stdlib_file_count` of them. The symbols are made by cmake/EmbedStdlib.cmake.
+extern const EmbeddedFile stdlib_files[] __asm__("tfl_stdlib_files");
+extern const std::size_t stdlib_file_count __asm__("tfl_stdlib_file_count");
+
+// The file of that name, or null.
+inline const EmbeddedFile* find_stdlib_file(std::string_view name) {
+  for (std::size_t i = 0; i < stdlib_file_count; ++i) {
+    if (name == stdlib_files[i].name) return &stdlib_files[i];
+  }
+  return nullptr;
+}
+
+}  // namespace tfl
