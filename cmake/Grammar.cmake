@@ -22,7 +22,7 @@ function(tfl_grammar frontend lexer parser)
   add_custom_command(OUTPUT ${generated}
     COMMAND ${TFL_ANTLR} -Dlanguage=Cpp -no-listener -no-visitor -Xexact-output-dir -o ${raw}
       ${PROJECT_SOURCE_DIR}/${lexer} ${PROJECT_SOURCE_DIR}/${parser}
-    COMMAND ${CMAKE_COMMAND} -DRAW=${raw} -DOUT=${out} "-DCLASSES=${lexer_class}\;${parser_class}" -P ${patch}
+    COMMAND ${CMAKE_COMMAND} -DRAW=${raw} -DOUT=${out} -DCLASSES=${lexer_class},${parser_class} -P ${patch}
     DEPENDS ${PROJECT_SOURCE_DIR}/${lexer} ${PROJECT_SOURCE_DIR}/${parser} ${patch}
     COMMENT "Generating the lexer and the parser" VERBATIM)
 

@@ -2,7 +2,7 @@
 # and fill them from a static object. Each such member becomes a function that makes the table when it is first asked for, and
 # the first lexer or parser constructed runs the initialiser. The tables are never freed: they live as long as the process.
 #
-#   cmake -DRAW=folder -DOUT=folder -DCLASSES=A;B -P PatchAntlr.cmake
+#   cmake -DRAW=folder -DOUT=folder -DCLASSES=A,B -P PatchAntlr.cmake
 
 set(members _decisionToDFA _sharedContextCache _atn _serializedATN _ruleNames _channelNames _modeNames _literalNames _symbolicNames
   _vocabulary _tokenNames)
@@ -29,6 +29,7 @@ function(write_if_different path text)
   file(WRITE "${path}" "${text}")
 endfunction()
 
+string(REPLACE "," ";" CLASSES "${CLASSES}")
 foreach(class IN LISTS CLASSES)
   file(READ ${RAW}/${class}.h header)
   string(REGEX REPLACE "static ([A-Za-z0-9_:<>]+) (_[A-Za-z]+);" "static \\1& @\\2();" header "${header}")
