@@ -206,13 +206,25 @@ inline constexpr bool is_floating = std::is_floating_point_v<elem_of<V>>;
 
 // ---- halves ----------------------------------------------------------------------------------------------------------------
 
+namespace detail {
+// Lanes First, First + 1, ... of the registers a and b laid end to end.
+template <int First, class R, int... I>
+TFL_INLINE auto lanes_from(R a, R b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (First + I)...);
+}
+}  // namespace detail
+
 template <class T, int N>
 TFL_INLINE Vec<T, N / 2> low_half(const Vec<T, N>& a) {
   if constexpr (Vec<T, N>::split) {
     return a.lo;
   } else {
     Vec<T, N / 2> h;
-    std::memcpy(static_cast<void*>(&h), &a, sizeof h);
+    if constexpr (N == 2) {
+      h.r = a.r[0];
+    } else {
+      h.r = detail::lanes_from<0>(a.r, a.r, std::make_integer_sequence<int, N / 2>());
+    }
     return h;
   }
 }
@@ -222,7 +234,11 @@ TFL_INLINE Vec<T, N / 2> high_half(const Vec<T, N>& a) {
     return a.hi;
   } else {
     Vec<T, N / 2> h;
-    std::memcpy(static_cast<void*>(&h), reinterpret_cast<const char*>(&a) + sizeof h, sizeof h);
+    if constexpr (N == 2) {
+      h.r = a.r[1];
+    } else {
+      h.r = detail::lanes_from<N / 2>(a.r, a.r, std::make_integer_sequence<int, N / 2>());
+    }
     return h;
   }
 }
@@ -232,9 +248,10 @@ TFL_INLINE Vec<T, 2 * H> join(const Vec<T, H>& lo, const Vec<T, H>& hi) {
   if constexpr (Vec<T, 2 * H>::split) {
     v.lo = lo;
     v.hi = hi;
+  } else if constexpr (H == 1) {
+    v.r = typename Vec<T, 2>::Reg{lo.r, hi.r};
   } else {
-    std::memcpy(static_cast<void*>(&v), &lo, sizeof lo);
-    std::memcpy(reinterpret_cast<char*>(&v) + sizeof lo, &hi, sizeof hi);
+    v.r = detail::lanes_from<0>(lo.r, hi.r, std::make_integer_sequence<int, 2 * H>());
   }
   return v;
 }
@@ -256,12 +273,6 @@ TFL_INLINE R lift(F f, const Vec<T, N>& a, const Rest&... rest) {
 // Signed arithmetic in C++ must not overflow; unsigned may.
 template <class T>
 using wrapping = std::conditional_t<std::is_integral_v<T>, unsigned_of<T>, T>;
-template <class T, int N, class R>
-TFL_INLINE auto wrap(R r) {
-  return __builtin_bit_cast(typename RegOf<wrapping<T>, N>::Type, r);
-}
-template <class V, int N>
-inline constexpr int kRegLanes = N;
 }  // namespace detail
 
 // ---- bit casts, conversions, arithmetic ------------------------------------------------------------------------------------
@@ -291,6 +302,12 @@ TFL_INLINE Vec<U, N> convert(const Vec<T, N>& a) {
     Vec<U, N> out;
     if constexpr (N == 1) {
       out.r = static_cast<U>(a.r);
+#if defined(TFL_HAS_AVX512)  // the compiler splits these two
+    } else if constexpr (std::is_same_v<T, float> && std::is_same_v<U, double> && N == 8) {
+      out.r = _mm512_maskz_cvtps_pd((__mmask8)-1, a.r);
+    } else if constexpr (std::is_same_v<T, double> && std::is_same_v<U, float> && N == 8) {
+      out.r = _mm512_maskz_cvtpd_ps((__mmask8)-1, a.r);
+#endif
     } else {
       out.r = __builtin_convertvector(a.r, typename detail::RegOf<U, N>::Type);
     }

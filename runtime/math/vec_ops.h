@@ -28,6 +28,12 @@ struct ElemOfReg<R, false> {
 template <class R>
 inline constexpr bool kIsF32 = std::is_same_v<typename ElemOfReg<R>::Type, float>;
 
+// The unmasked forms of these draw false "uninitialized" warnings from g++ 12's own headers.
+#define TFL_SQRT512_PS(a) _mm512_maskz_sqrt_ps((__mmask16)-1, a)
+#define TFL_SQRT512_PD(a) _mm512_maskz_sqrt_pd((__mmask8)-1, a)
+#define TFL_ROUND512_PS(a, mode) _mm512_maskz_roundscale_ps((__mmask16)-1, a, mode)
+#define TFL_ROUND512_PD(a, mode) _mm512_maskz_roundscale_pd((__mmask8)-1, a, mode)
+
 // Chooses the intrinsic for a register of R's size and element type; falls through where the machine has none.
 #if defined(__x86_64__)
 #if TFL_HAS_AVX512
@@ -79,7 +85,7 @@ TFL_INLINE R reg_sqrt(R a) {
     }
   } else {
 #if TFL_HAS_AVX512 || TFL_HAS_AVX2
-    TFL_DISPATCH(_mm_sqrt_ps, _mm_sqrt_pd, _mm256_sqrt_ps, _mm256_sqrt_pd, _mm512_sqrt_ps, _mm512_sqrt_pd, a)
+    TFL_DISPATCH(_mm_sqrt_ps, _mm_sqrt_pd, _mm256_sqrt_ps, _mm256_sqrt_pd, TFL_SQRT512_PS, TFL_SQRT512_PD, a)
 #elif defined(__x86_64__)
     if constexpr (sizeof(R) == 16) {
       if constexpr (kIsF32<R>) {
@@ -111,8 +117,8 @@ TFL_INLINE R reg_round(R a) {
       return _mm_cvtsd_f64(_mm_round_sd(v, v, mode));
     }
   } else {
-    TFL_DISPATCH(_mm_round_ps, _mm_round_pd, _mm256_round_ps, _mm256_round_pd, _mm512_roundscale_ps, _mm512_roundscale_pd,
-                 a, mode)
+    TFL_DISPATCH(_mm_round_ps, _mm_round_pd, _mm256_round_ps, _mm256_round_pd, TFL_ROUND512_PS, TFL_ROUND512_PD, a,
+                 mode)
     R out;
     for (unsigned i = 0; i < sizeof(R) / sizeof(a[0]); ++i) out[i] = reg_round<Mode>(a[i]);
     return out;
@@ -341,10 +347,10 @@ TFL_INLINE Vec<T, N> table(const Vec<I, N>& index, const std::array<T, K>& value
 #if TFL_HAS_AVX512
   if constexpr (sizeof(T) == 4 && sizeof(I) == 4 && N == 16) {
     return bitcast<T>(detail::lift<Vec<float, N>>(
-        [&](auto i) { return _mm512_i32gather_ps((__m512i)i, values.data(), 4); }, index));
+        [&](auto i) { return _mm512_mask_i32gather_ps(__m512{}, (__mmask16)-1, (__m512i)i, values.data(), 4); }, index));
   } else if constexpr (sizeof(T) == 8 && sizeof(I) == 8 && N == 8) {
     return bitcast<T>(detail::lift<Vec<double, N>>(
-        [&](auto i) { return _mm512_i64gather_pd((__m512i)i, values.data(), 8); }, index));
+        [&](auto i) { return _mm512_mask_i64gather_pd(__m512d{}, (__mmask8)-1, (__m512i)i, values.data(), 8); }, index));
   }
 #endif
   Vec<T, N> out;
