@@ -22,9 +22,21 @@ enum class Op : uint16_t {
 enum class OpKind : uint8_t { Elementwise, Reduce, Scan, View, Move, Contract, Gather, Create, Random, Check, Effect, Control, Text };
 
 /// Which element types an elementwise operation takes.
-enum class TypeClass : uint8_t { any, numeric, floating, integer, boolean, numeric_or_bool, comparable, real_signed };
+enum class TypeClass : uint8_t {
+  any,                // every type, strings included
+  numeric,            // integers and floats
+  numeric_or_string,
+  floating,
+  single_or_double,   // floats that are no half types
+  integer,
+  signed_integer,
+  boolean,
+  real_signed,        // floats and signed integers
+  choice,             // a bool first, then two operands of one type, whichever
+};
+bool type_class_has(TypeClass types, DType dtype);
 /// The element type of an elementwise result.
-enum class ResultType : uint8_t { same, boolean };
+enum class ResultType : uint8_t { same, boolean, byte };
 
 struct OpInfo {
   std::string_view name;     // "matmul": script name, IR text, documentation
@@ -62,6 +74,11 @@ Result<void> infer(Context& context, Op op, std::span<const OperandInfo> operand
 
 /// Runs one operation on concrete operands: checks as `infer` does, then computes.
 Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results);
+/// The same with operands that the caller may lose: the result may take over the memory of one that nobody else holds.
+Result<void> apply_consuming(Context& context, Op op, std::span<Tensor> operands, const Attrs& attrs, Tensors& results);
+/// An error of this operation, worded as TensorFlow words them: "TEXT [Op:AddV2] name: NAME".
+Failure op_failure(ErrorKind kind, Op op, const Attrs& attrs, std::string_view text);
+
 /// The same for an operation with one result.
 Result<Tensor> apply1(Context& context, Op op, std::initializer_list<Tensor> operands, const Attrs& attrs = {});
 
