@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Rules about the source files: who may include whom, how long a file may be, what no file may contain. Prints `ok RULE` or
+`FAIL RULE` and the places, as tests/run expects."""
+import argparse
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Which layers a layer may include beside itself.
+LAYERS = {
+    "runtime": set(),
+    "ir": {"runtime"},
+    "optimizer": {"runtime", "ir"},
+    "codegen": {"runtime", "ir", "optimizer"},
+    "frontend": {"runtime", "ir"},
+    "cli": {"runtime", "ir", "optimizer", "codegen", "frontend"},
+}
+
+# Libraries that one folder alone may include.
+LIBRARIES = [
+    ("ANTLR", re.compile(r"antlr4|antlr4-runtime\.h|TflLexer\.h|TflParser\.h"), "frontend/parse/"),
+    ("CLI11", re.compile(r"CLI/"), "cli/"),
+    ("libedit", re.compile(r"histedit\.h|editline/"), "cli/"),
+    ("LLVM", re.compile(r"llvm(-c)?/"), "codegen/llvm/"),
+    ("CUDA", re.compile(r"cuda"), "runtime/device/cuda/"),
+    ("Catch2", re.compile(r"catch2/"), "tests/"),
+]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
+MAX_LINES = 500
+COUNTED = (".cpp", ".h", ".def", ".tfl", ".py", ".g4", ".cmake")
+TEXT = COUNTED + (".md", ".txt", ".list", ".test", ".json", ".out", ".expect")
+SKIPPED_FOLDERS = re.compile(r"^(build.*|\..*|__pycache__)$")
+
+WORDS = [
+    ("unfinished", re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")),
+    ("machine-paths", re.compile(r"/work/|/home/\w|/tmp/(brief|oracle|b-)")),
+]
+
+
+def files():
+    for where, folders, names in os.walk(ROOT):
+        folders[:] = sorted(d for d in folders if not SKIPPED_FOLDERS.match(d))
+        for name in sorted(names):
+            path = os.path.join(where, name)
+            relative = os.path.relpath(path, ROOT)
+            if name.endswith(TEXT) or "/" not in relative or relative in ("tests/run", "bench/run"):
+                if not os.path.islink(path):
+                    yield relative
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def without_comments(text):
+    """C++ text with comments and string literals blanked."""
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', " ", text, flags=re.S)
+
+
+def check_includes(sources):
+    for path, text in sources.items():
+        layer = path.split("/")[0]
+        for quote, name in INCLUDE.findall(text):
+            target = name.split("/")[0]
+            if layer in LAYERS and target in LAYERS and target != layer and target not in LAYERS[layer]:
+                if not (layer == "runtime" and re.fullmatch(r"ir/ops/\w+\.def", name)):
+                    yield f"{path}: {layer} must not include {name}"
+            if quote == '"' and layer in LAYERS and "/" not in name and not name.startswith("Tfl"):
+                yield f"{path}: write the path of {name} from the project's folder"
+            for library, pattern, home in LIBRARIES:
+                if pattern.match(name) and not path.startswith(home):
+                    yield f"{path}: only {home} may include {library} ({name})"
+
+
+def check_heavy_headers(sources):
+    for path, text in sources.items():
+        for _, name in INCLUDE.findall(text):
+            if path.split("/")[0] in LAYERS and name in ("iostream", "regex"):
+                yield f"{path}: <{name}> costs too much"
+            if path.endswith(".h") and name == "fmt/format.h":
+                yield f"{path}: headers include <fmt/core.h> only"
+
+
+def check_headers(sources):
+    for path, text in sources.items():
+        if path.endswith(".h"):
+            if "#pragma once" not in text:
+                yield f"{path}: no #pragma once"
+            if not text.startswith("//"):
+                yield f"{path}: does not begin with what it is for"
+
+
+def check_exceptions(sources):
+    for path, text in sources.items():
+        if path.split("/")[0] in LAYERS and not path.startswith("frontend/parse/"):
+            for number, line in enumerate(without_comments(text).split("\n"), 1):
+                if re.search(r"\bthrow\s+[A-Za-z_:]|\bthrow\s*;|\bcatch\s*\(", line):
+                    yield f"{path}:~{number}: errors are values here"
+
+
+def check_length(paths):
+    for path in paths:
+        if path.endswith(COUNTED):
+            count = read(path).count("\n")
+            if count > MAX_LINES:
+                yield f"{path}: {count} lines, more than {MAX_LINES}"
+
+
+def check_words(paths, pattern):
+    for path in paths:
+        for number, line in enumerate(read(path).split("\n"), 1):
+            if pattern.search(line) and "tests/lint/" not in path:
+                yield f"{path}:{number}: {line.strip()[:100]}"
+
+
+def report(rule, places):
+    places = list(places)
+    print(f"{'FAIL' if places else 'ok'} {rule}")
+    for place in places:
+        print("  " + place)
+    return not places
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--build")
+    p.parse_args()
+    paths = list(files())
+    sources = {path: read(path) for path in paths if path.endswith((".cpp", ".h", ".def"))}
+    results = [
+        report("layers-and-libraries", check_includes(sources)),
+        report("heavy-headers", check_heavy_headers(sources)),
+        report("headers-begin-with-their-purpose", check_headers(sources)),
+        report("errors-are-values", check_exceptions(sources)),
+        report("file-length", check_length(paths)),
+    ]
+    results += [report(rule, check_words(paths, pattern)) for rule, pattern in WORDS]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
