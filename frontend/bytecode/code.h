@@ -1,0 +1,82 @@
+// Compiled code: instructions, constants, names, spans and exception handlers of one function, class body or module.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/object/object.h"
+#include "frontend/parse/source.h"
+
+namespace tfl {
+
+enum class Opcode : uint8_t {
+#define TFL_INSTRUCTION(name, operands) name,
+#include "frontend/bytecode/instructions.def"
+#undef TFL_INSTRUCTION
+};
+
+struct Instruction {
+  Opcode op;
+  uint8_t x;
+  uint16_t a;
+  uint16_t b;
+  uint16_t c;
+  int32_t bc() const { return static_cast<int32_t>(static_cast<uint32_t>(b) | static_cast<uint32_t>(c) << 16); }
+  void set_bc(int32_t v) {
+    b = static_cast<uint16_t>(static_cast<uint32_t>(v) & 0xFFFF);
+    c = static_cast<uint16_t>(static_cast<uint32_t>(v) >> 16);
+  }
+};
+static_assert(sizeof(Instruction) == 8);
+
+/// An error raised at an instruction in [first, last) goes to `target` with the exception in register `reg`.
+/// Inner handlers come before outer ones.
+struct Handler {
+  uint32_t first, last, target;
+  uint16_t reg;
+};
+
+/// What the traceback underlines: the whole span, and for a binary operation or subscript the operator within it.
+struct InstructionSpan {
+  Span span;
+  Span anchor;  // all 0: none
+};
+
+struct Param {
+  Str* name;
+  ast::ParamKind kind;
+};
+
+/// A name cache of LoadGlobal/StoreGlobal, filled in by the VM.
+struct GlobalCache {
+  uint32_t module_version = 0;   // keys_version of the module's dict, 0: not filled
+  uint32_t builtin_version = 0;  // keys_version of the builtins' dict when the name came from there
+  uint32_t entry = 0;
+  bool builtin = false;
+};
+
+struct Code : Object {
+  std::vector<Instruction> instructions;
+  std::vector<Value> constants;
+  std::vector<InstructionSpan> spans;     // one an instruction
+  std::vector<Handler> handlers;
+  std::vector<Param> params;              // in the order of the registers they arrive in: r[0] ..
+  std::vector<Str*> register_names;       // names of the first registers (locals and cells); null for temporaries
+  std::vector<uint16_t> free_registers;   // registers that get the closure's cells, in order
+  std::vector<Str*> free_names;
+  mutable std::vector<GlobalCache> caches;
+  Str* name;
+  Str* qualname;
+  Value doc;                              // Str or None
+  std::shared_ptr<const Source> source;
+  Span span;                              // of the def, lambda, class or module
+  uint32_t registers = 0;                 // frame size
+  bool generator = false;
+  bool class_body = false;
+  bool module_body = false;
+  uint16_t positional_only = 0, positional = 0, keyword_only = 0;  // parameter counts, *args and **kwargs apart
+  bool var_positional = false, var_keyword = false;
+};
+
+}  // namespace tfl

@@ -1,0 +1,31 @@
+// From source text to code: parse, scopes, bytecode. Everything found wrong is reported at once, before anything runs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/bytecode/code.h"
+#include "frontend/diagnostics/diagnostic.h"
+#include "frontend/vm/interp.h"
+
+namespace tfl {
+
+struct CompileResult {
+  Value code;  // Code of the module; Empty when there are errors
+  std::vector<Diagnostic> diagnostics;
+};
+
+struct CompileOptions {
+  bool show_results = false;  // REPL: an expression statement prints its value
+  bool rewrite_asserts = false;
+};
+
+CompileResult compile_module(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});
+/// Binary form, for the bytecode cache and the standard library inside the program. Trusts nothing when reading.
+std::string serialise_code(Interp&, const Value& code);
+Result<Value> deserialise_code(Interp&, std::string_view data, std::shared_ptr<const Source> source);
+/// `tfl dump --bytecode`.
+std::string dump_code(Interp&, const Value& code);
+
+}  // namespace tfl

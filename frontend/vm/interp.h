@@ -1,0 +1,146 @@
+// The interpreter: one running program with its types, interned names, modules and options. Natives get it as their first
+// parameter. Everything that makes host objects is here; what objects do is in frontend/object/protocol.h.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/object/object.h"
+#include "frontend/vm/streams.h"
+#include "runtime/context.h"
+
+namespace tfl {
+
+struct Frame;
+struct Source;
+
+struct InterpOptions {
+  int max_depth = 1000;         // RecursionError beyond
+  std::vector<std::string> argv;
+  std::string script_folder;    // where `import` looks; empty: the working directory
+  std::vector<std::string> allow_read, allow_write;
+  bool allow_all = false;
+  bool use_cache = true;        // bytecode cache on disk
+  bool rewrite_asserts = false; // `tfl test`: a failing assert shows its values
+  bool color = false;
+};
+
+class Interp {
+ public:
+  Interp(Context& context, InterpOptions options);
+  ~Interp();
+  Interp(const Interp&) = delete;
+  Interp& operator=(const Interp&) = delete;
+
+  Context& context;
+  InterpOptions options;
+  Types types;
+  Symbols sym;
+  Streams streams;
+  Value not_implemented;  // the NotImplemented singleton
+  Value ellipsis;
+  Value builtins;         // Module
+  Value modules;          // Dict: sys.modules
+  Value empty_tuple;
+  Frame* frame = nullptr; // the innermost running frame
+  int depth = 0;          // host calls in progress, native re-entries included
+
+  // ------------------------------------------------------------------------------------------------- making values
+  /// The one Str of this text; identifiers and attribute names are always interned.
+  Str* intern(std::string_view text);
+  Value str(std::string text);
+  Value str(Str* s) { return Value::share(s); }
+  template <class... Args>
+    requires(sizeof...(Args) > 0)
+  Value strf(fmt::format_string<Args...> f, Args&&... args) {
+    return str(fmt::vformat(f, fmt::make_format_args(args...)));
+  }
+  Value bytes(std::string data);
+  Value list(std::vector<Value> items = {});
+  Value tuple(std::span<const Value> items);
+  Value tuple(std::initializer_list<Value> items) { return tuple(std::span<const Value>(items.begin(), items.size())); }
+  Value dict();
+  Value set();
+  Value slice(Value start, Value stop, Value step);
+  Value cell(Value v = {});
+  Value bound_method(const Value& function, const Value& self);
+  Value native(const NativeDef& def, Value self = {}, Type* owner = nullptr);
+  Value module(std::string_view name);
+  /// A class as a class statement makes it.
+  Type* new_type(std::string_view name, Type* base, Value dict, std::string_view module);
+  /// Storage for an object of `type`, header filled in, refs 1; the caller constructs the rest in place.
+  template <class T>
+  T* allocate(Type* type, size_t bytes = sizeof(T)) {
+    T* o = static_cast<T*>(context.heap.allocate(bytes));
+    new (o) T();
+    o->refs = 1;
+    o->kind = static_cast<uint8_t>(type->slots->kind);
+    o->flags = 0;
+    o->extra = 0;
+    o->type = type;
+    return o;
+  }
+  static Interp& of(void* object) { return *static_cast<Interp*>(Heap::of(object).owner); }
+
+  // ------------------------------------------------------------------------------------------------------ types
+  Type* type_of(const Value& v) const {
+    switch (v.tag()) {
+      case Tag::Object: return v.is_tensor() ? types.tensor : v.object()->type;
+      case Tag::Int: return types.int_;
+      case Tag::Float: return types.float_;
+      case Tag::Bool: return types.bool_;
+      case Tag::None: case Tag::Empty: break;
+    }
+    return types.none_type;
+  }
+  std::string_view type_name(const Value& v) const;
+  bool is_instance(const Value& v, const Type* t) const { return type_of(v)->is_subtype_of(t); }
+  Type* exception_type(ErrorKind kind) const { return exception_types_[static_cast<int>(kind)]; }
+  /// Attributes of objects whose layout has no dictionary (subclasses of list, dict, str, ...).
+  Value& side_dict(Object* o) { return side_dicts_[o]; }
+  Value* find_side_dict(Object* o);
+  void drop_side_dict(Object* o);
+
+  // ------------------------------------------------------------------------------------------------------ running
+  /// Calls anything callable. `args` are consumed (moved from).
+  Result<Value> call(const Value& callee, CallArgs& args);
+  Result<Value> call(const Value& callee, std::initializer_list<Value> args);
+  /// Calls method `name` of `self`.
+  Result<Value> call_method(const Value& self, Str* name, std::initializer_list<Value> args);
+  /// Runs a module's code with `module`'s dictionary as globals.
+  Result<void> run_module(const Value& code, const Value& module);
+  /// Imports by dotted name: built in, stdlib, then `.tfl` files beside the script.
+  Result<Value> import_module(std::string_view name);
+  /// The exception object of an error (made on first need), for `except`, tracebacks and exit codes.
+  Value exception_of(Error& error);
+  /// An error that carries this exception object.
+  Failure raise(Value exception);
+  /// The traceback as CPython 3.11 prints it, with hints and causes.
+  std::string format_traceback(const Value& exception);
+  /// KeyboardInterrupt, timeout or other pending interruption as an error; called by long-running natives.
+  Result<void> check_interrupt();
+
+  // Extension points injected by the program: another layer's services without a link dependency.
+  std::vector<Value> roots;  // values natives keep alive for the life of the interpreter
+
+ private:
+  friend struct InterpSetup;
+  struct StrHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+  };
+  struct StrEq {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const { return a == b; }
+  };
+  std::unordered_map<std::string_view, Str*, StrHash, StrEq> interned_;
+  std::unordered_map<Object*, Value> side_dicts_;
+  std::vector<Type*> exception_types_;
+};
+
+}  // namespace tfl
