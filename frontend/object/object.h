@@ -120,6 +120,41 @@ struct Dict : Object {
   Value factory;                // defaultdict's default_factory; Empty otherwise
 };
 
+/// CPython's table, so that iteration order is CPython's wherever hashes are: linear probes of 9, then a perturbed jump.
+struct Set : Object {  // set and frozenset
+  struct Entry {
+    Value key;      // Empty: free (hash 0) or deleted (hash ~0)
+    uint64_t hash = 0;
+  };
+  std::vector<Entry> table;  // a power of two
+  int64_t used = 0;          // keys
+  int64_t fill = 0;          // keys and deleted entries
+  uint64_t finger = 0;       // where pop() goes on looking
+};
+
+/// An instance of a script class derived from int or float: the number and, in a side dictionary, its attributes.
+struct Boxed : Object {
+  Value number;
+};
+
+/// The number behind an instance of a class derived from int or float; any other value is itself.
+inline Value unboxed(const Value& v) { return v.is(Kind::Boxed) ? v.as<Boxed>()->number : v; }
+
+struct DictView : Object {  // dict_keys, dict_values, dict_items: the type says which
+  Value dict;
+};
+
+/// Every native iterator but zip, map, filter and enumerate. For a range iterator: position, stop and step; for list, tuple,
+/// str and bytes iterators, `state` is the sequence (Empty when exhausted) and `position` the index (str: byte offset).
+struct Iterator : Object {
+  Result<Value> (*advance)(Interp&, Iterator& self) = nullptr;
+  Result<Value> (*step_native)(Interp&, Value& state, int64_t& position) = nullptr;  // make_iterator's
+  Value state;
+  int64_t position = 0;
+  int64_t stop = 0;  // dict and set iterators: the size it must keep
+  int64_t step = 0;
+};
+
 struct Range : Object {
   int64_t start, stop, step;
 };

@@ -60,25 +60,44 @@ Result<void> for_each(Interp& interp, const Value& iterable, F&& f) {
   }
 }
 Result<std::vector<Value>> to_vector(Interp&, const Value& iterable);
-/// A native iterator: `next` gets `state` (a Tuple, List or other object it may change).
+/// A native iterator (iterators.cpp): `next` gets `state` (a Tuple, List or other object it may change).
 Value make_iterator(Interp&, Type* type, Result<Value> (*next)(Interp&, Value& state, int64_t& position), Value state, int64_t position = 0);
 
-// Conversion of arguments
+// Conversion of arguments (conversion.cpp)
 Result<int64_t> to_index(Interp&, const Value& v);    // __index__: int, bool, integer tensors and NumPy integers; TypeError else
 Result<double> to_double(Interp&, const Value& v);    // int, float, bool, __float__, scalars
 Result<Value> to_int_value(Interp&, const Value& v);  // int(v)
-/// start, stop, step of a slice over `length` items, clamped as CPython does.
+/// start, stop, step of a slice (slice.cpp) over `length` items, clamped as CPython does.
 Result<void> slice_bounds(Interp&, const Slice& s, int64_t length, int64_t& start, int64_t& stop, int64_t& step);
 bool is_callable(Interp&, const Value& v);
 
-// Containers
+// Containers (dict_table.cpp, set_table.cpp)
 Result<Value> dict_get(Interp&, Dict* d, const Value& key);  // Empty when absent
 Value dict_get_str(Dict* d, Str* key);                       // by interned name, no errors possible
 Result<void> dict_set(Interp&, Dict* d, const Value& key, Value value);
 void dict_set_str(Dict* d, Str* key, Value value);
 Result<Value> dict_pop(Interp&, Dict* d, const Value& key);  // Empty when absent
 bool dict_remove_str(Dict* d, Str* key);
-Result<bool> set_add(Interp&, const Value& set, const Value& item);
+/// Takes every key away.
+void dict_clear(Dict* d);
+Result<bool> set_add(Interp&, const Value& set, const Value& item);  // false: it was there
+Result<bool> set_contains(Interp&, const Set* set, const Value& item);
+Result<bool> set_remove(Interp&, Set* set, const Value& item);      // false: it was not there
+/// Iteration by hand: the next live entry at or after `at` (which moves behind it), or null.
+inline Dict::Entry* dict_next(Dict* d, size_t& at) {
+  while (at < d->entries.size()) {
+    Dict::Entry& e = d->entries[at++];
+    if (!e.key.is_empty()) return &e;
+  }
+  return nullptr;
+}
+inline const Set::Entry* set_next(const Set* s, size_t& at) {
+  while (at < s->table.size()) {
+    const Set::Entry& e = s->table[at++];
+    if (!e.key.is_empty()) return &e;
+  }
+  return nullptr;
+}
 /// Entry number of an interned name in d->entries, or -1: for the VM's caches.
 int64_t dict_find_str(Dict* d, Str* key);
 

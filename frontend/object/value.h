@@ -18,7 +18,7 @@ enum class Kind : uint8_t {
   Tensor = kTensorKind,
   Str, Bytes, List, Tuple, Dict, Set, Range, Slice, DictView, Iterator,
   Type, Function, NativeFunction, BoundMethod, Property, StaticMethod, ClassMethod, Super,
-  Instance, Exception, Traceback, Module, Cell, Code, Generator, Singleton, File,
+  Instance, Boxed, Exception, Traceback, Module, Cell, Code, Generator, Singleton, File,
   DType, Shape, Variable, NdArray, NumPyScalar, Symbolic, Native,
 };
 
