@@ -23,13 +23,15 @@ class MemoryPool;
 inline constexpr int kMaxRank = 254;
 inline constexpr size_t kInlineBytes = 128;
 
-/// Element storage that several tensors may share. `bytes` were taken from `pool`, or belong to someone else (`pool` null).
+/// Element storage that several tensors may share. `bytes` were taken from `pool`, or belong to someone else (`pool` null),
+/// who is told by `release` when the last reference is gone.
 struct Buffer {
   uint32_t refs;
   bool strings;  // elements are std::string and must be destroyed
   size_t bytes;
   std::byte* data;
   MemoryPool* pool;
+  void (*release)(Buffer*) = nullptr;
 };
 
 struct TensorRep : Counted {
@@ -83,6 +85,8 @@ class Tensor {
   static Result<Tensor> empty(Context& context, DType dtype, std::span<const int64_t> dims);
   /// The same elements seen through other sizes and strides, `offset` elements on from the first.
   static Tensor view(Context& context, const Tensor& base, std::span<const int64_t> dims, std::span<const int64_t> strides, int64_t offset);
+  /// Row-major elements that somebody else owns: `buffer` (its `pool` null) holds one reference, which the tensor takes over.
+  static Tensor foreign(Context& context, DType dtype, std::span<const int64_t> dims, Buffer* buffer);
   /// The row-major strides of `dims`.
   static Dims row_major_strides(std::span<const int64_t> dims);
 
@@ -110,6 +114,8 @@ class Tensor {
   bool same_object(const Tensor& o) const { return rep_ == o.rep_; }
 
  private:
+  static Tensor copy_to_buffer(Context& context, const Tensor& base);
+
   TensorRep* rep_ = nullptr;
 };
 
