@@ -1,19 +1,28 @@
-# Puts every file of stdlib/ into the program (declared in frontend/stdlib/embedded.h). The assembler reads the files, so a change
-# of one costs an assembly of a small file, and no file is too large for the compiler.
+# Puts every file of stdlib/ into the programs, as text and as bytecode (declared in frontend/stdlib/embedded.h). The assembler reads
+# the files, so that none is too large for the compiler, and a change of one costs the assembly of a small file.
+#
+# tfl_stdlib_text holds the texts alone. With it, the program tfl_stdlib_compiler (frontend/stdlib/compiler/*.cpp, which belongs to no
+# library) is linked; it is called as `tfl_stdlib_compiler NAME SOURCE OUTPUT` for each file and writes its bytecode. tfl_stdlib holds
+# both. A program that links tfl_frontend links one of the two. Without the compiler's sources tfl_stdlib is tfl_stdlib_text.
 
-function(tfl_embed_stdlib frontend)
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stdlib/*.tfl)
-  list(SORT files)
+# Writes the table of files to `assembly`. CODE names each file's bytecode, in the order of the files, or nothing.
+function(tfl_write_embedded assembly)
+  cmake_parse_arguments(arg "" "" "FILES;CODE" ${ARGN})
   set(blobs "")
   set(table "")
   set(count 0)
-  foreach(file IN LISTS files)
+  foreach(file IN LISTS arg_FILES)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/stdlib ${file})
-    string(APPEND blobs "name_${count}: .asciz \"${name}\"\ndata_${count}: .incbin \"${file}\"\nend_${count}: .byte 0\n")
-    string(APPEND table "  .quad name_${count}, data_${count}, end_${count} - data_${count}\n")
+    string(APPEND blobs "name_${count}: .asciz \"${name}\"\ntext_${count}: .incbin \"${file}\"\ntext_end_${count}: .byte 0\n")
+    set(code "0, 0")
+    if(arg_CODE)
+      list(GET arg_CODE ${count} code_file)
+      string(APPEND blobs "  .balign 16\ncode_${count}: .incbin \"${code_file}\"\ncode_end_${count}: .byte 0\n")
+      set(code "code_${count}, code_end_${count} - code_${count}")
+    endif()
+    string(APPEND table "  .quad name_${count}, text_${count}, text_end_${count} - text_${count}, ${code}\n")
     math(EXPR count "${count} + 1")
   endforeach()
-  set(assembly ${CMAKE_BINARY_DIR}/stdlib.S)
   file(CONFIGURE OUTPUT ${assembly} @ONLY CONTENT [[
   .section .rodata
 @blobs@
@@ -26,11 +35,37 @@ function(tfl_embed_stdlib frontend)
 tfl_stdlib_file_count: .quad @count@
 tfl_stdlib_files:
 @table@
-  .quad 0, 0, 0
+  .quad 0, 0, 0, 0, 0
   .section .note.GNU-stack, "", %progbits
 ]])
-  set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS "${files}")
-  add_library(tfl_stdlib STATIC ${assembly})
+  set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS "${arg_FILES};${arg_CODE}")
+endfunction()
+
+function(tfl_embed_stdlib frontend)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stdlib/*.tfl)
+  list(SORT files)
+  set(text ${CMAKE_BINARY_DIR}/stdlib/text.S)
+  tfl_write_embedded(${text} FILES ${files})
+  add_library(tfl_stdlib_text STATIC ${text})
+  set_target_properties(tfl_stdlib_text PROPERTIES LINKER_LANGUAGE CXX)
+
+  tfl_program(tfl_stdlib_compiler frontend/stdlib/compiler LINK ${frontend} tfl_stdlib_text)
+  if(NOT TARGET tfl_stdlib_compiler)
+    add_library(tfl_stdlib ALIAS tfl_stdlib_text)
+    return()
+  endif()
+  set(codes)
+  foreach(file IN LISTS files)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/stdlib ${file})
+    set(code ${CMAKE_BINARY_DIR}/stdlib/${name}c)
+    get_filename_component(folder ${code} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    add_custom_command(OUTPUT ${code} COMMAND tfl_stdlib_compiler ${name} ${file} ${code}
+      DEPENDS tfl_stdlib_compiler ${file} COMMENT "Compiling stdlib/${name}" VERBATIM)
+    list(APPEND codes ${code})
+  endforeach()
+  set(both ${CMAKE_BINARY_DIR}/stdlib/both.S)
+  tfl_write_embedded(${both} FILES ${files} CODE ${codes})
+  add_library(tfl_stdlib STATIC ${both})
   set_target_properties(tfl_stdlib PROPERTIES LINKER_LANGUAGE CXX)
-  tfl_link(${frontend} tfl_stdlib)
 endfunction()

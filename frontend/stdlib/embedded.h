@@ -1,4 +1,4 @@
-// The files of stdlib/ as the build put them into the program: names and bytes. Knows nothing of what the text means;
+// The files of stdlib/ as the build put them into the program: names, text and bytecode. Knows nothing of what they mean;
 // whoever imports a module of the library looks its file up here.
 #pragma once
 
@@ -9,10 +9,13 @@ namespace tfl {
 
 struct EmbeddedFile {
   const char* name;  // path below stdlib/, with '/' between folders, e.g. "tensorflow/nn.tfl"
-  const char* data;  // not null: `size` bytes, followed by a zero byte
+  const char* data;  // `size` bytes of text, followed by a zero byte
   std::size_t size;
+  const char* code_data;  // its bytecode, 16-byte aligned; null in the program that makes it
+  std::size_t code_size;
 
   std::string_view text() const { return {data, size}; }
+  std::string_view code() const { return {code_data, code_size}; }
 };
 
 // Sorted by name; `stdlib_file_count` of them. The symbols are made by cmake/EmbedStdlib.cmake.
