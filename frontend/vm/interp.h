@@ -18,6 +18,11 @@ namespace tfl {
 
 struct Frame;
 struct Source;
+struct Sink;
+struct TensorState;
+struct TensorStateDeleter {
+  void operator()(TensorState* state) const;
+};
 
 struct InterpOptions {
   int max_depth = 1000;         // RecursionError beyond
@@ -127,6 +132,8 @@ class Interp {
 
   // Extension points injected by the program: another layer's services without a link dependency.
   std::vector<Value> roots;  // values natives keep alive for the life of the interpreter
+  Sink* sink = nullptr;      // receives tensor operations while a function is traced; null: they run now
+  std::unique_ptr<TensorState, TensorStateDeleter> tensors;  // made by init_tensors
 
  private:
   friend struct InterpSetup;

@@ -1,0 +1,336 @@
+// Host values to tensors. Two passes over nested sequences: the first finds sizes and the element type, the second fills.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "frontend/tensor/tensor_api.h"
+#include "runtime/tensor/element.h"
+
+namespace tfl {
+
+namespace {
+
+/// What a nested sequence turned out to be.
+enum class Leaf : uint8_t { None, Bool, Int, Float, Text };
+
+struct Scan {
+  Dims dims;
+  Leaf leaf = Leaf::None;
+  bool wide = false;     // an int outside 32 bits
+  bool tensors = false;  // tensors are among the leaves
+  std::optional<DType> decided;  // dtype of NumPy scalars and arrays among the leaves
+};
+
+constexpr int kMaxNesting = 64;
+
+Failure unsupported(Interp& interp, const Value& v) {
+  auto text = repr_text(interp, v);
+  if (!text) return text.failure();
+  return fail(ErrorKind::ValueError, "Attempt to convert a value ({}) with an unsupported type ({}) to a Tensor.", *text,
+              fmt::format("<class '{}'>", interp.type_name(v)));
+}
+
+Failure not_rectangular() { return fail(ErrorKind::ValueError, "Can't convert non-rectangular Python sequence to Tensor."); }
+Failure mixed() { return fail(ErrorKind::ValueError, "Can't convert Python sequence with mixed types to Tensor."); }
+
+bool is_sequence(const Value& v) {
+  switch (v.kind()) {
+    case Kind::List: case Kind::Tuple: case Kind::Range: case Kind::Shape: return true;
+    default: return false;
+  }
+}
+
+int64_t range_length(const Range& r) {
+  if (r.step > 0) return r.start < r.stop ? static_cast<int64_t>((static_cast<uint64_t>(r.stop) - static_cast<uint64_t>(r.start) - 1) / static_cast<uint64_t>(r.step)) + 1 : 0;
+  return r.start > r.stop ? static_cast<int64_t>((static_cast<uint64_t>(r.start) - static_cast<uint64_t>(r.stop) - 1) / (0 - static_cast<uint64_t>(r.step))) + 1 : 0;
+}
+
+int64_t sequence_length(const Value& v) {
+  switch (v.kind()) {
+    case Kind::List: return static_cast<int64_t>(v.as<List>()->items.size());
+    case Kind::Tuple: return v.as<Tuple>()->size;
+    case Kind::Range: return range_length(*v.as<Range>());
+    default: return static_cast<int64_t>(v.as<ShapeObject>()->dims.size());
+  }
+}
+
+/// Items of lists and tuples in place; of ranges and shapes made on the way.
+Value sequence_item(const Value& v, int64_t i) {
+  switch (v.kind()) {
+    case Kind::List: return v.as<List>()->items[static_cast<size_t>(i)];
+    case Kind::Tuple: return v.as<Tuple>()->items[i];
+    case Kind::Range: return Value::integer(v.as<Range>()->start + i * v.as<Range>()->step);
+    default: {
+      int64_t d = v.as<ShapeObject>()->dims[static_cast<size_t>(i)];
+      return d < 0 ? Value::none() : Value::integer(d);
+    }
+  }
+}
+
+/// The concrete tensor inside a tensor-like value; false when v is none (or symbolic).
+bool concrete_of(const Value& v, Tensor& out) {
+  switch (v.kind()) {
+    case Kind::Tensor: out = v.tensor(); return true;
+    case Kind::Variable: out = v.as<VariableObject>()->value; return static_cast<bool>(out);
+    case Kind::NdArray: out = v.as<NdArrayObject>()->array; return true;
+    case Kind::NumPyScalar: out = v.as<NumPyScalarObject>()->value; return true;
+    default: return false;
+  }
+}
+
+Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
+  Leaf leaf;
+  switch (v.tag()) {
+    case Tag::Bool: leaf = Leaf::Bool; break;
+    case Tag::Int:
+      leaf = Leaf::Int;
+      if (v.as_int() != static_cast<int32_t>(v.as_int())) scan.wide = true;
+      break;
+    case Tag::Float: leaf = Leaf::Float; break;
+    default:
+      if (v.is(Kind::Str) || v.is(Kind::Bytes)) leaf = Leaf::Text;
+      else return unsupported(interp, v);
+  }
+  if (scan.leaf == Leaf::None || scan.leaf == leaf) {
+    scan.leaf = leaf;
+    return {};
+  }
+  // The first element decides; a bool fits among numbers, an int among floats and the other way round.
+  if (scan.leaf == Leaf::Text || leaf == Leaf::Text || scan.leaf == Leaf::Bool) return mixed();
+  if (leaf == Leaf::Float) scan.leaf = Leaf::Float;
+  return {};
+}
+
+Result<void> note_dims(Scan& scan, size_t depth, std::span<const int64_t> dims, bool first) {
+  if (first) {
+    scan.dims.append(dims.begin(), dims.end());
+    return {};
+  }
+  if (scan.dims.size() != depth + dims.size() || !std::equal(dims.begin(), dims.end(), scan.dims.begin() + depth)) return not_rectangular();
+  return {};
+}
+
+Result<void> scan_value(Interp& interp, const Value& v, size_t depth, Scan& scan, bool first) {
+  if (depth > kMaxNesting) return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
+  if (is_sequence(v)) {
+    int64_t n = sequence_length(v);
+    if (first) scan.dims.push_back(n);
+    else if (depth >= scan.dims.size() || scan.dims[depth] != n) return not_rectangular();
+    for (int64_t i = 0; i < n; ++i) {
+      bool leading = first && i == 0;
+      if (v.is(Kind::List) && !v.as<List>()->items[static_cast<size_t>(i)].is_object()) {
+        if (!leading && scan.dims.size() != depth + 1) return not_rectangular();
+        TFL_TRY(note_leaf(interp, v.as<List>()->items[static_cast<size_t>(i)], scan));
+      } else {
+        TFL_TRY(scan_value(interp, sequence_item(v, i), depth + 1, scan, leading));
+      }
+    }
+    return {};
+  }
+  Tensor t;
+  if (concrete_of(v, t)) {
+    if (v.is(Kind::Tensor) || v.is(Kind::Variable)) scan.tensors = true;
+    if (!scan.decided || v.is(Kind::Tensor) || v.is(Kind::Variable)) scan.decided = t.dtype();
+    return note_dims(scan, depth, t.dims(), first);
+  }
+  if (v.is(Kind::Symbolic)) {
+    scan.tensors = true;
+    return {};
+  }
+  if (!first && scan.dims.size() != depth) return not_rectangular();
+  return note_leaf(interp, v, scan);
+}
+
+Failure cannot_convert(Interp& interp, const Value& whole, DType dtype) {
+  auto text = repr_text(interp, whole);
+  if (!text) return text.failure();
+  return fail(ErrorKind::TypeError, "Cannot convert {} to EagerTensor of dtype {}", *text, dtype_tf_name(dtype));
+}
+
+/// Stores a host leaf as one element; false when TensorFlow refuses the pair.
+bool store_leaf(const Value& v, DType dtype, std::byte* at) {
+  bool integral = v.is_int() || v.is_bool();
+  switch (dtype) {
+    case DType::Bool:
+      if (!v.is_bool()) return false;
+      *reinterpret_cast<bool*>(at) = v.as_bool();
+      return true;
+    case DType::String:
+      if (v.is(Kind::Str)) *reinterpret_cast<std::string*>(at) = v.as<Str>()->text;
+      else if (v.is(Kind::Bytes)) *reinterpret_cast<std::string*>(at) = v.as<Bytes>()->data;
+      else return false;
+      return true;
+    default:
+      if (is_floating(dtype)) {
+        if (!integral && !v.is_float()) return false;
+        store_double(dtype, integral ? static_cast<double>(v.as_int()) : v.as_float(), at);
+      } else {
+        if (!integral) return false;
+        store_int(dtype, v.as_int(), at);
+      }
+      return true;
+  }
+}
+
+/// A float that does not fit float32 although it is finite is an error where nobody asked for float32 by name.
+bool overflows_f32(double d) { return std::isfinite(d) && std::fabs(d) > std::numeric_limits<float>::max() && std::isinf(static_cast<float>(d)); }
+
+struct Filler {
+  Interp& interp;
+  DType dtype;
+  size_t size;
+  std::byte* at;
+  bool guard_f32;
+
+  Result<void> fill(const Value& v, const Value& innermost) {
+    if (v.is(Kind::List)) {
+      // No copies of the items: nothing here runs script code, so the list cannot change under us.
+      for (const Value& item : v.as<List>()->items) TFL_TRY(fill(item, v));
+      return {};
+    }
+    if (is_sequence(v)) {
+      int64_t n = sequence_length(v);
+      for (int64_t i = 0; i < n; ++i) TFL_TRY(fill(sequence_item(v, i), v));
+      return {};
+    }
+    Tensor t;
+    if (concrete_of(v, t)) {
+      Tensor c = t;
+      if (t.dtype() != dtype) {
+        bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
+        if (!array || t.dtype() == DType::String || dtype == DType::String) return cannot_convert(interp, innermost, dtype);
+        c = TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)));
+      }
+      c = TFL_TRY(contiguous(interp.context, c));
+      if (dtype == DType::String) {
+        for (int64_t i = 0; i < c.size(); ++i, at += size) *reinterpret_cast<std::string*>(at) = c.data<std::string>()[i];
+      } else {
+        std::memcpy(at, c.raw(), c.bytes());
+        at += c.bytes();
+      }
+      return {};
+    }
+    if (guard_f32 && v.is_float() && overflows_f32(v.as_float())) {
+      return fail(ErrorKind::ValueError, "Can't convert Python sequence with a value out of range for a double-precision float.")
+          .with_hint("the value does not fit float32; give dtype=tf.float64");
+    }
+    if (!store_leaf(v, dtype, at)) return cannot_convert(interp, innermost, dtype);
+    at += size;
+    return {};
+  }
+};
+
+DType natural_dtype(const Scan& scan) {
+  if (scan.decided) return *scan.decided;
+  switch (scan.leaf) {
+    case Leaf::Bool: return DType::Bool;
+    case Leaf::Int: return scan.wide ? DType::I64 : DType::I32;
+    case Leaf::Text: return DType::String;
+    case Leaf::Float: case Leaf::None: break;
+  }
+  return DType::F32;
+}
+
+bool fits(const Scan& scan, DType dtype) {
+  switch (scan.leaf) {
+    case Leaf::None: return true;
+    case Leaf::Bool: return dtype == DType::Bool || is_numeric(dtype);
+    case Leaf::Int: return is_numeric(dtype);
+    case Leaf::Float: return is_floating(dtype);
+    case Leaf::Text: return dtype == DType::String;
+  }
+  return false;
+}
+
+/// A list with symbolic tensors in it: each item converted and packed, level by level.
+Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted) {
+  if (!is_sequence(v)) return to_tensor(interp, v, wanted);
+  SmallVec<Value, 2> results;
+  std::vector<Value> items;
+  int64_t n = sequence_length(v);
+  ToTensor inner = wanted;
+  for (int64_t i = 0; i < n; ++i) {
+    if (auto d = dtype_of(interp, sequence_item(v, i)); d && !inner.dtype) inner.dtype = d;
+  }
+  for (int64_t i = 0; i < n; ++i) items.push_back(TFL_TRY(pack(interp, sequence_item(v, i), inner)));
+  TFL_TRY(apply_op(interp, Op::stack, items, Attrs().set_int(Attr::axis, 0), results));
+  return std::move(results[0]);
+}
+
+bool has_symbolic(const Value& v, int depth) {
+  if (v.is(Kind::Symbolic)) return true;
+  if (depth > kMaxNesting || !is_sequence(v) || v.is(Kind::Range) || v.is(Kind::Shape)) return false;
+  int64_t n = sequence_length(v);
+  for (int64_t i = 0; i < n; ++i) {
+    if (has_symbolic(sequence_item(v, i), depth + 1)) return true;
+  }
+  return false;
+}
+
+Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, const ToTensor& wanted) {
+  if (wanted.dtype && *wanted.dtype != t.dtype()) {
+    if ((v.is(Kind::NdArray) || v.is(Kind::NumPyScalar)) && t.dtype() != DType::String && *wanted.dtype != DType::String) {
+      return Value::of(TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, *wanted.dtype))));
+    }
+    return fail(ErrorKind::ValueError, "Tensor conversion requested dtype {} for {} with dtype {}: {}", dtype_name(*wanted.dtype),
+                v.is(Kind::Variable) ? "Variable" : "Tensor", dtype_name(t.dtype()), tensor_repr(interp, t));
+  }
+  if (v.is(Kind::Tensor)) return v;
+  if (v.is(Kind::NdArray)) {
+    // An array may change later; a tensor may not. Elements are copied unless the array is the only owner's constant.
+    Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
+    Tensor row_major = TFL_TRY(contiguous(interp.context, t));
+    if (t.dtype() == DType::String) std::copy_n(row_major.data<std::string>(), t.size(), copy.data<std::string>());
+    else std::memcpy(copy.raw(), row_major.raw(), row_major.bytes());
+    return Value::of(std::move(copy));
+  }
+  return Value::of(t);
+}
+
+}  // namespace
+
+bool is_tensor_like(const Value& v) {
+  switch (v.kind()) {
+    case Kind::Tensor: case Kind::Symbolic: case Kind::Variable: case Kind::NdArray: case Kind::NumPyScalar: return true;
+    default: return false;
+  }
+}
+
+Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) {
+  if (v.is(Kind::Tensor) && (!wanted.dtype || *wanted.dtype == v.tensor_rep()->dtype)) [[likely]] return v;
+  Tensor t;
+  if (concrete_of(v, t)) return convert_tensor(interp, v, t, wanted);
+  if (v.is(Kind::Symbolic)) return v;
+  if (v.is(Kind::Variable)) {
+    return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v.as<VariableObject>()->name);
+  }
+  if (is_sequence(v) && has_symbolic(v, 0)) return pack(interp, v, wanted);
+  if (v.is(Kind::Instance)) {
+    Value method = TFL_TRY(special(interp, v, interp.sym.__array__));
+    if (!method.is_empty()) {
+      Value array = TFL_TRY(interp.call(method, {}));
+      return to_tensor(interp, array, wanted);
+    }
+    return unsupported(interp, v);
+  }
+  Scan scan;
+  TFL_TRY(scan_value(interp, v, 0, scan, true));
+  DType dtype = wanted.dtype ? *wanted.dtype : natural_dtype(scan);
+  if (!wanted.dtype && wanted.preferred && !scan.decided && fits(scan, *wanted.preferred)) dtype = *wanted.preferred;
+  if (wanted.dtype && scan.leaf == Leaf::None && scan.decided && *scan.decided != dtype && scan.tensors) return cannot_convert(interp, v, dtype);
+  Tensor out = TFL_TRY(Tensor::empty(interp.context, dtype, scan.dims));
+  Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && dtype == DType::F32};
+  if (out.size() > 0) TFL_TRY(filler.fill(v, v));
+  return Value::of(std::move(out));
+}
+
+Result<Tensor> to_concrete(Interp& interp, const Value& v, const ToTensor& wanted) {
+  Value t = TFL_TRY(to_tensor(interp, v, wanted));
+  if (!t.is_tensor()) {
+    return fail(ErrorKind::TypeError, "a traced tensor has no value yet; this needs one while the function is being traced")
+        .with_hint("move this out of the tf.function, or use a tensor operation in its place");
+  }
+  return t.tensor();
+}
+
+}  // namespace tfl

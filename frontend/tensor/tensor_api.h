@@ -1,0 +1,108 @@
+// The bridge between host values and tensors: conversion both ways, and `apply_op`, the one way an operation is run. While a
+// function is traced, the interpreter's sink receives the operation instead of the eager kernels.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "frontend/object/protocol.h"
+#include "runtime/ops/op.h"
+
+namespace tfl {
+
+/// Receives every tensor operation while one is installed (Interp::sink); null means: run it now.
+struct Sink {
+  virtual ~Sink() = default;
+  virtual Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) = 0;
+};
+
+struct DTypeObject : Object {  // tf.float32, and np.dtype('float32') with `numpy` set
+  DType dtype;
+  bool numpy;
+};
+
+struct ShapeObject : Object {  // tf.TensorShape
+  bool ranked;
+  Dims dims;  // -1: unknown
+};
+
+struct VariableObject : Object {
+  Tensor value;      // empty while uninitialised
+  DType dtype;
+  bool trainable;
+  bool shape_ranked; // false: any shape may be assigned
+  Dims shape;        // -1: unknown size
+  std::string name;  // without ":0"
+  Value constraint;  // callable or None
+  int64_t id;        // creation order
+};
+
+struct NdArrayObject : Object {  // mutable; views share `array`'s buffer
+  Tensor array;
+  Value base;      // the array this one is a view of, or Empty
+  bool writable;
+};
+
+struct NumPyScalarObject : Object {  // np.float32(1.5): rank 0, immutable
+  Tensor value;
+};
+
+/// Per-interpreter singletons of this folder; Interp owns it (Interp::tensors).
+struct TensorState {
+  std::array<Value, kDTypeCount> dtypes;         // tf.float32 ...
+  std::array<Value, kDTypeCount> numpy_dtypes;   // np.dtype('float32') ...
+  std::array<Type*, kDTypeCount> numpy_scalars;  // np.float32 ...; null for those NumPy has not
+  int64_t next_variable = 0;
+};
+void init_tensors(Interp&);
+
+// ---------------------------------------------------------------------------------------------------- operations
+
+Result<void> apply_op(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results);
+/// For operations with one result. Operands are tensors (use to_tensor first).
+Result<Value> apply_op(Interp&, Op op, std::initializer_list<Value> operands, const Attrs& attrs = {});
+/// Two operands converted as TensorFlow's operators do (the host side takes the tensor side's dtype), then `op`.
+Result<Value> apply_binary(Interp&, Op op, const Value& a, const Value& b);
+Result<Value> apply_unary(Interp&, Op op, const Value& a);
+
+// ---------------------------------------------------------------------------------------------------- conversion
+
+struct ToTensor {
+  std::optional<DType> dtype;      // required element type; an error when v is a tensor of another
+  std::optional<DType> preferred;  // used where v leaves a choice and fits (dtype_hint)
+};
+/// Anything TensorFlow's convert_to_tensor takes: numbers, strings, nested sequences, ranges, shapes, arrays, NumPy scalars,
+/// variables, tensors (symbolic ones too). Errors and texts are TensorFlow's.
+Result<Value> to_tensor(Interp&, const Value& v, const ToTensor& wanted = {});
+/// The same for callers that need the elements now; an error for a symbolic tensor.
+Result<Tensor> to_concrete(Interp&, const Value& v, const ToTensor& wanted = {});
+/// True for tensors, variables, arrays and NumPy scalars: values whose dtype is decided.
+bool is_tensor_like(const Value& v);
+std::optional<DType> dtype_of(Interp&, const Value& v);
+
+Result<DType> to_dtype(Interp&, const Value& v);      // tf.int32, "int32", np.int32, np.dtype, int, float, bool, str
+Value dtype_value(Interp&, DType dtype);              // tf.float32
+Value numpy_dtype_value(Interp&, DType dtype);        // np.dtype('float32')
+Value shape_value(Interp&, std::span<const int64_t> dims);
+Value unknown_shape_value(Interp&);
+/// A full shape from TensorShape, sequence of ints/None (-1 when `partial`), int, or a 1-D integer tensor.
+Result<Dims> to_dims(Interp&, const Value& v, bool partial = false);
+/// Axes from int, sequence or tensor.
+Result<Dims> to_axes(Interp&, const Value& v);
+
+/// A new array around `t`; it may share t's elements, which are copied before anyone writes (is_unique).
+Value ndarray_value(Interp&, Tensor t, Value base = {});
+/// NumPy's answer for a 0-d result: np.float32(...), np.int64(...), np.bool_, bytes for strings.
+Value numpy_scalar_value(Interp&, Tensor t);
+/// Element 0 of a rank-0 tensor as a host number, bool or bytes; nested lists for higher ranks (tolist()).
+Result<Value> to_host(Interp&, const Tensor& t);
+
+// ---------------------------------------------------------------------------------------------------------- text
+
+std::string tensor_str(Interp&, const Tensor& t);   // tf.Tensor([1 2], shape=(2,), dtype=int32)
+std::string tensor_repr(Interp&, const Tensor& t);  // <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+
+/// t[key] with every Python form, as TensorFlow does it.
+Result<Value> tensor_get_item(Interp&, const Value& tensor, const Value& key);
+
+}  // namespace tfl
