@@ -59,9 +59,11 @@ struct GlobalCache {
 struct Code : Object {
   std::vector<Instruction> instructions;
   std::vector<Value> constants;
-  std::vector<InstructionSpan> spans;     // one an instruction
+  mutable std::vector<InstructionSpan> spans;  // one an instruction; read them with span_at()
+  mutable std::string packed_spans;       // of code that was read from a file: unpacked when first asked for
   std::vector<Handler> handlers;
-  std::vector<Param> params;              // in the order of the registers they arrive in: r[0] ..
+  /// In the order of the registers they arrive in, r[0] ..: all positional ones, keyword-only ones, *args, **kwargs.
+  std::vector<Param> params;
   std::vector<Str*> register_names;       // names of the first registers (locals and cells); null for temporaries
   std::vector<uint16_t> free_registers;   // registers that get the closure's cells, in order
   std::vector<Str*> free_names;
@@ -75,8 +77,11 @@ struct Code : Object {
   bool generator = false;
   bool class_body = false;
   bool module_body = false;
-  uint16_t positional_only = 0, positional = 0, keyword_only = 0;  // parameter counts, *args and **kwargs apart
+  /// Parameter counts, *args and **kwargs apart; `positional` includes the `positional_only` first ones.
+  uint16_t positional_only = 0, positional = 0, keyword_only = 0;
   bool var_positional = false, var_keyword = false;
+
+  InstructionSpan span_at(uint32_t instruction) const;
 };
 
 }  // namespace tfl
