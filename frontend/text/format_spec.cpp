@@ -1,5 +1,6 @@
 #include "frontend/text/format_spec.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "frontend/text/float_text.h"
@@ -35,7 +36,7 @@ std::string group(std::string_view digits, char separator, int size, int64_t min
   auto remaining = static_cast<int64_t>(digits.size());
   bool separate = false;
   for (;;) {
-    int64_t l = std::min<int64_t>(size, std::max<int64_t>({remaining, min_width, 1}));
+    int64_t l = std::min<int64_t>(size, std::max(std::max(remaining, min_width), int64_t{1}));
     if (separate) reversed += separator;
     for (int64_t i = 0; i < l; ++i) {
       reversed += i < remaining ? digits[static_cast<size_t>(remaining - 1 - i)] : '0';
