@@ -202,7 +202,8 @@ inline constexpr bool is_f32 = std::is_same_v<elem_of<V>, float>;
 template <class V>
 inline constexpr bool is_f64 = std::is_same_v<elem_of<V>, double>;
 template <class V>
-inline constexpr bool is_floating = std::is_floating_point_v<elem_of<V>>;
+inline constexpr bool is_real =  // dtype.h has is_floating for dtypes
+    std::is_floating_point_v<elem_of<V>>;
 
 // ---- halves ----------------------------------------------------------------------------------------------------------------
 

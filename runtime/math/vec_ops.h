@@ -295,6 +295,16 @@ TFL_INLINE void keep(const M& active, std::tuple<V...>& state, const std::tuple<
 }
 }  // namespace detail
 
+// The same for several values at once: slow() and fast are tuples.
+template <class M, class... V, class Slow>
+TFL_INLINE std::tuple<V...> rarely(const M& m, Slow slow, const std::tuple<V...>& fast) {
+  std::tuple<V...> out = fast;
+  if (any(m)) [[unlikely]] {
+    detail::keep(m, out, slow(), std::index_sequence_for<V...>{});
+  }
+  return out;
+}
+
 // For at most `limit` rounds, while a lane is active: next = state; go_on = body(next); active lanes take next; active &= go_on.
 // A lane's result depends on that lane alone.
 template <class M, class Body, class... V>
