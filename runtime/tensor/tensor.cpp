@@ -4,7 +4,7 @@
 #include <new>
 
 #include "runtime/context.h"
-#include "runtime/tensor/strided.h"
+#include "runtime/kernels/copy.h"
 
 namespace tfl {
 
@@ -152,7 +152,7 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
       Dims own = row_major_strides(dims);
       std::copy(own.begin(), own.end(), rep->strides());
       if (from->dtype == DType::String) make_strings(rep->data, n);
-      copy_strided(from->dtype, dims, data, strides, rep->data, own);
+      copy_strided(context, from->dtype, dims, rep->data, own, data, strides);
       return adopt(rep);
     }
     Tensor shared = copy_to_buffer(context, base);
@@ -227,7 +227,7 @@ void Tensor::destroy(TensorRep* rep) {
 Result<Tensor> contiguous(Context& context, const Tensor& t) {
   if (t.contiguous()) return t;
   Tensor copy = TFL_TRY(Tensor::empty(context, t.dtype(), t.dims()));
-  copy_strided(t.dtype(), t.dims(), t.raw(), t.strides(), copy.raw(), copy.strides());
+  copy_strided(context, t.dtype(), t.dims(), copy.raw(), copy.strides(), t.raw(), t.strides());
   return copy;
 }
 

@@ -1,0 +1,50 @@
+// The names that the rows of elementwise.def are written in: the formulas of runtime/math, one name for integers and floats.
+// This header must not know operations or tensors.
+#pragma once
+
+#include "runtime/math/basic.h"
+#include "runtime/math/cast.h"
+#include "runtime/math/exp.h"
+#include "runtime/math/half.h"
+#include "runtime/math/integer.h"
+
+namespace tfl {
+inline namespace TFL_ISA {
+namespace formulas {
+
+using namespace math;  // NOLINT
+
+// For integers the functions of integer.h, for floats those of basic.h.
+#define TFL_FORMULA_BY_KIND(name, integer_name)    \
+  template <class V>                               \
+  TFL_INLINE V name(V a, V b) {                    \
+    if constexpr (is_real<V>) {                    \
+      return math::name(a, b);                     \
+    } else {                                       \
+      return math::integer_name(a, b);             \
+    }                                              \
+  }
+TFL_FORMULA_BY_KIND(floor_div, int_floor_div)
+TFL_FORMULA_BY_KIND(floor_mod, int_floor_mod)
+TFL_FORMULA_BY_KIND(truncate_div, int_truncate_div)
+TFL_FORMULA_BY_KIND(truncate_mod, int_truncate_mod)
+#undef TFL_FORMULA_BY_KIND
+
+template <class V>
+  requires(!is_real<V>)
+TFL_INLINE V pow(V a, V b) {
+  return int_pow(a, b);
+}
+// To an integral value, halves to even; integers are integral already.
+template <class V>
+TFL_INLINE V round_to_even(V x) {
+  if constexpr (is_real<V>) {
+    return rint(x);
+  } else {
+    return x;
+  }
+}
+
+}  // namespace formulas
+}  // namespace TFL_ISA
+}  // namespace tfl

@@ -1,0 +1,137 @@
+// Eager execution of one operation: check, allocate, compute. Elementwise operations come first and allocate nothing but their
+// result, since a small one should cost no more than a few dozen nanoseconds.
+#include <algorithm>
+
+#include "runtime/kernels/elementwise.h"
+#include "runtime/ops/elementwise_rules.h"
+#include "runtime/ops/structural.h"
+
+namespace tfl {
+
+namespace {
+
+struct StructuralFunctions {
+  InferFunction infer;
+  RunFunction run;
+};
+constexpr StructuralFunctions kStructural[] = {
+#define TFL_OP(name, tf_name, kind, min_operands, max_operands, results) {infer_##name, run_##name},
+#include "ir/ops/structural.def"
+#undef TFL_OP
+};
+
+Result<void> check_operand_count(Op op, size_t n) {
+  const OpInfo& info = op_info(op);
+  if (n >= static_cast<size_t>(info.min_operands) && (info.max_operands < 0 || n <= static_cast<size_t>(info.max_operands))) return {};
+  return fail(ErrorKind::InternalError, "operation {} was given {} operands", info.name, n);
+}
+
+OperandInfo describe_operand(const Tensor& t) { return {{t.dtype(), true, Dims(t.dims())}, t}; }
+
+// The sizes of the result, for operands that are not all of one shape.
+Result<Dims> broadcast_operands(Op op, std::span<const Tensor> operands, const Attrs& attrs) {
+  Dims dims;
+  for (const Tensor& t : operands) {
+    if (!broadcast_dims(dims, t.dims())) {
+      SmallVec<TensorType, 4> types;
+      for (const Tensor& o : operands) types.push_back({o.dtype(), true, Dims(o.dims())});
+      return incompatible_shapes(op, types, attrs);
+    }
+  }
+  return dims;
+}
+
+// An operand whose memory the result may take over: unshared, of the result's type and sizes, row-major.
+Tensor* find_donor(std::span<Tensor> operands, DType dtype, std::span<const int64_t> dims) {
+  for (Tensor& t : operands) {
+    if (t.dtype() == dtype && t.contiguous() && t.unique() && !t.rep()->host && std::equal(dims.begin(), dims.end(), t.dims().begin(), t.dims().end())) return &t;
+  }
+  return nullptr;
+}
+
+Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor> operands, std::span<Tensor> donors, const Attrs& attrs) {
+  const OpInfo& info = op_info(op);
+  size_t n = operands.size();
+  if (n != static_cast<size_t>(info.max_operands)) [[unlikely]] return check_operand_count(op, n).failure();
+
+  DType dtype = operands[n - 1].dtype();
+  bool plain = type_class_has(info.types, dtype) && info.types != TypeClass::choice && dtype != DType::String;
+  for (size_t i = 0; plain && i + 1 < n; ++i) plain = operands[i].dtype() == dtype;
+  if (!plain) {
+    SmallVec<DType, 4> dtypes;
+    for (const Tensor& t : operands) dtypes.push_back(t.dtype());
+    dtype = TFL_TRY(check_elementwise_types(op, dtypes, attrs));
+  }
+  DType result_type = elementwise_result_type(op, dtype);
+
+  bool same_sizes = true;
+  for (size_t i = 1; same_sizes && i < n; ++i) {
+    same_sizes = std::equal(operands[0].dims().begin(), operands[0].dims().end(), operands[i].dims().begin(), operands[i].dims().end());
+  }
+  Dims broadcast;
+  if (!same_sizes) broadcast = TFL_TRY(broadcast_operands(op, operands, attrs));
+  std::span<const int64_t> dims = same_sizes ? operands[0].dims() : broadcast.span();
+
+  if (has_checks(op)) [[unlikely]] {
+    bool empty = false;
+    for (int64_t d : dims) empty |= d == 0;
+    const ElementwiseRefusal* refusal = empty ? nullptr : refused(context, op, operands);
+    if (refusal) return op_failure(refusal->kind, op, attrs, refusal->text);
+  }
+
+  Tensor* donor = donors.empty() || dtype == DType::String ? nullptr : find_donor(donors, result_type, dims);
+  Tensor out = donor ? *donor : TFL_TRY(Tensor::empty(context, result_type, dims));
+  if (dtype == DType::String) [[unlikely]] {
+    run_elementwise_strings(op, operands, out);
+  } else {
+    run_elementwise(context, op, operands, out);
+  }
+  return out;
+}
+
+Result<void> infer_structural(InferCall& call) {
+  TFL_TRY(check_operand_count(call.op, call.operands.size()));
+  return kStructural[static_cast<int>(call.op) - kElementwiseCount].infer(call);
+}
+
+}  // namespace
+
+Result<void> infer(Context& context, Op op, std::span<const OperandInfo> operands, const Attrs& attrs, SmallVec<TensorType, 2>& results) {
+  if (is_elementwise(op)) {
+    TFL_TRY(check_operand_count(op, operands.size()));
+    results.push_back(TFL_TRY(infer_elementwise(op, operands, attrs)));
+    return {};
+  }
+  InferCall call{context, op, operands, attrs, results};
+  return infer_structural(call);
+}
+
+Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results) {
+  if (is_elementwise(op)) {
+    results.push_back(TFL_TRY(apply_elementwise(context, op, operands, {}, attrs)));
+    return {};
+  }
+  SmallVec<OperandInfo, 4> infos;
+  for (const Tensor& t : operands) infos.push_back(describe_operand(t));
+  SmallVec<TensorType, 2> types;
+  InferCall rule{context, op, {infos.data(), infos.size()}, attrs, types};
+  TFL_TRY(infer_structural(rule));
+  RunCall call{context, op, operands, attrs, {types.data(), types.size()}, results};
+  return kStructural[static_cast<int>(op) - kElementwiseCount].run(call);
+}
+
+Result<void> apply_consuming(Context& context, Op op, std::span<Tensor> operands, const Attrs& attrs, Tensors& results) {
+  if (!is_elementwise(op)) return apply(context, op, operands, attrs, results);
+  results.push_back(TFL_TRY(apply_elementwise(context, op, operands, operands, attrs)));
+  return {};
+}
+
+Result<Tensor> apply1(Context& context, Op op, std::initializer_list<Tensor> operands, const Attrs& attrs) {
+  std::span<const Tensor> span(operands.begin(), operands.size());
+  if (is_elementwise(op)) return apply_elementwise(context, op, span, {}, attrs);
+  Tensors results;
+  TFL_TRY(apply(context, op, span, attrs, results));
+  return std::move(results[0]);
+}
+
+}  // namespace tfl
