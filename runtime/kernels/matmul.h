@@ -1,0 +1,42 @@
+// Matrix products: what the driver (matmul.cpp) and the tiles of each instruction set level (isa/matmul.cpp) agree on.
+//
+// The value of one element of the product is defined by the language: inside each block of 512 values of k one chain of fused
+// multiply-adds that begins at +0, in order of k; the results of the blocks added in order of k. Integers wrap. So how the
+// product is cut into tiles and given to threads cannot be seen in the result.
+#pragma once
+
+#include <cstdint>
+
+namespace tfl {
+
+enum class IsaLevel : uint8_t;
+
+inline constexpr int64_t kProductBlock = 512;  // of k
+inline constexpr int kMaxTileRows = 16;
+inline constexpr int kMaxTileVectors = 4;
+
+/// A tile of c, some rows by some vectors of columns: c = a b, or c = c + a b, over k values. a[i, p] is a[i * a_row + p * a_k],
+/// b[p, j] is b[p * b_k + j]. The last vector has `tail` columns; no other element of b or c is touched on levels whose loads
+/// are masked, while others read whole vectors of b (and so need it packed).
+template <class T>
+using ProductTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, int tail, bool add);
+
+template <class T>
+struct ProductTiles {
+  int lanes;        // columns of a vector
+  int max_vectors;  // tiles have 1 .. max_vectors vectors
+  bool masked;
+  int max_rows[kMaxTileVectors];                           // of a tile with that many vectors, less one
+  ProductTile<T> tile[kMaxTileVectors][kMaxTileRows + 1];  // [vectors - 1][rows]
+};
+
+struct ProductKernels {
+  const ProductTiles<float>* f32;
+  const ProductTiles<double>* f64;
+  const ProductTiles<int32_t>* i32;
+  const ProductTiles<int64_t>* i64;
+};
+
+const ProductKernels& product_kernels(IsaLevel isa);
+
+}  // namespace tfl

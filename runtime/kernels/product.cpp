@@ -1,0 +1,232 @@
+// Large products copy what they read many times to where it lies dense: of every block of k, b into panels as wide as a tile and
+// the rows of a in blocks that stay in the second-level cache. Small ones are computed where they lie.
+#include "runtime/kernels/product.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "runtime/threads/thread_pool.h"
+
+namespace tfl {
+
+namespace {
+
+constexpr int64_t kBlockRows = 96;                        // of a, copied together
+constexpr int64_t kRowStride = kProductBlock + 16;        // of the copies: rows do not fall on the same cache sets
+constexpr int64_t kBlockColumns = 4096;                   // of b, copied together
+constexpr size_t kSmallBytes = 192 * 1024;                // of b: up to here it is read in place
+
+// `total` cut into as few parts of at most `most` as possible, of nearly equal size.
+struct Parts {
+  int64_t total, count, each, longer;
+  Parts(int64_t total_, int64_t most) : total(total_), count((total_ + most - 1) / most) {
+    each = count ? total / count : 0;
+    longer = count ? total % count : 0;
+  }
+  int64_t start(int64_t i) const { return i * each + std::min(i, longer); }
+  int64_t size(int64_t i) const { return each + (i < longer); }
+};
+
+template <class T>
+Parts panels_of(const ProductTiles<T>& tiles, int64_t columns) {
+  return Parts((columns + tiles.lanes - 1) / tiles.lanes, tiles.max_vectors);
+}
+
+// Rows by one panel of columns, over one block of k.
+template <class T>
+void panel_rows(const ProductTiles<T>& tiles, int64_t rows, int64_t vectors, int64_t columns, int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b,
+                int64_t b_k, T* c, int64_t c_row, bool add) {
+  Parts parts(rows, tiles.max_rows[vectors - 1]);
+  int tail = static_cast<int>(columns - (vectors - 1) * tiles.lanes);
+  for (int64_t i = 0; i < parts.count; ++i) {
+    int64_t row = parts.start(i);
+    tiles.tile[vectors - 1][parts.size(i)](k, a + row * a_row, a_row, a_k, b, b_k, c + row * c_row, c_row, tail, add);
+  }
+}
+
+// b[0 .. k) x [0 .. columns) into a dense panel `width` wide, zeros after the last column.
+template <class T>
+void pack_panel(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_k, int64_t b_col, T* to) {
+  if (b_col == 1) {
+    for (int64_t p = 0; p < k; ++p) {
+      std::memcpy(to + p * width, b + p * b_k, static_cast<size_t>(columns) * sizeof(T));
+      std::fill(to + p * width + columns, to + (p + 1) * width, T(0));
+    }
+    return;
+  }
+  constexpr int64_t kStep = 16;
+  for (int64_t p0 = 0; p0 < k; p0 += kStep) {
+    int64_t p1 = std::min(k, p0 + kStep);
+    for (int64_t j = 0; j < columns; ++j) {
+      const T* from = b + j * b_col;
+      for (int64_t p = p0; p < p1; ++p) to[p * width + j] = from[p * b_k];
+    }
+    for (int64_t p = p0; p < p1; ++p) std::fill(to + p * width + columns, to + (p + 1) * width, T(0));
+  }
+}
+
+template <class T>
+void pack_rows(int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_k, T* to) {
+  if (a_k == 1) {
+    for (int64_t i = 0; i < rows; ++i) std::memcpy(to + i * kRowStride, a + i * a_row, static_cast<size_t>(k) * sizeof(T));
+    return;
+  }
+  constexpr int64_t kStep = 16;
+  for (int64_t p0 = 0; p0 < k; p0 += kStep) {
+    int64_t p1 = std::min(k, p0 + kStep);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t p = p0; p < p1; ++p) to[i * kRowStride + p] = a[i * a_row + p * a_k];
+    }
+  }
+}
+
+// A product with one column is one with one row of the transposed operands: tiles are wide, not tall.
+template <class T>
+Product<T> turned(const Product<T>& p) {
+  if (p.n != 1 || p.m == 1 || p.c_row != 1) return p;
+  return {1, p.m, p.k, p.b, p.b_col, p.b_k, p.a, p.a_k, p.a_row, p.c, p.m};
+}
+
+template <class T>
+bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
+  if (p.b_col != 1 || !(tiles.masked || p.n % tiles.lanes == 0)) return false;
+  if (p.m <= tiles.max_rows[tiles.max_vectors - 1]) return true;  // every element is used once
+  return static_cast<size_t>(p.k) * static_cast<size_t>(p.n) * sizeof(T) <= kSmallBytes;
+}
+template <class T>
+bool reads_a_in_place(const Product<T>& p) {
+  return p.n <= 64 || (p.a_k == 1 && p.k <= kProductBlock && p.a_row % 256 != 0) || p.m * p.k <= 16384;
+}
+
+template <class T>
+void run_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
+  Parts panels = panels_of(tiles, p.n);
+  for (int64_t p0 = 0; p0 < p.k; p0 += kProductBlock) {
+    int64_t k = std::min(kProductBlock, p.k - p0);
+    for (int64_t j = 0; j < panels.count; ++j) {
+      int64_t first = panels.start(j) * tiles.lanes, vectors = panels.size(j);
+      int64_t columns = std::min(vectors * tiles.lanes, p.n - first);
+      panel_rows(tiles, p.m, vectors, columns, k, p.a + p0 * p.a_k, p.a_row, p.a_k, p.b + p0 * p.b_k + first, p.b_k, p.c + first, p.c_row, p0 != 0);
+    }
+  }
+}
+
+// Scratch places for copies of rows: a task takes one that no other task has.
+struct Places {
+  std::atomic<uint64_t> taken{0};
+  int take() {
+    for (;;) {
+      uint64_t mask = taken.load(std::memory_order_relaxed);
+      int place = __builtin_ctzll(~mask);
+      if (taken.compare_exchange_weak(mask, mask | uint64_t{1} << place, std::memory_order_acquire)) return place;
+    }
+  }
+  void give(int place) { taken.fetch_and(~(uint64_t{1} << place), std::memory_order_release); }
+};
+
+int usable_threads(int threads) { return std::clamp(threads, 1, 63); }
+
+template <class T>
+int64_t packed_columns(const Product<T>& p, const ProductTiles<T>& tiles) {
+  int64_t columns = std::min(p.n, kBlockColumns);
+  return (columns + tiles.lanes - 1) / tiles.lanes * tiles.lanes;
+}
+
+}  // namespace
+
+template <class T>
+size_t product_scratch(const Product<T>& product, const ProductTiles<T>& tiles, int threads) {
+  Product<T> p = turned(product);
+  if (reads_b_in_place(p, tiles) && (reads_a_in_place(p) || p.m <= tiles.max_rows[tiles.max_vectors - 1])) return 0;
+  size_t b = static_cast<size_t>(packed_columns(p, tiles) * std::min(p.k, kProductBlock));
+  size_t a = static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) * static_cast<size_t>(usable_threads(threads));
+  return b + a + 64;
+}
+
+template <class T>
+void run_product(Context& context, const Product<T>& product, const ProductTiles<T>& tiles, int threads, T* scratch) {
+  Product<T> p = turned(product);
+  if (p.m == 0 || p.n == 0) return;
+  if (p.k == 0) {
+    for (int64_t i = 0; i < p.m; ++i) std::fill(p.c + i * p.c_row, p.c + i * p.c_row + p.n, T(0));
+    return;
+  }
+  if (!scratch) return run_in_place(p, tiles);
+  threads = usable_threads(threads);
+  int64_t work;
+  bool large = __builtin_mul_overflow(p.m * p.n, p.k, &work) || work >= kThreadedProduct;
+  if (!large) threads = 1;
+  auto each = [&](int64_t n, auto&& body) {
+    if (threads == 1 || n == 1) {
+      for (int64_t i = 0; i < n; ++i) body(i);
+    } else {
+      context.threads().parallel_for(n, 1, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) body(i);
+      });
+    }
+  };
+  auto interrupted = [&] { return context.interrupt.load(std::memory_order_relaxed) != 0; };
+
+  bool a_in_place = reads_a_in_place(p);
+  T* packed_b = scratch;
+  T* packed_a = scratch + packed_columns(p, tiles) * std::min(p.k, kProductBlock);
+  Places places;
+
+  // Blocks of rows begin where a tile does; their number suits the threads.
+  int64_t height = tiles.max_rows[tiles.max_vectors - 1];
+  int64_t tile_rows = (p.m + height - 1) / height;
+  int64_t blocks = (p.m + kBlockRows - 1) / kBlockRows;
+  if (threads > 1) blocks = (blocks + threads - 1) / threads * threads;
+  blocks = std::min(blocks, tile_rows);
+  Parts rows(tile_rows, (tile_rows + blocks - 1) / blocks);
+
+  for (int64_t n0 = 0; n0 < p.n; n0 += kBlockColumns) {
+    int64_t n = std::min(kBlockColumns, p.n - n0);
+    Parts panels = panels_of(tiles, n);
+    // With few blocks of rows a task takes only some of the panels.
+    int64_t wanted = threads > 1 && rows.count < 2 * threads ? (4 * threads + rows.count - 1) / rows.count : 1;
+    Parts groups(panels.count, (panels.count + wanted - 1) / wanted);
+    for (int64_t p0 = 0; p0 < p.k; p0 += kProductBlock) {
+      int64_t k = std::min(kProductBlock, p.k - p0);
+      if (interrupted()) return;
+      each(panels.count, [&](int64_t j) {
+        int64_t first = panels.start(j) * tiles.lanes, width = panels.size(j) * tiles.lanes;
+        pack_panel(k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k, p.b_col, packed_b + first * k);
+      });
+      each(rows.count * groups.count, [&](int64_t task) {
+        if (interrupted()) return;
+        int64_t block = task / groups.count, group = task % groups.count;
+        int64_t row = rows.start(block) * height, count = std::min(rows.size(block) * height, p.m - row);
+        const T* a = p.a + row * p.a_row + p0 * p.a_k;
+        int64_t a_row = p.a_row, a_k = p.a_k;
+        int place = -1;
+        if (!a_in_place) {
+          place = places.take();
+          T* copy = packed_a + place * (std::min(p.m, kBlockRows) * kRowStride);
+          pack_rows(count, k, a, a_row, a_k, copy);
+          a = copy;
+          a_row = kRowStride;
+          a_k = 1;
+        }
+        for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
+          int64_t first = panels.start(j) * tiles.lanes, vectors = panels.size(j), width = vectors * tiles.lanes;
+          panel_rows(tiles, count, vectors, std::min(width, n - first), k, a, a_row, a_k, static_cast<const T*>(packed_b) + first * k, width,
+                     p.c + row * p.c_row + n0 + first, p.c_row, p0 != 0);
+        }
+        if (place >= 0) places.give(place);
+      });
+    }
+  }
+}
+
+#define TFL_INSTANTIATE(T)                                                                     \
+  template size_t product_scratch<T>(const Product<T>&, const ProductTiles<T>&, int);          \
+  template void run_product<T>(Context&, const Product<T>&, const ProductTiles<T>&, int, T*);
+TFL_INSTANTIATE(float)
+TFL_INSTANTIATE(double)
+TFL_INSTANTIATE(int32_t)
+TFL_INSTANTIATE(int64_t)
+#undef TFL_INSTANTIATE
+
+}  // namespace tfl
