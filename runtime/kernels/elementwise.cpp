@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/kernels/parallel.h"
 #include "runtime/kernels/walk.h"
 #include "runtime/math/half.h"
-#include "runtime/threads/thread_pool.h"
 
 namespace tfl {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;              // elements of a packed block
-constexpr int64_t kLongRun = 256;             // runs from this length on need no packing
-constexpr int64_t kThreadedSize = 1 << 17;    // elements from which a second thread pays
-constexpr int64_t kGrain = 1 << 15;
+constexpr int64_t kBlock = 1024;    // elements of a packed block
+constexpr int64_t kLongRun = 256;   // runs from this length on need no packing
 
 // How one operand is fed to the loop.
 struct Feed {
@@ -82,20 +80,6 @@ void Plan::run(int64_t first, int64_t last) const {
   }
 }
 
-template <class F>
-void in_parallel(Context& context, int64_t n, int64_t grain, const F& body) {
-  if (n < kThreadedSize || context.thread_count() == 1) {
-    // One call would be enough, but an interrupt must be seen within a fraction of a second.
-    for (int64_t first = 0; first < n && !context.interrupt.load(std::memory_order_relaxed); first += 64 * grain) {
-      body(first, std::min(n, first + 64 * grain));
-    }
-    return;
-  }
-  context.threads().parallel_for(n, grain, [&](int64_t first, int64_t last) {
-    if (!context.interrupt.load(std::memory_order_relaxed)) body(first, last);
-  });
-}
-
 bool is_flat(const Tensor& t, const Tensor& out) {
   return t.contiguous() && std::equal(t.dims().begin(), t.dims().end(), out.dims().begin(), out.dims().end());
 }
@@ -143,7 +127,7 @@ void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std
 
   if (runs_only) {  // every row of the innermost dimension goes to the loop as it lies
     int64_t rows = out.size() / inner;
-    in_parallel(context, out.size(), kGrain, [&](int64_t first, int64_t last) {
+    in_parallel(context, out.size(), kElementGrain, [&](int64_t first, int64_t last) {
       // Chunks count elements; a row belongs to the chunk it begins in.
       int64_t from = (first + inner - 1) / inner, to = std::min(rows, (last + inner - 1) / inner);
       for (int64_t row = from; row < to; ++row) {
@@ -167,7 +151,7 @@ void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std
   }
   // A block of whole rows lets an operand that repeats with the rows be packed once.
   plan.block = any_repeating ? kBlock / inner * inner : kBlock;
-  int64_t grain = kGrain / plan.block * plan.block;
+  int64_t grain = kElementGrain / plan.block * plan.block;
   in_parallel(context, out.size(), grain, [&](int64_t first, int64_t last) { plan.run(first, last); });
 }
 
@@ -201,12 +185,12 @@ void run_elementwise(Context& context, Op op, std::span<const Tensor> operands, 
     }
   }
   if (!direct) return run_planned(context, op, dtype, loop, operands, out);
-  if (n <= kGrain) [[likely]] return loop(n, out.raw(), in, step);
+  if (n <= kElementGrain) [[likely]] return loop(n, out.raw(), in, step);
 
   size_t out_element = dtype_size(out.dtype());
   size_t element[kMaxArity];
   for (size_t k = 0; k < arity; ++k) element[k] = dtype_size(operands[k].dtype());
-  in_parallel(context, n, kGrain, [&](int64_t first, int64_t last) {
+  in_parallel(context, n, kElementGrain, [&](int64_t first, int64_t last) {
     const std::byte* from[kMaxArity];
     for (size_t k = 0; k < arity; ++k) from[k] = in[k] + first * step[k] * static_cast<int64_t>(element[k]);
     loop(last - first, out.raw() + first * static_cast<int64_t>(out_element), from, step);
