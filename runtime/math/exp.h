@@ -47,9 +47,9 @@ TFL_INLINE ExpParts<V> exp_parts(V x, V x_low) {
   V kf = t - magic;
   // The first part of ln 2 has so few bits that k times it is exact, and x minus that too.
   V head = fma(kf, by_type<V>(-0x1.62e4p-1f, -0x1.62e42fefa38p-1), x);
-  V minus_rest = by_type<V>(-0x1.7f7d1cp-20f, -0x1.ef35793c7673p-45);
-  V r = fma(kf, minus_rest, head);
-  V c = fma(kf, minus_rest, head - r) + x_low;
+  V rest = fma(kf, by_type<V>(-0x1.7f7d1cp-20f, -0x1.ef35793c7673p-45), x_low);
+  V r = head + rest;
+  V c = (head - r) + rest;
   V tail;
   if constexpr (is_f32<V>) {
     V q = horner(r, 0x1p-1f, 0x1.555556p-3f, 0x1.5554fp-5f, 0x1.110fe2p-7f, 0x1.6d437ap-10f, 0x1.a28f34p-13f);
@@ -75,17 +75,24 @@ TFL_INLINE V exp_clamp(V x) {
 
 template <class V>
 TFL_INLINE V exp(V x) {
-  V y = exp_clamp(x);
   if constexpr (is_f32<V>) {
     const V magic = 0x1.8p23f;
-    V t = fma(y, 0x1.715476p+0f, magic);
+    V t = fma(x, 0x1.715476p+0f, magic);
     V kf = t - magic;
-    V r = fma(kf, -0x1.62e4p-1f, y);
+    V r = fma(kf, -0x1.62e4p-1f, x);
     r = fma(kf, -0x1.7f7d1cp-20f, r);
     V p = horner(r, 1.0f, 1.0f, 0x1p-1f, 0x1.55548ap-3f, 0x1.5554e4p-5f, 0x1.123e3cp-7f, 0x1.6d515ap-10f);
-    return scale(p, bitcast<std::int32_t>(t) - bitcast<std::int32_t>(magic));
+    // The bits of t shifted to the exponent are k alone: the magic number has zeros there.
+    V y = bitcast<float>(bitcast<std::int32_t>(p) + shl(bitcast<std::int32_t>(t), 23));
+    return rarely(
+        ~(abs(x) < 87.0f),
+        [=] {
+          ExpParts<V> e = exp_parts(exp_clamp(x));
+          return scale(V(1) + (e.r + e.tail), e.k);
+        },
+        y);
   } else {
-    ExpParts<V> e = exp_parts(y);
+    ExpParts<V> e = exp_parts(exp_clamp(x));
     return scale(V(1) + (e.r + e.tail), e.k);
   }
 }

@@ -31,6 +31,10 @@ inline constexpr bool kIsF32 = std::is_same_v<typename ElemOfReg<R>::Type, float
 // The unmasked forms of these draw false "uninitialized" warnings from g++ 12's own headers.
 #define TFL_SQRT512_PS(a) _mm512_maskz_sqrt_ps((__mmask16)-1, a)
 #define TFL_SQRT512_PD(a) _mm512_maskz_sqrt_pd((__mmask8)-1, a)
+#define TFL_MIN512_PS(a, b) _mm512_maskz_min_ps((__mmask16)-1, a, b)
+#define TFL_MIN512_PD(a, b) _mm512_maskz_min_pd((__mmask8)-1, a, b)
+#define TFL_MAX512_PS(a, b) _mm512_maskz_max_ps((__mmask16)-1, a, b)
+#define TFL_MAX512_PD(a, b) _mm512_maskz_max_pd((__mmask8)-1, a, b)
 #define TFL_ROUND512_PS(a, mode) _mm512_maskz_roundscale_ps((__mmask16)-1, a, mode)
 #define TFL_ROUND512_PD(a, mode) _mm512_maskz_roundscale_pd((__mmask8)-1, a, mode)
 
@@ -99,6 +103,36 @@ TFL_INLINE R reg_sqrt(R a) {
     for (unsigned i = 0; i < sizeof(R) / sizeof(a[0]); ++i) out[i] = reg_sqrt(a[i]);
     return out;
   }
+}
+
+// a < b ? a : b, which the compiler does not fold into the instruction that does precisely this.
+template <class R>
+TFL_INLINE R reg_min(R a, R b) {
+#if defined(__x86_64__)
+  if constexpr (!kIsScalar<R>) {
+#if TFL_HAS_AVX512 || TFL_HAS_AVX2
+    TFL_DISPATCH(_mm_min_ps, _mm_min_pd, _mm256_min_ps, _mm256_min_pd, TFL_MIN512_PS, TFL_MIN512_PD, a, b)
+#else
+    if constexpr (sizeof(R) == 16 && kIsF32<R>) return (R)_mm_min_ps(a, b);
+    if constexpr (sizeof(R) == 16 && !kIsF32<R>) return (R)_mm_min_pd(a, b);
+#endif
+  }
+#endif
+  return a < b ? a : b;
+}
+template <class R>
+TFL_INLINE R reg_max(R a, R b) {
+#if defined(__x86_64__)
+  if constexpr (!kIsScalar<R>) {
+#if TFL_HAS_AVX512 || TFL_HAS_AVX2
+    TFL_DISPATCH(_mm_max_ps, _mm_max_pd, _mm256_max_ps, _mm256_max_pd, TFL_MAX512_PS, TFL_MAX512_PD, a, b)
+#else
+    if constexpr (sizeof(R) == 16 && kIsF32<R>) return (R)_mm_max_ps(a, b);
+    if constexpr (sizeof(R) == 16 && !kIsF32<R>) return (R)_mm_max_pd(a, b);
+#endif
+  }
+#endif
+  return a > b ? a : b;
 }
 
 enum class Rounding { kNearest = 0, kDown = 1, kUp = 2, kZero = 3 };
@@ -192,11 +226,19 @@ TFL_INLINE Mask<T, N> sign_bit(const Vec<T, N>& a) {
 
 template <class T, int N>
 TFL_INLINE Vec<T, N> min(const Vec<T, N>& a, const Vec<T, N>& b) {
-  return select(a < b, a, b);
+  if constexpr (std::is_floating_point_v<T>) {
+    return detail::lift<Vec<T, N>>([](auto x, auto y) { return detail::reg_min(x, y); }, a, b);
+  } else {
+    return select(a < b, a, b);
+  }
 }
 template <class T, int N>
 TFL_INLINE Vec<T, N> max(const Vec<T, N>& a, const Vec<T, N>& b) {
-  return select(a > b, a, b);
+  if constexpr (std::is_floating_point_v<T>) {
+    return detail::lift<Vec<T, N>>([](auto x, auto y) { return detail::reg_max(x, y); }, a, b);
+  } else {
+    return select(a > b, a, b);
+  }
 }
 template <class T, int N, class S>
   requires std::is_arithmetic_v<S>
