@@ -49,6 +49,11 @@ void destroy_object(Object* o) {
   Heap::release(o, sizeof(T));
 }
 
+/// A tuple (or an instance of a class derived from it) whose `size` items are Empty: the caller fills them in.
+Tuple* new_tuple(Interp& interp, Type* type, int64_t size);
+/// Does a script's class define __init__ itself? Then a mutable container's constructor leaves the arguments to it.
+bool has_script_init(Interp& interp, const Type* type);
+
 /// Item index of a sequence: counted from the end when negative. `what` begins the messages: "list".
 Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length, std::string_view what, std::string_view wording = "index");
 
