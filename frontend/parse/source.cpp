@@ -1,0 +1,110 @@
+#include "frontend/parse/source.h"
+
+#include <algorithm>
+
+namespace tfl {
+
+Source::Source(std::string name_, std::string text_) : name(std::move(name_)), text(std::move(text_)) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  line_starts.push_back(0);
+  size_t size = std::min(text.size(), kMaxSourceBytes);
+  for (size_t i = 0; i < size; ++i) {
+    if (text[i] == '\n' || (text[i] == '\r' && (i + 1 == size || text[i + 1] != '\n'))) {
+      line_starts.push_back(static_cast<uint32_t>(i + 1));
+    }
+  }
+}
+
+std::string_view Source::line(uint32_t number) const {
+  if (number < first_line || number - first_line >= line_starts.size()) return {};
+  size_t index = number - first_line;
+  size_t begin = line_starts[index];
+  size_t end = index + 1 < line_starts.size() ? line_starts[index + 1] : text.size();
+  while (end > begin && (text[end - 1] == '\n' || text[end - 1] == '\r')) --end;
+  return std::string_view(text).substr(begin, end - begin);
+}
+
+uint32_t Source::line_at(uint32_t offset) const {
+  auto it = std::upper_bound(line_starts.begin(), line_starts.end(), offset);
+  return first_line + static_cast<uint32_t>(it - line_starts.begin()) - 1;
+}
+
+uint32_t Source::column_at(uint32_t offset, uint32_t number) const {
+  uint32_t begin = line_starts[number - first_line];
+  return count_characters(std::string_view(text).substr(begin, offset - begin));
+}
+
+Span Source::span(uint32_t begin, uint32_t end, uint32_t line_of_begin) const {
+  Span span;
+  span.line = line_of_begin;
+  span.column = column_at(begin, line_of_begin);
+  // Few tokens cross a line: look at the next line's start before searching.
+  size_t next = line_of_begin - first_line + 1;
+  span.end_line = next < line_starts.size() && end > line_starts[next] ? line_at(end) : line_of_begin;
+  span.end_column = span.end_line == line_of_begin
+                        ? span.column + count_characters(std::string_view(text).substr(begin, end - begin))
+                        : column_at(end, span.end_line);
+  return span;
+}
+
+size_t find_invalid_utf8(std::string_view text) {
+  auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  auto continues = [&](size_t i) { return i < text.size() && (at(i) & 0xC0) == 0x80; };
+  for (size_t i = 0; i < text.size();) {
+    unsigned char c = at(i);
+    if (c < 0x80) {
+      ++i;
+    } else if (c >= 0xC2 && c <= 0xDF) {
+      if (!continues(i + 1)) return i;
+      i += 2;
+    } else if (c >= 0xE0 && c <= 0xEF) {
+      if (!continues(i + 1) || !continues(i + 2)) return i;
+      if ((c == 0xE0 && at(i + 1) < 0xA0) || (c == 0xED && at(i + 1) > 0x9F)) return i;
+      i += 3;
+    } else if (c >= 0xF0 && c <= 0xF4) {
+      if (!continues(i + 1) || !continues(i + 2) || !continues(i + 3)) return i;
+      if ((c == 0xF0 && at(i + 1) < 0x90) || (c == 0xF4 && at(i + 1) > 0x8F)) return i;
+      i += 4;
+    } else {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+char32_t decode_utf8(std::string_view text, size_t& at) {
+  auto byte = [&](size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[i])); };
+  char32_t c = byte(at);
+  int more = c < 0x80 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
+  if (more > 0) c &= 0x3Fu >> more;
+  for (int i = 1; i <= more; ++i) c = (c << 6) | (byte(at + i) & 0x3F);
+  at += static_cast<size_t>(more) + 1;
+  return c;
+}
+
+void append_utf8(std::string& out, char32_t c) {
+  auto put = [&](char32_t byte) { out.push_back(static_cast<char>(static_cast<unsigned char>(byte))); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xC0 | (c >> 6));
+    put(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    put(0xE0 | (c >> 12));
+    put(0x80 | ((c >> 6) & 0x3F));
+    put(0x80 | (c & 0x3F));
+  } else {
+    put(0xF0 | (c >> 18));
+    put(0x80 | ((c >> 12) & 0x3F));
+    put(0x80 | ((c >> 6) & 0x3F));
+    put(0x80 | (c & 0x3F));
+  }
+}
+
+uint32_t count_characters(std::string_view text) {
+  uint32_t count = 0;
+  for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return count;
+}
+
+}  // namespace tfl

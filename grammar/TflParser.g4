@@ -1,0 +1,148 @@
+// The sentences of TFL: Python 3.11's grammar, arranged so that one token decides every choice. Then ANTLR predicts with a
+// switch, no decision has to be learnt while parsing (no warm-up), and nothing backtracks.
+//
+// What that costs is settled later, in loops over flat lists, by the tree builder (frontend/parse/build_*.cpp):
+//   - operators: `disjunction` is operands and operators in a row; precedence is applied there. So a sum of a million terms is a
+//     flat list here and a left spine there, with no recursion in between;
+//   - commas: `x (COMMA x?)*` also accepts two commas in a row, which the builder refuses;
+//   - targets, keyword names, the place of `*x`: parsed as expressions, checked there.
+parser grammar TflParser;
+options { tokenVocab = TflLexer; }
+
+// Entry points: a statement of a file with all its clauses, and one expression as if in parentheses (of an f-string).
+unit : statement+ EOF ;
+single_expression : (yield_expression | items) EOF ;
+
+statement
+  : simple_line
+  | if_statement
+  | while_statement
+  | for_statement
+  | try_statement
+  | with_statement
+  | function_definition
+  | class_definition
+  | decorated
+  | bad_statement
+  ;
+
+block : simple_line | NEWLINE INDENT statement+ DEDENT ;
+
+// A line already reported: nothing more is said about it, but the block and the clauses that belong to it are still parsed.
+bad_statement : BAD_LINE NEWLINE (INDENT statement+ DEDENT)? bad_clause* ;
+bad_clause : (ELIF named_test | ELSE | EXCEPT STAR? (test (AS NAME)?)? | FINALLY) COLON block ;
+
+// ---------------------------------------------------------------------------------------------------- simple statements
+
+simple_line : small_statement (SEMICOLON small_statement?)* NEWLINE ;
+
+small_statement
+  : expression_statement
+  | PASS
+  | BREAK
+  | CONTINUE
+  | return_statement
+  | raise_statement
+  | delete_statement
+  | assert_statement
+  | import_statement
+  | from_statement
+  | GLOBAL name_list
+  | NONLOCAL name_list
+  ;
+
+expression_statement : value (COLON test (ASSIGN value)? | AUG_ASSIGN value | (ASSIGN value)+)? ;
+value : yield_expression | expression_list ;
+return_statement : RETURN expression_list? ;
+raise_statement : RAISE (test (FROM test)?)? ;
+delete_statement : DEL target_list ;
+assert_statement : ASSERT test (COMMA test)? ;
+name_list : NAME (COMMA NAME)* ;
+
+import_statement : IMPORT dotted_as (COMMA dotted_as)* ;
+dotted_as : dotted_name (AS NAME)? ;
+dotted_name : NAME (DOT NAME)* ;
+from_statement : FROM (DOT | ELLIPSIS)* dotted_name? IMPORT (STAR | LPAREN imported_names RPAREN | imported_names) ;
+imported_names : imported_name (COMMA imported_name?)* ;
+imported_name : NAME (AS NAME)? ;
+
+// -------------------------------------------------------------------------------------------------- compound statements
+
+if_statement : IF named_test COLON block elif_clause* else_clause? ;
+elif_clause : ELIF named_test COLON block ;
+else_clause : ELSE COLON block ;
+while_statement : WHILE named_test COLON block else_clause? ;
+for_statement : FOR target_list IN expression_list COLON block else_clause? ;
+try_statement : TRY COLON block except_clause* else_clause? finally_clause? ;
+except_clause : EXCEPT STAR? (test (AS NAME)?)? COLON block ;
+finally_clause : FINALLY COLON block ;
+
+// WITH_LPAREN is the parenthesis that encloses all items; the layout stage has looked ahead to its partner.
+with_statement : WITH (WITH_LPAREN with_item (COMMA with_item?)* RPAREN | with_item (COMMA with_item)*) COLON block ;
+with_item : test (AS target)? ;
+
+function_definition : DEF NAME LPAREN parameters? RPAREN (ARROW test)? COLON block ;
+parameters : parameter (COMMA parameter?)* ;
+parameter
+  : NAME (COLON test)? (ASSIGN test)?
+  | STAR (NAME (COLON starred_test)?)?
+  | DOUBLE_STAR NAME (COLON test)?
+  | SLASH
+  ;
+starred_test : STAR? test ;
+
+class_definition : CLASS NAME (LPAREN arguments? RPAREN)? COLON block ;
+decorated : decorator+ (function_definition | class_definition) ;
+decorator : AT named_test NEWLINE ;
+
+// ----------------------------------------------------------------------------------------------------------- expressions
+
+// Targets of `for`, `del`, `with` and comprehensions: everything that binds tighter than a comparison, so that `in` ends it.
+target_list : target (COMMA target?)* ;
+target : STAR? sum ;
+
+yield_expression : YIELD (FROM test | expression_list)? ;
+expression_list : starred_expression (COMMA starred_expression?)* ;
+starred_expression : STAR sum | test ;
+
+named_test : test (WALRUS test)? ;
+test : disjunction (IF disjunction ELSE test)? | lambda_expression ;
+lambda_expression : LAMBDA lambda_parameters? COLON test ;
+lambda_parameters : lambda_parameter (COMMA lambda_parameter?)* ;
+lambda_parameter : NAME (ASSIGN test)? | STAR NAME? | DOUBLE_STAR NAME | SLASH ;
+
+// NOT IN is two tokens here; IS NOT is IS followed by an operand that begins with NOT, and the builder joins them.
+disjunction
+  : (NOT | PLUS | MINUS | TILDE)* primary
+    ( ( OR | AND | IN | NOT IN | IS | EQ | NE | LT | LE | GT | GE | BAR | CARET | AMPERSAND | LEFT_SHIFT | RIGHT_SHIFT | PLUS
+      | MINUS | STAR | SLASH | DOUBLE_SLASH | PERCENT | AT | DOUBLE_STAR )
+      (NOT | PLUS | MINUS | TILDE)* primary )*
+  ;
+sum
+  : (PLUS | MINUS | TILDE)* primary
+    ( ( BAR | CARET | AMPERSAND | LEFT_SHIFT | RIGHT_SHIFT | PLUS | MINUS | STAR | SLASH | DOUBLE_SLASH | PERCENT | AT
+      | DOUBLE_STAR )
+      (PLUS | MINUS | TILDE)* primary )*
+  ;
+
+primary
+  : ( NAME | NUMBER | STRING+ | NONE | TRUE | FALSE | ELLIPSIS
+    | LPAREN (yield_expression | items)? RPAREN
+    | LBRACKET items? RBRACKET
+    | LBRACE brace_items? RBRACE )
+    trailer*
+  ;
+trailer : DOT NAME | LPAREN arguments? RPAREN | LBRACKET subscripts RBRACKET ;
+
+items : item (comprehension_for+ | (COMMA item?)*) ;
+item : STAR sum | named_test ;
+brace_items : brace_item (comprehension_for+ | (COMMA brace_item?)*) ;
+brace_item : DOUBLE_STAR sum | STAR sum | named_test (COLON test)? ;
+comprehension_for : FOR target_list IN disjunction (IF disjunction)* ;
+
+arguments : argument (COMMA argument?)* ;
+argument : STAR test | DOUBLE_STAR test | named_test (ASSIGN test | comprehension_for+)? ;
+
+subscripts : subscript (COMMA subscript?)* ;
+subscript : STAR sum | named_test (COLON test? slice_step?)? | COLON test? slice_step? ;
+slice_step : COLON test? ;
