@@ -101,7 +101,7 @@ TFL_INLINE V reciprocal(V x) {
   return V(1) / x;
 }
 template <class V>
-TFL_INLINE V rsqrt(V x) {
+TFL_OUTLINE V rsqrt(V x) {
   if constexpr (is_f32<V>) {
     using D = with_elem<V, double>;
     return convert<float>(D(1) / sqrt(convert<double>(x)));
@@ -152,7 +152,7 @@ TFL_INLINE V truncate_div(V a, V b) {
 // C's fmod: the exact remainder of a / b rounded towards zero, with the sign of a. Schoolbook division: each round takes as many
 // quotient bits as an exact fma allows; one round serves every quotient below 2^(p-2).
 template <class V>
-TFL_INLINE V truncate_mod(V a, V b) {
+TFL_OUTLINE V truncate_mod(V a, V b) {
   using T = elem_of<V>;
   constexpr int p = std::numeric_limits<T>::digits;
   V x = abs(a), y = abs(b);
@@ -165,28 +165,27 @@ TFL_INLINE V truncate_mod(V a, V b) {
   };
   V quotient = x / y;
   V r = step(x, y);
-  r = rarely(
-      (quotient >= limit) & is_finite(x),
-      [=] {
-        constexpr T kUp = sizeof(T) == 4 ? T(0x1p21) : T(0x1p50);
-        constexpr T kDown = sizeof(T) == 4 ? T(0x1p-21) : T(0x1p-50);
-        constexpr int kRounds = 2200 / (p - 3);  // the exponents of x and y differ by less than 2200
-        std::tuple<V> state(x);
-        iterate(kRounds, x >= y, state, [=](std::tuple<V>& s, int) {
-          V& rest = std::get<0>(s);
-          // d = y 2^(k (p-3)) <= rest, as large as such a d can be.
-          std::tuple<V> d(y);
-          V bound = rest * kDown;
-          iterate(kRounds, y <= bound, d, [=](std::tuple<V>& t, int) {
-            std::get<0>(t) = std::get<0>(t) * kUp;
-            return std::get<0>(t) <= bound;
-          });
-          rest = step(rest, std::get<0>(d));
-          return rest >= y;
-        });
-        return std::get<0>(state);
-      },
-      r);
+  r = rarely((quotient >= limit) & is_finite(x),
+             [=] {
+               constexpr T kUp = sizeof(T) == 4 ? T(0x1p21) : T(0x1p50);
+               constexpr T kDown = sizeof(T) == 4 ? T(0x1p-21) : T(0x1p-50);
+               constexpr int kRounds = 2200 / (p - 3);  // the exponents of x and y differ by less than 2200
+               std::tuple<V> state(x);
+               iterate(kRounds, x >= y, state, [=](std::tuple<V>& s, int) {
+                 V& rest = std::get<0>(s);
+                 // d = y 2^(k (p-3)) <= rest, as large as such a d can be.
+                 std::tuple<V> d(y);
+                 V bound = rest * kDown;
+                 iterate(kRounds, y <= bound, d, [=](std::tuple<V>& t, int) {
+                   std::get<0>(t) = std::get<0>(t) * kUp;
+                   return std::get<0>(t) <= bound;
+                 });
+                 rest = step(rest, std::get<0>(d));
+                 return rest >= y;
+               });
+               return std::get<0>(state);
+             },
+             r);
   r = select(x < y, x, r);  // also y infinite
   r = select((y == 0) | ~is_finite(x) | (y != y), nan_of<V>(), r);
   return copysign(r, a);

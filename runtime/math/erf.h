@@ -23,7 +23,7 @@ TFL_INLINE V erf_tail(V z) {
 }
 // erfc(a) in f64 for 0.45 <= a.
 template <class V>
-TFL_INLINE V erfc_large(V x) {
+TFL_OUTLINE V erfc_large(V x) {
   V a = min(V(28), x);
   V d = a + V(4);
   V t = (a - V(4)) / d;
@@ -65,7 +65,7 @@ TFL_INLINE V erf(V x) {
 }
 
 template <class V>
-TFL_INLINE V erfc(V x) {
+TFL_OUTLINE V erfc(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(erfc(convert<double>(x)));
   } else {
@@ -107,7 +107,7 @@ TFL_INLINE V erf_inverse(V v, V q) {
 }  // namespace detail
 
 template <class V>
-TFL_INLINE V erfinv(V x) {
+TFL_OUTLINE V erfinv(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(erfinv(convert<double>(x)));
   } else {
@@ -120,7 +120,7 @@ TFL_INLINE V erfinv(V x) {
 
 // The inverse of the normal distribution function.
 template <class V>
-TFL_INLINE V ndtri(V p) {
+TFL_OUTLINE V ndtri(V p) {
   if constexpr (is_f32<V>) {
     return convert<float>(ndtri(convert<double>(p)));
   } else {

@@ -53,15 +53,14 @@ TFL_INLINE V tanh(V x) {
   V hi = sum + tail;
   V lo = (sum - hi) + tail;
   V d = hi + V(2);
-  V from_two = d - V(2);
-  V d_low = (hi - from_two) + lo;  // d - 2 is a multiple of d's last place below d: exact
+  V d_low = ((max(hi, V(2)) - d) + min(hi, V(2))) + lo;
   V y = divide_pairs(hi, lo, d, d_low);
   y = select(abs(x) < by_type<V>(0x1p-13f, 0x1p-28), abs(x), y);
   return select(x != x, x, copysign(min(y, V(1)), x));
 }
 
 template <class V>
-TFL_INLINE V cosh(V x) {
+TFL_OUTLINE V cosh(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(cosh(convert<double>(x)));
   } else {
@@ -73,7 +72,7 @@ TFL_INLINE V cosh(V x) {
 }
 
 template <class V>
-TFL_INLINE V sinh(V x) {
+TFL_OUTLINE V sinh(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(sinh(convert<double>(x)));
   } else {
@@ -91,7 +90,7 @@ TFL_INLINE V sinh(V x) {
 }
 
 template <class V>
-TFL_INLINE V asinh(V x) {
+TFL_OUTLINE V asinh(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(asinh(convert<double>(x)));
   } else {
@@ -105,7 +104,7 @@ TFL_INLINE V asinh(V x) {
 }
 
 template <class V>
-TFL_INLINE V acosh(V x) {
+TFL_OUTLINE V acosh(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(acosh(convert<double>(x)));
   } else {
@@ -117,7 +116,7 @@ TFL_INLINE V acosh(V x) {
 }
 
 template <class V>
-TFL_INLINE V atanh(V x) {
+TFL_OUTLINE V atanh(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(atanh(convert<double>(x)));
   } else {

@@ -35,7 +35,7 @@ TFL_INLINE HalfAngle<V> half_angle(V a) {
 }  // namespace detail
 
 template <class V>
-TFL_INLINE V asin(V x) {
+TFL_OUTLINE V asin(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(asin(convert<double>(x)));
   } else {
@@ -52,7 +52,7 @@ TFL_INLINE V asin(V x) {
 }
 
 template <class V>
-TFL_INLINE V acos(V x) {
+TFL_OUTLINE V acos(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(acos(convert<double>(x)));
   } else {
@@ -80,10 +80,14 @@ TFL_INLINE HalfAngle<V> atan_ratio(V n, V d) {
   V top = select(b1, n, select(b2, n + n - d, select(b3, n - d, select(b4, fma(d, V(-1.5), n), neg(d)))));
   V bottom = select(b1, d, select(b2, fma(d, V(2), n), select(b3, d + n, select(b4, fma(n, V(1.5), d), n))));
   V t = top / bottom;
-  V base = select(b1, V(0), select(b2, V(0x1.dac670561bb4fp-2), select(b3, V(0x1.921fb54442d18p-1),
-                  select(b4, V(0x1.f730bd281f69bp-1), V(0x1.921fb54442d18p0)))));
-  V base_low = select(b1, V(0), select(b2, V(0x1.a2b7f222f65e2p-56), select(b3, V(0x1.1a62633145c07p-55),
-                      select(b4, V(0x1.007887af0cbbdp-56), V(0x1.1a62633145c07p-54)))));
+  V base =
+      select(b1, V(0),
+             select(b2, V(0x1.dac670561bb4fp-2),
+                    select(b3, V(0x1.921fb54442d18p-1), select(b4, V(0x1.f730bd281f69bp-1), V(0x1.921fb54442d18p0)))));
+  V base_low = select(
+      b1, V(0),
+      select(b2, V(0x1.a2b7f222f65e2p-56),
+             select(b3, V(0x1.1a62633145c07p-55), select(b4, V(0x1.007887af0cbbdp-56), V(0x1.1a62633145c07p-54)))));
   V rest = fma(neg(t), bottom, top);
   V correction = select(is_finite(rest), rest / bottom, V(0));
   V z = t * t;
@@ -99,7 +103,7 @@ TFL_INLINE HalfAngle<V> atan_ratio(V n, V d) {
 }  // namespace detail
 
 template <class V>
-TFL_INLINE V atan(V x) {
+TFL_OUTLINE V atan(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(atan(convert<double>(x)));
   } else {
@@ -111,7 +115,7 @@ TFL_INLINE V atan(V x) {
 
 // The angle of the point (x, y) in (-pi, pi].
 template <class V>
-TFL_INLINE V atan2(V y, V x) {
+TFL_OUTLINE V atan2(V y, V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(atan2(convert<double>(y), convert<double>(x)));
   } else {

@@ -112,7 +112,8 @@ TFL_INLINE V log1p(V x) {
   auto ordinary = (x > V(-1)) & ~huge;
   return rarely(
       ~ordinary,
-      [=] { return select(x == V(-1), neg(inf_of<V>()), select(x < V(-1), nan_of<V>(), select(huge, log(x), x))); }, result);
+      [=] { return select(x == V(-1), neg(inf_of<V>()), select(x < V(-1), nan_of<V>(), select(huge, log(x), x))); },
+      result);
 }
 
 // log2(m) for m in [sqrt(1/2), sqrt(2)) in f64, relative error 2^-39: for results that are rounded to f32.

@@ -25,7 +25,7 @@ TFL_INLINE LogSum<V> log_pair(V x) {
   V z_low = fma(s + s, s_low, fma(s, s, neg(z)));
   // log m = 2 s + s^3 (2/3 + u).
   V u = z * horner(z, 0x1.9999999999996p-2, 0x1.2492492492f3ep-2, 0x1.c71c71c599cf1p-3, 0x1.745d1827962dcp-3,
-                     0x1.3b13654474f54p-3, 0x1.11205cdd69e7cp-3, 0x1.de404023e2681p-4, 0x1.eaaf62a9c8cdbp-4);
+                   0x1.3b13654474f54p-3, 0x1.11205cdd69e7cp-3, 0x1.de404023e2681p-4, 0x1.eaaf62a9c8cdbp-4);
   const V two_thirds = 0x1.5555555555555p-1;
   V a = two_thirds + u;
   V a_low = ((two_thirds - a) + u) + fma(z_low, 0.4, V(0x1.5555555555555p-55));
@@ -44,6 +44,17 @@ TFL_INLINE LogSum<V> log_pair(V x) {
   return {hi, (sum - hi) + low};
 }
 
+// |x|^y in f64.
+template <class V>
+TFL_OUTLINE V pow_magnitude(V a, V y) {
+  LogSum<V> l = log_pair(a);
+  V t = y * l.hi;
+  V t_low = fma(y, l.lo, fma(y, l.hi, neg(t)));
+  V clamped = exp_clamp(t);
+  ExpParts<V> e = exp_parts(clamped, select(clamped == t, t_low, V(0)));
+  return scale(V(1) + (e.r + e.tail), e.k);
+}
+
 template <class V>
 TFL_INLINE V pow_general(V x, V y) {
   V a = abs(x);
@@ -54,12 +65,7 @@ TFL_INLINE V pow_general(V x, V y) {
     D l = convert<double>(p.k) + log2_low(convert<double>(p.m));
     magnitude = convert<float>(exp2_low(max(D(-200), min(D(200), l * convert<double>(y)))));
   } else {
-    LogSum<V> l = log_pair(a);
-    V t = y * l.hi;
-    V t_low = fma(y, l.lo, fma(y, l.hi, neg(t)));
-    V clamped = exp_clamp(t);
-    ExpParts<V> e = exp_parts(clamped, select(clamped == t, t_low, V(0)));
-    magnitude = scale(V(1) + (e.r + e.tail), e.k);
+    magnitude = pow_magnitude(a, y);
   }
   auto ordinary = (x > 0) & (x < inf_of<V>()) & is_finite(y);
   return rarely(
@@ -81,8 +87,7 @@ TFL_INLINE V pow_general(V x, V y) {
 }  // namespace detail
 
 template <class V>
-  requires is_real<V>
-TFL_INLINE V pow(V x, V y) {
+requires is_real<V> TFL_INLINE V pow(V x, V y) {
   V square = x * x;
   V exact = select(y == 2, square, select(y == 3, square * x, select(y == 0, V(1), x)));
   auto simple = (y == 2) | (y == 3) | (y == 1) | (y == 0);
@@ -92,8 +97,8 @@ TFL_INLINE V pow(V x, V y) {
         auto invert = y == V(-1);
         auto root = y == 0.5f;
         V other = rarely(
-            invert | root,
-            [=] { return select(invert, V(1) / x, select(is_inf(x), inf_of<V>(), sqrt(x) + V(0))); }, V(0));
+            invert | root, [=] { return select(invert, V(1) / x, select(is_inf(x), inf_of<V>(), sqrt(x) + V(0))); },
+            V(0));
         return rarely(
             ~(invert | root), [=] { return detail::pow_general(x, y); }, other);
       },

@@ -105,7 +105,7 @@ TFL_INLINE V cos(V x) {
 }
 
 template <class V>
-TFL_INLINE V tan(V x) {
+TFL_OUTLINE V tan(V x) {
   if constexpr (is_f32<V>) {
     return convert<float>(tan(convert<double>(x)));
   } else {

@@ -16,24 +16,23 @@ struct Reduced {
 
 // 64 zero bits, then the binary fraction of 2/pi.
 inline constexpr std::array<std::uint32_t, 44> kTwoOverPi = {
-    0x00000000, 0x00000000, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
-    0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e,
-    0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b,
-    0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
-    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab,
-    0xf0cfbc20, 0x9af4361d, 0xa9e39161, 0x5ee61b08
-};
+    0x00000000, 0x00000000, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
+    0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
+    0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f, 0xef2f118b,
+    0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea,
+    0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab, 0xf0cfbc20, 0x9af4361d, 0xa9e39161, 0x5ee61b08};
 
 namespace detail {
 template <class U>
 TFL_INLINE U two_over_pi_word(U index, unsigned offset) {
-  return convert<std::uint64_t>(table(bitcast<std::int32_t>(convert<std::uint32_t>(index)) + static_cast<int>(offset), kTwoOverPi));
+  return convert<std::uint64_t>(
+      table(bitcast<std::int32_t>(convert<std::uint32_t>(index)) + static_cast<int>(offset), kTwoOverPi));
 }
 }  // namespace detail
 
 // |x| = m 2^e with an integer m. Bits of 2/pi above weight 2^(1-e) contribute multiples of 4 quadrants and are left out.
 template <class V>
-TFL_INLINE Reduced<V> reduce_large(V x) {
+TFL_OUTLINE Reduced<V> reduce_large(V x) {
   using T = elem_of<V>;
   using U = with_elem<V, std::uint64_t>;
   using D = with_elem<V, double>;

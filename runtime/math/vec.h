@@ -39,6 +39,8 @@
 #endif
 
 #define TFL_INLINE [[gnu::always_inline]] inline
+// For large templates over vector types, compiled once per type. Their names hold TFL_ISA, so that levels stay apart.
+#define TFL_OUTLINE [[gnu::noinline]]
 
 // Vectors wider than the machine's only ever travel inside always_inline functions, where no calling convention applies.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -121,8 +123,7 @@ struct Vec : detail::Store<T, N, kIsSplit<T, N>> {
 
   Vec() = default;
   template <class S>
-    requires std::is_arithmetic_v<S>
-  TFL_INLINE Vec(S scalar) {  // NOLINT: implicit, so that literals mix with vectors
+  requires std::is_arithmetic_v<S> TFL_INLINE Vec(S scalar) {  // NOLINT: implicit, so that literals mix with vectors
     T s = static_cast<T>(scalar);
     if constexpr (split) {
       this->lo = Vec<T, N / 2>(s);
@@ -316,23 +317,19 @@ TFL_INLINE Vec<U, N> convert(const Vec<T, N>& a) {
   }
 }
 
-#define TFL_VEC_BINARY(op)                                                                                 \
-  template <class T, int N>                                                                                \
-  TFL_INLINE Vec<T, N> operator op(const Vec<T, N>& a, const Vec<T, N>& b) {                               \
-    using W = detail::wrapping<T>;                                                                         \
+#define TFL_VEC_BINARY(op)                                                                                     \
+  template <class T, int N>                                                                                    \
+  TFL_INLINE Vec<T, N> operator op(const Vec<T, N>& a, const Vec<T, N>& b) {                                   \
+    using W = detail::wrapping<T>;                                                                             \
     return bitcast<T>(detail::lift<Vec<W, N>>([](auto x, auto y) { return static_cast<decltype(x)>(x op y); }, \
-                                              bitcast<W>(a), bitcast<W>(b)));                              \
-  }                                                                                                        \
-  template <class T, int N, class S>                                                                       \
-    requires std::is_arithmetic_v<S>                                                                       \
-  TFL_INLINE Vec<T, N> operator op(const Vec<T, N>& a, S b) {                                              \
-    return a op Vec<T, N>(b);                                                                              \
-  }                                                                                                        \
-  template <class T, int N, class S>                                                                       \
-    requires std::is_arithmetic_v<S>                                                                       \
-  TFL_INLINE Vec<T, N> operator op(S a, const Vec<T, N>& b) {                                              \
-    return Vec<T, N>(a) op b;                                                                              \
-  }
+                                              bitcast<W>(a), bitcast<W>(b)));                                  \
+  }                                                                                                            \
+  template <class T, int N, class S>                                                                           \
+  requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N>                                                        \
+  operator op(const Vec<T, N>& a, S b) { return a op Vec<T, N>(b); }                                           \
+  template <class T, int N, class S>                                                                           \
+  requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N>                                                        \
+  operator op(S a, const Vec<T, N>& b) { return Vec<T, N>(a) op b; }
 TFL_VEC_BINARY(+)
 TFL_VEC_BINARY(-)
 TFL_VEC_BINARY(&)
@@ -362,17 +359,13 @@ template <class T, int N>
 TFL_INLINE Vec<T, N> operator/(const Vec<T, N>& a, const Vec<T, N>& b) {
   return detail::lift<Vec<T, N>>([](auto x, auto y) { return static_cast<decltype(x)>(x / y); }, a, b);
 }
-#define TFL_VEC_SCALAR(op)                                    \
-  template <class T, int N, class S>                          \
-    requires std::is_arithmetic_v<S>                          \
-  TFL_INLINE Vec<T, N> operator op(const Vec<T, N>& a, S b) { \
-    return a op Vec<T, N>(b);                                 \
-  }                                                           \
-  template <class T, int N, class S>                          \
-    requires std::is_arithmetic_v<S>                          \
-  TFL_INLINE Vec<T, N> operator op(S a, const Vec<T, N>& b) { \
-    return Vec<T, N>(a) op b;                                 \
-  }
+#define TFL_VEC_SCALAR(op)                                           \
+  template <class T, int N, class S>                                 \
+  requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N>              \
+  operator op(const Vec<T, N>& a, S b) { return a op Vec<T, N>(b); } \
+  template <class T, int N, class S>                                 \
+  requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N>              \
+  operator op(S a, const Vec<T, N>& b) { return Vec<T, N>(a) op b; }
 TFL_VEC_SCALAR(*)
 TFL_VEC_SCALAR(/)
 #undef TFL_VEC_SCALAR
@@ -407,25 +400,23 @@ TFL_INLINE Vec<T, N> shr(const Vec<T, N>& a, const Vec<T, N>& count) {
 
 // ---- masks -----------------------------------------------------------------------------------------------------------------
 
-#define TFL_VEC_COMPARE(op)                                                                           \
-  template <class T, int N>                                                                           \
-  TFL_INLINE Mask<T, N> operator op(const Vec<T, N>& a, const Vec<T, N>& b) {                         \
-    using I = signed_of<T>;                                                                           \
-    return Mask<T, N>(detail::lift<Vec<I, N>>(                                                        \
-        [](auto x, auto y) {                                                                          \
-          if constexpr (sizeof(x) == sizeof(T) && std::is_arithmetic_v<decltype(x)>) {                \
-            return static_cast<I>(x op y ? -1 : 0);                                                   \
-          } else {                                                                                    \
+#define TFL_VEC_COMPARE(op)                                                                            \
+  template <class T, int N>                                                                            \
+  TFL_INLINE Mask<T, N> operator op(const Vec<T, N>& a, const Vec<T, N>& b) {                          \
+    using I = signed_of<T>;                                                                            \
+    return Mask<T, N>(detail::lift<Vec<I, N>>(                                                         \
+        [](auto x, auto y) {                                                                           \
+          if constexpr (sizeof(x) == sizeof(T) && std::is_arithmetic_v<decltype(x)>) {                 \
+            return static_cast<I>(x op y ? -1 : 0);                                                    \
+          } else {                                                                                     \
             return __builtin_bit_cast(typename detail::RegOf<I, sizeof(x) / sizeof(T)>::Type, x op y); \
-          }                                                                                           \
-        },                                                                                            \
-        a, b));                                                                                       \
-  }                                                                                                   \
-  template <class T, int N, class S>                                                                  \
-    requires std::is_arithmetic_v<S>                                                                  \
-  TFL_INLINE Mask<T, N> operator op(const Vec<T, N>& a, S b) {                                        \
-    return a op Vec<T, N>(b);                                                                         \
-  }
+          }                                                                                            \
+        },                                                                                             \
+        a, b));                                                                                        \
+  }                                                                                                    \
+  template <class T, int N, class S>                                                                   \
+  requires std::is_arithmetic_v<S> TFL_INLINE Mask<T, N>                                               \
+  operator op(const Vec<T, N>& a, S b) { return a op Vec<T, N>(b); }
 TFL_VEC_COMPARE(==)
 TFL_VEC_COMPARE(!=)
 TFL_VEC_COMPARE(<)
@@ -453,17 +444,16 @@ TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, const Vec<T, N>& a, const V
   if constexpr (B != sizeof(T)) {
     return select(convert_mask<T>(m), a, b);
   } else {
-    return detail::lift<Vec<T, N>>([](auto c, auto x, auto y) { return static_cast<decltype(x)>(c ? x : y); }, m.v, a, b);
+    return detail::lift<Vec<T, N>>([](auto c, auto x, auto y) { return static_cast<decltype(x)>(c ? x : y); }, m.v, a,
+                                   b);
   }
 }
 template <int B, int N, class T, class S>
-  requires std::is_arithmetic_v<S>
-TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, const Vec<T, N>& a, S b) {
+requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, const Vec<T, N>& a, S b) {
   return select(m, a, Vec<T, N>(b));
 }
 template <int B, int N, class T, class S>
-  requires std::is_arithmetic_v<S>
-TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, S a, const Vec<T, N>& b) {
+requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, S a, const Vec<T, N>& b) {
   return select(m, Vec<T, N>(a), b);
 }
 

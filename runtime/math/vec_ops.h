@@ -41,23 +41,29 @@ inline constexpr bool kIsF32 = std::is_same_v<typename ElemOfReg<R>::Type, float
 // Chooses the intrinsic for a register of R's size and element type; falls through where the machine has none.
 #if defined(__x86_64__)
 #if TFL_HAS_AVX512
-#define TFL_DISPATCH_512(f32, f64, ...)                                                \
-  if constexpr (sizeof(R) == 64) {                                                     \
-    if constexpr (kIsF32<R>) return (R)f32(__VA_ARGS__);                               \
-    else return (R)f64(__VA_ARGS__);                                                   \
+#define TFL_DISPATCH_512(f32, f64, ...) \
+  if constexpr (sizeof(R) == 64) {      \
+    if constexpr (kIsF32<R>)            \
+      return (R)f32(__VA_ARGS__);       \
+    else                                \
+      return (R)f64(__VA_ARGS__);       \
   }
 #else
 #define TFL_DISPATCH_512(f32, f64, ...)
 #endif
-#define TFL_DISPATCH(a32, a64, b32, b64, c32, c64, ...)                                \
-  TFL_DISPATCH_512(c32, c64, __VA_ARGS__)                                              \
-  if constexpr (sizeof(R) == 32) {                                                     \
-    if constexpr (kIsF32<R>) return (R)b32(__VA_ARGS__);                               \
-    else return (R)b64(__VA_ARGS__);                                                   \
-  }                                                                                    \
-  if constexpr (sizeof(R) == 16) {                                                     \
-    if constexpr (kIsF32<R>) return (R)a32(__VA_ARGS__);                               \
-    else return (R)a64(__VA_ARGS__);                                                   \
+#define TFL_DISPATCH(a32, a64, b32, b64, c32, c64, ...) \
+  TFL_DISPATCH_512(c32, c64, __VA_ARGS__)               \
+  if constexpr (sizeof(R) == 32) {                      \
+    if constexpr (kIsF32<R>)                            \
+      return (R)b32(__VA_ARGS__);                       \
+    else                                                \
+      return (R)b64(__VA_ARGS__);                       \
+  }                                                     \
+  if constexpr (sizeof(R) == 16) {                      \
+    if constexpr (kIsF32<R>)                            \
+      return (R)a32(__VA_ARGS__);                       \
+    else                                                \
+      return (R)a64(__VA_ARGS__);                       \
   }
 #endif
 
@@ -71,7 +77,8 @@ TFL_INLINE R reg_fma(R a, R b, R c) {
     }
   } else {
 #if TFL_HAS_AVX512 || TFL_HAS_AVX2
-    TFL_DISPATCH(_mm_fmadd_ps, _mm_fmadd_pd, _mm256_fmadd_ps, _mm256_fmadd_pd, _mm512_fmadd_ps, _mm512_fmadd_pd, a, b, c)
+    TFL_DISPATCH(_mm_fmadd_ps, _mm_fmadd_pd, _mm256_fmadd_ps, _mm256_fmadd_pd, _mm512_fmadd_ps, _mm512_fmadd_pd, a, b,
+                 c)
 #endif
     R out;
     for (unsigned i = 0; i < sizeof(R) / sizeof(a[0]); ++i) out[i] = reg_fma(a[i], b[i], c[i]);
@@ -241,23 +248,17 @@ TFL_INLINE Vec<T, N> max(const Vec<T, N>& a, const Vec<T, N>& b) {
   }
 }
 template <class T, int N, class S>
-  requires std::is_arithmetic_v<S>
-TFL_INLINE Vec<T, N> min(const Vec<T, N>& a, S b) {
-  return min(a, Vec<T, N>(b));
-}
+requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N> min(const Vec<T, N>& a, S b) { return min(a, Vec<T, N>(b)); }
 template <class T, int N, class S>
-  requires std::is_arithmetic_v<S>
-TFL_INLINE Vec<T, N> max(const Vec<T, N>& a, S b) {
-  return max(a, Vec<T, N>(b));
-}
+requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N> max(const Vec<T, N>& a, S b) { return max(a, Vec<T, N>(b)); }
 
 // ---- rounding to integral values -------------------------------------------------------------------------------------------
 
 #if TFL_HAS_AVX512 || TFL_HAS_AVX2
-#define TFL_ROUND(name, mode)                                                                                   \
-  template <class T, int N>                                                                                     \
-  TFL_INLINE Vec<T, N> name(const Vec<T, N>& a) {                                                               \
-    return detail::lift<Vec<T, N>>([](auto x) { return detail::reg_round<detail::Rounding::mode>(x); }, a);     \
+#define TFL_ROUND(name, mode)                                                                               \
+  template <class T, int N>                                                                                 \
+  TFL_INLINE Vec<T, N> name(const Vec<T, N>& a) {                                                           \
+    return detail::lift<Vec<T, N>>([](auto x) { return detail::reg_round<detail::Rounding::mode>(x); }, a); \
   }
 TFL_ROUND(rint, kNearest)
 TFL_ROUND(floor, kDown)
@@ -332,7 +333,8 @@ TFL_INLINE V rarely(const M& m, Slow slow, const V& fast) {
 
 namespace detail {
 template <class M, class... V, std::size_t... I>
-TFL_INLINE void keep(const M& active, std::tuple<V...>& state, const std::tuple<V...>& next, std::index_sequence<I...>) {
+TFL_INLINE void keep(const M& active, std::tuple<V...>& state, const std::tuple<V...>& next,
+                     std::index_sequence<I...>) {
   ((std::get<I>(state) = select(active, std::get<I>(next), std::get<I>(state))), ...);
 }
 }  // namespace detail
@@ -399,10 +401,12 @@ TFL_INLINE Vec<T, N> table(const Vec<I, N>& index, const std::array<T, K>& value
 #if TFL_HAS_AVX512
   if constexpr (sizeof(T) == 4 && sizeof(I) == 4 && N == 16) {
     return bitcast<T>(detail::lift<Vec<float, N>>(
-        [&](auto i) { return _mm512_mask_i32gather_ps(__m512{}, (__mmask16)-1, (__m512i)i, values.data(), 4); }, index));
+        [&](auto i) { return _mm512_mask_i32gather_ps(__m512{}, (__mmask16)-1, (__m512i)i, values.data(), 4); },
+        index));
   } else if constexpr (sizeof(T) == 8 && sizeof(I) == 8 && N == 8) {
     return bitcast<T>(detail::lift<Vec<double, N>>(
-        [&](auto i) { return _mm512_mask_i64gather_pd(__m512d{}, (__mmask8)-1, (__m512i)i, values.data(), 8); }, index));
+        [&](auto i) { return _mm512_mask_i64gather_pd(__m512d{}, (__mmask8)-1, (__m512i)i, values.data(), 8); },
+        index));
   }
 #endif
   Vec<T, N> out;
