@@ -2,11 +2,19 @@
 // This header must not know operations or tensors.
 #pragma once
 
+#include "runtime/math/activation.h"
 #include "runtime/math/basic.h"
-#include "runtime/math/cast.h"
+#include "runtime/math/bessel.h"
+#include "runtime/math/erf.h"
 #include "runtime/math/exp.h"
-#include "runtime/math/half.h"
+#include "runtime/math/gamma.h"
+#include "runtime/math/hyperbolic.h"
 #include "runtime/math/integer.h"
+#include "runtime/math/inverse_trig.h"
+#include "runtime/math/log.h"
+#include "runtime/math/pow.h"
+#include "runtime/math/special.h"
+#include "runtime/math/trig.h"
 
 namespace tfl {
 inline namespace TFL_ISA {
