@@ -71,6 +71,12 @@ std::vector<std::string> words_of(const Shown& shown, const PrintOptions& option
     case DTypeGroup::Signed:
     case DTypeGroup::Unsigned: {
       collect([&](int64_t i) { return integer_at(t, i); });
+      bool negative = std::any_of(words.begin(), words.end(), [](const std::string& w) { return w[0] == '-'; });
+      if (options.sign == '+' || (options.sign == ' ' && !negative)) {
+        for (std::string& w : words) {
+          if (w[0] != '-') w.insert(0, 1, options.sign);
+        }
+      }
       size_t width = 0;
       for (const std::string& w : words) width = std::max(width, w.size());
       for (std::string& w : words) w.insert(0, width - w.size(), ' ');
