@@ -52,6 +52,11 @@ Result<void> no_keywords(std::string_view function, const CallArgs& args) {
   return fail(ErrorKind::TypeError, "{}() takes no keyword arguments", function);
 }
 
+bool has_script_init(Interp& interp, const Type* type) {
+  const Value* init = type_lookup(type, interp.sym.__init__);
+  return init && init->is(Kind::Function);
+}
+
 Failure error_with(Interp& interp, ErrorKind kind, const Value& argument) {
   auto made = interp.call(Value::share(interp.exception_type(kind)), {argument});
   if (!made) return made.failure();
@@ -107,14 +112,18 @@ Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length,
     if (!r) {
       // Only the absence of __index__ gets this message; an error raised by one passes.
       if (r.error().kind == ErrorKind::TypeError && !r.error().payload && !key.is_int() && !key.is_bool()) {
-        return fail(ErrorKind::TypeError, "{} indices must be integers{}, not {}", what, what == "string" || what == "byte" ? "" : " or slices", interp.type_name(key));
+        if (what == "string") return fail(ErrorKind::TypeError, "string indices must be integers, not '{}'", interp.type_name(key));
+        return fail(ErrorKind::TypeError, "{} indices must be integers or slices, not {}", what, interp.type_name(key));
       }
       return r.failure();
     }
     i = r.take();
   }
   if (i < 0) i += length;
-  if (i < 0 || i >= length) return fail(ErrorKind::IndexError, "{} {} out of range", what, wording);
+  if (i < 0 || i >= length) {
+    if (what == "byte") return fail(ErrorKind::IndexError, "index out of range");
+    return fail(ErrorKind::IndexError, "{} {} out of range", what, wording);
+  }
   return i;
 }
 
