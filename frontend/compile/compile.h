@@ -19,9 +19,13 @@ struct CompileResult {
 struct CompileOptions {
   bool show_results = false;  // REPL: an expression statement prints its value
   bool rewrite_asserts = false;
+  bool check_names = false;   // `tfl check`: warn of names that nothing binds
 };
 
 CompileResult compile_module(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});
+/// The same for a script or module that is going to run: its code comes from the bytecode cache on disk when it is there, and
+/// goes into it when it is not. Does without the cache where the interpreter's options say so.
+CompileResult compile_cached(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});
 /// Binary form, for the bytecode cache and the standard library inside the program. Trusts nothing when reading.
 std::string serialise_code(Interp&, const Value& code);
 Result<Value> deserialise_code(Interp&, std::string_view data, std::shared_ptr<const Source> source);

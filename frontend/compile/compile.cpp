@@ -1,0 +1,40 @@
+#include "frontend/compile/compile.h"
+
+#include <algorithm>
+
+#include "frontend/compile/function_compiler.h"
+#include "frontend/parse/parse.h"
+
+namespace tfl {
+namespace {
+
+/// Names the builtins module has, sorted.
+std::vector<std::string_view> builtin_names(const Interp& interp) {
+  std::vector<std::string_view> names;
+  if (!interp.builtins.is(Kind::Module)) return names;
+  for (const Dict::Entry& e : interp.builtins.as<Module>()->dict.as<Dict>()->entries) {
+    if (e.key.is_str()) names.push_back(e.key.as<Str>()->text);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& options) {
+  CompileResult result;
+  ParseResult parsed = parse_module(*source);
+  result.diagnostics = std::move(parsed.diagnostics);
+  if (has_errors(result.diagnostics)) return result;
+  auto scopes = scope::analyse_scopes(parsed.module, result.diagnostics);
+  bool broken = has_errors(result.diagnostics);
+  if (!broken) scope::check_names(*scopes, builtin_names(interp), options.check_names, result.diagnostics);
+  if (!has_errors(result.diagnostics)) {
+    compile::Session session{interp, std::move(source), options, *scopes, result.diagnostics};
+    result.code = compile::FunctionCompiler(session, scopes->module()).compile_module(parsed.module);
+  }
+  sort_diagnostics(result.diagnostics);
+  return result;
+}
+
+}  // namespace tfl
