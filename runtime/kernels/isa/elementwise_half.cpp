@@ -1,5 +1,6 @@
 // Widening and narrowing of half types, and the table of all elementwise loops of this level.
 #include "runtime/kernels/isa/elementwise_loops.h"
+#include "runtime/math/half.h"
 
 namespace tfl {
 inline namespace TFL_ISA {
