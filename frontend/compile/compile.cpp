@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/bytecode/cache.h"
 #include "frontend/compile/function_compiler.h"
 #include "frontend/parse/parse.h"
 
@@ -34,6 +35,20 @@ CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> sourc
     result.code = compile::FunctionCompiler(session, scopes->module()).compile_module(parsed.module);
   }
   sort_diagnostics(result.diagnostics);
+  return result;
+}
+
+CompileResult compile_cached(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& options) {
+  if (!interp.options.use_cache || options.check_names || options.show_results) {
+    return compile_module(interp, std::move(source), options);
+  }
+  BytecodeCache cache(*source, options.rewrite_asserts ? "rewritten asserts" : "");
+  CompileResult result;
+  result.code = cache.load(interp, source);
+  if (!result.code.is_empty()) return result;
+  result = compile_module(interp, std::move(source), options);
+  // Code with warnings is compiled again each time, so that they are seen each time.
+  if (!result.code.is_empty() && result.diagnostics.empty()) cache.store(interp, result.code);
   return result;
 }
 

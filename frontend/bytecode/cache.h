@@ -1,0 +1,28 @@
+// The bytecode of scripts on disk: $XDG_CACHE_HOME/tfl/bytecode or ~/.cache/tfl/bytecode, one file a source text, named by a hash
+// of the text, the options and the program that compiled it. Files are written whole or not at all; whatever cannot be read,
+// damaged or not ours, is as if it were not there. Must not know how code is compiled.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "frontend/bytecode/code.h"
+#include "frontend/vm/interp.h"
+
+namespace tfl {
+
+class BytecodeCache {
+ public:
+  /// `variant`: what else than the text decides the code.
+  BytecodeCache(const Source& source, std::string_view variant);
+  /// The code, or Empty.
+  Value load(Interp& interp, std::shared_ptr<const Source> source) const;
+  void store(Interp& interp, const Value& code) const;
+
+ private:
+  std::string folder_;  // empty: there is no place for a cache
+  std::string file_;
+};
+
+}  // namespace tfl
