@@ -71,7 +71,7 @@ Value sequence_item(const Value& v, int64_t i) {
 bool concrete_of(const Value& v, Tensor& out) {
   switch (v.kind()) {
     case Kind::Tensor: out = v.tensor(); return true;
-    case Kind::Variable: out = v.as<VariableObject>()->value; return static_cast<bool>(out);
+    case Kind::Variable: out = variable_storage(v.as<VariableObject>())->value; return static_cast<bool>(out);
     case Kind::NdArray: out = v.as<NdArrayObject>()->array; return true;
     case Kind::NumPyScalar: out = v.as<NumPyScalarObject>()->value; return true;
     default: return false;
@@ -89,6 +89,7 @@ Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
     case Tag::Float: leaf = Leaf::Float; break;
     default:
       if (v.is(Kind::Str) || v.is(Kind::Bytes)) leaf = Leaf::Text;
+      else if (v.is_none() && scan.leaf != Leaf::None) return mixed();
       else return unsupported(interp, v);
   }
   if (scan.leaf == Leaf::None || scan.leaf == leaf) {
@@ -268,9 +269,12 @@ bool has_symbolic(const Value& v, int depth) {
 }
 
 Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, const ToTensor& wanted) {
-  if (wanted.dtype && *wanted.dtype != t.dtype()) {
-    if ((v.is(Kind::NdArray) || v.is(Kind::NumPyScalar)) && t.dtype() != DType::String && *wanted.dtype != DType::String) {
-      return Value::of(TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, *wanted.dtype))));
+  bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
+  std::optional<DType> target = wanted.dtype;
+  if (!target && array && wanted.preferred && *wanted.preferred != DType::String && t.dtype() != DType::String) target = wanted.preferred;
+  if (target && *target != t.dtype()) {
+    if (array && t.dtype() != DType::String && *target != DType::String) {
+      return Value::of(TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, *target))));
     }
     return fail(ErrorKind::ValueError, "Tensor conversion requested dtype {} for {} with dtype {}: {}", dtype_name(*wanted.dtype),
                 v.is(Kind::Variable) ? "Variable" : "Tensor", dtype_name(t.dtype()), tensor_repr(interp, t));

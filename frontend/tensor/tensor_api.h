@@ -7,6 +7,7 @@
 
 #include "frontend/object/protocol.h"
 #include "runtime/ops/op.h"
+#include "runtime/text/array_text.h"
 
 namespace tfl {
 
@@ -34,8 +35,13 @@ struct VariableObject : Object {
   Dims shape;        // -1: unknown size
   std::string name;  // without ":0"
   Value constraint;  // callable or None
+  Value source;      // the variable this one reads and writes (the result of an assignment), or Empty
   int64_t id;        // creation order
+  std::string shown_name() const { return name + ":0"; }
 };
+
+/// Where a variable's value is kept.
+inline VariableObject* variable_storage(VariableObject* v) { return v->source.is_empty() ? v : v->source.as<VariableObject>(); }
 
 struct NdArrayObject : Object {  // mutable; views share `array`'s buffer
   Tensor array;
@@ -51,8 +57,13 @@ struct NumPyScalarObject : Object {  // np.float32(1.5): rank 0, immutable
 struct TensorState {
   std::array<Value, kDTypeCount> dtypes;         // tf.float32 ...
   std::array<Value, kDTypeCount> numpy_dtypes;   // np.dtype('float32') ...
-  std::array<Type*, kDTypeCount> numpy_scalars;  // np.float32 ...; null for those NumPy has not
+  std::array<Type*, kDTypeCount> numpy_scalars{};  // np.float32 ...; null for those NumPy has not
   int64_t next_variable = 0;
+  PrintOptions print_options;  // np.set_printoptions
+  std::string name_scope;      // "outer/inner/": what names made now begin with
+  uint64_t seed = 0;           // tf.random.set_seed's
+  bool seeded = false;
+  uint64_t random_calls = 0;   // operations that drew from the global stream since then
 };
 void init_tensors(Interp&);
 
@@ -64,6 +75,12 @@ Result<Value> apply_op(Interp&, Op op, std::initializer_list<Value> operands, co
 /// Two operands converted as TensorFlow's operators do (the host side takes the tensor side's dtype), then `op`.
 Result<Value> apply_binary(Interp&, Op op, const Value& a, const Value& b);
 Result<Value> apply_unary(Interp&, Op op, const Value& a);
+/// Makes tensors of all operands, host values among them taking the element type of the first that has one.
+Result<void> unify_operands(Interp&, std::span<Value> operands);
+/// `/`: integers become floats first. Operands must be of one type.
+Result<Value> true_divide(Interp&, const Value& a, const Value& b);
+/// x itself when it has that type already.
+Result<Value> cast_value(Interp&, const Value& x, DType dtype);
 
 // ---------------------------------------------------------------------------------------------------- conversion
 
@@ -104,5 +121,12 @@ std::string tensor_repr(Interp&, const Tensor& t);  // <tf.Tensor: shape=(2,), d
 
 /// t[key] with every Python form, as TensorFlow does it.
 Result<Value> tensor_get_item(Interp&, const Value& tensor, const Value& key);
+
+// ----------------------------------------------------------------------------------------------- single elements
+
+/// int(t), t.__index__() and float(t) of tensors, variables, arrays and NumPy scalars of rank 0.
+Result<Value> tensor_to_int(Interp&, const Value& v);
+Result<int64_t> tensor_to_index(Interp&, const Value& v);
+Result<double> tensor_to_double(Interp&, const Value& v);
 
 }  // namespace tfl

@@ -1,0 +1,180 @@
+// Natives that make tensors: constant, convert_to_tensor, zeros, ones, fill, range, eye, cast.
+#include "frontend/object/native.h"
+#include "frontend/tensor/natives.h"
+#include "frontend/tensor/text.h"
+#include "runtime/tensor/element.h"
+
+namespace tfl {
+
+namespace {
+
+Result<Value> constant(Interp& interp, Value* args) {
+  ToTensor wanted;
+  if (!args[1].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[1]));
+  if (args[0].is_tensor() && wanted.dtype && *wanted.dtype != args[0].tensor_rep()->dtype) {
+    std::string text = elements_str(interp, args[0].tensor());
+    return fail(ErrorKind::TypeError, "Expected tensor {} with dtype tf.{}, but got dtype tf.{}.", text, dtype_name(*wanted.dtype),
+                dtype_name(args[0].tensor_rep()->dtype));
+  }
+  Value value = TFL_TRY(to_tensor(interp, args[0], wanted));
+  if (args[2].is_none()) return value;
+  Dims dims = TFL_TRY(to_dims(interp, args[2]));
+  if (!value.is_tensor()) return apply_op(interp, Op::reshape, {value, TFL_TRY(shape_operand(interp, args[2]))});
+  Tensor t = value.tensor();
+  int64_t n = TFL_TRY(element_count(dims));
+  Value shape = shape_value(interp, dims);
+  Value sizes = TFL_TRY(shape_operand(interp, shape));
+  if (t.size() == n) return apply_op(interp, Op::reshape, {value, sizes});
+  if (t.size() == 1) {
+    Value one = value;
+    if (t.rank() != 0) {
+      Value none = shape_value(interp, {});
+      one = TFL_TRY(apply_op(interp, Op::reshape, {value, TFL_TRY(shape_operand(interp, none))}));
+    }
+    return apply_op(interp, Op::fill, {sizes, one});
+  }
+  std::string source = TFL_TRY(repr_text(interp, args[0]));
+  return fail(ErrorKind::TypeError,
+              "Eager execution of tf.constant with unsupported shape. Tensor {} (converted from {}) has {} elements, but got `shape` {} with {} elements).",
+              elements_str(interp, t), source, t.size(), dims_text(dims), n);
+}
+
+Result<Value> convert_to_tensor(Interp& interp, Value* args) {
+  ToTensor wanted;
+  if (!args[1].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[1]));
+  if (!args[2].is_none()) wanted.preferred = TFL_TRY(to_dtype(interp, args[2]));
+  return to_tensor(interp, args[0], wanted);
+}
+
+/// Sizes for tf.zeros and tf.ones: int32, a scalar stands for one axis.
+Result<Value> sizes_operand(Interp& interp, const Value& v) {
+  Value sizes;
+  if (is_tensor_like(v) || v.is(Kind::Shape)) {
+    sizes = TFL_TRY(shape_operand(interp, v));
+  } else {
+    ToTensor wanted;
+    wanted.dtype = DType::I32;
+    bool wide = v.is_int() && v.as_int() != static_cast<int32_t>(v.as_int());
+    if (v.is(Kind::List)) {
+      for (const Value& item : v.as<List>()->items) wide |= item.is_int() && item.as_int() != static_cast<int32_t>(item.as_int());
+    } else if (v.is(Kind::Tuple)) {
+      for (const Value& item : v.as<Tuple>()->span()) wide |= item.is_int() && item.as_int() != static_cast<int32_t>(item.as_int());
+    }
+    if (wide) wanted.dtype = DType::I64;
+    sizes = TFL_TRY(to_tensor(interp, v, wanted));
+  }
+  if (sizes.is_tensor() && sizes.tensor_rep()->rank == 0) sizes = TFL_TRY(apply_op(interp, Op::expand_dims, {sizes}, Attrs().set_int(Attr::axis, 0)));
+  return sizes;
+}
+
+Result<Value> scalar_value(Interp& interp, DType dtype, int one) {
+  Tensor t = TFL_TRY(Tensor::empty(interp.context, dtype, {}));
+  if (dtype == DType::String) return Value::of(std::move(t));
+  if (is_floating(dtype)) store_double(dtype, one, t.raw());
+  else store_int(dtype, one, t.raw());
+  return Value::of(std::move(t));
+}
+
+Result<Value> filled(Interp& interp, const Value& shape, const Value& dtype_argument, int one) {
+  DType dtype = TFL_TRY(optional_dtype(interp, dtype_argument, DType::F32));
+  Value value = TFL_TRY(scalar_value(interp, dtype, one));
+  Value sizes = TFL_TRY(sizes_operand(interp, shape));
+  return apply_op(interp, Op::fill, {sizes, value});
+}
+Result<Value> zeros(Interp& interp, Value* args) { return filled(interp, args[0], args[1], 0); }
+Result<Value> ones(Interp& interp, Value* args) { return filled(interp, args[0], args[1], 1); }
+
+Result<Value> filled_like(Interp& interp, const Value& like, const Value& dtype_argument, int one) {
+  Value x = TFL_TRY(to_tensor(interp, like));
+  DType dtype = TFL_TRY(optional_dtype(interp, dtype_argument, *dtype_of(interp, x)));
+  Value value = TFL_TRY(scalar_value(interp, dtype, one));
+  Value sizes;
+  if (x.is_tensor()) sizes = TFL_TRY(shape_operand(interp, shape_value(interp, x.tensor().dims())));
+  else sizes = TFL_TRY(apply_op(interp, Op::shape, {x}));
+  return apply_op(interp, Op::fill, {sizes, value});
+}
+Result<Value> zeros_like(Interp& interp, Value* args) { return filled_like(interp, args[0], args[1], 0); }
+Result<Value> ones_like(Interp& interp, Value* args) { return filled_like(interp, args[0], args[1], 1); }
+
+Result<Value> fill(Interp& interp, Value* args) {
+  Value sizes = TFL_TRY(sizes_operand(interp, args[0]));
+  Value value = TFL_TRY(to_tensor(interp, args[1]));
+  if (value.is_tensor() && value.tensor_rep()->rank == 1 && value.tensor_rep()->size == 1) {
+    Value none = shape_value(interp, {});
+    value = TFL_TRY(apply_op(interp, Op::reshape, {value, TFL_TRY(shape_operand(interp, none))}));
+  }
+  return apply_op(interp, Op::fill, {sizes, value});
+}
+
+Result<Value> range(Interp& interp, Value* args) {
+  if (args[0].is_none()) return fail(ErrorKind::TypeError, "Missing required positional argument");
+  if (args[1].is_none()) {
+    args[1] = args[0];
+    args[0] = Value::integer(0);
+  }
+  ToTensor wanted;
+  if (!args[3].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[3]));
+  constexpr DType kOrder[] = {DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64};
+  size_t highest = 0;
+  for (int i = 0; i < 3; ++i) {
+    bool tensor = is_tensor_like(args[i]);
+    args[i] = TFL_TRY(to_tensor(interp, args[i], tensor ? ToTensor{} : wanted));
+    if (wanted.dtype) continue;
+    DType d = *dtype_of(interp, args[i]);
+    size_t place = 0;
+    while (place < std::size(kOrder) && kOrder[place] != d) ++place;
+    if (place == std::size(kOrder)) {
+      return fail(ErrorKind::TypeError, "tf.range takes int32, int64 and floats, not {}", dtype_name(d)).with_hint("give dtype=, or cast the arguments");
+    }
+    highest = std::max(highest, place);
+  }
+  DType dtype = wanted.dtype ? *wanted.dtype : kOrder[highest];
+  for (int i = 0; i < 3; ++i) args[i] = TFL_TRY(cast_value(interp, args[i], dtype));
+  return apply_op(interp, Op::range, {args[0], args[1], args[2]});
+}
+
+Result<Value> eye(Interp& interp, Value* args) {
+  Dims dims;
+  if (!args[2].is_none()) dims = TFL_TRY(to_dims(interp, args[2]));
+  int64_t rows = TFL_TRY(to_index(interp, args[0]));
+  dims.push_back(rows);
+  dims.push_back(TFL_TRY(optional_int(interp, args[1], rows)));
+  DType dtype = TFL_TRY(optional_dtype(interp, args[3], DType::F32));
+  for (int64_t d : dims) {
+    if (d < 0) return fail(ErrorKind::InvalidArgumentError, "Arguments to tf.eye must not be negative: {} [Op:MatrixDiagV3]", d);
+  }
+  Value sizes = TFL_TRY(shape_operand(interp, shape_value(interp, dims)));
+  return apply_op(interp, Op::eye, {sizes}, Attrs().set_dtype(Attr::dtype, dtype));
+}
+
+Result<Value> cast(Interp& interp, Value* args) {
+  DType dtype = TFL_TRY(to_dtype(interp, args[1]));
+  Value x = TFL_TRY(to_tensor(interp, args[0]));
+  return cast_value(interp, x, dtype);
+}
+
+Result<Value> bitcast(Interp& interp, Value* args) {
+  DType dtype = TFL_TRY(to_dtype(interp, args[1]));
+  Value x = TFL_TRY(to_tensor(interp, args[0]));
+  return apply_op(interp, Op::bitcast, {x}, Attrs().set_dtype(Attr::dtype, dtype));
+}
+
+constexpr NativeDef kDefs[] = {
+    function("constant", "value, dtype=None, shape=None, name='Const'", constant),
+    function("convert_to_tensor", "value, dtype=None, dtype_hint=None, name=None", convert_to_tensor),
+    function("zeros", "shape, dtype=None, name=None, layout=None", zeros),
+    function("ones", "shape, dtype=None, name=None, layout=None", ones),
+    function("zeros_like", "input, dtype=None, name=None, layout=None", zeros_like),
+    function("ones_like", "input, dtype=None, name=None, layout=None", ones_like),
+    function("fill", "dims, value, name=None, layout=None", fill),
+    function("range", "start=None, limit=None, delta=1, dtype=None, name='range'", range),
+    function("eye", "num_rows, num_columns=None, batch_shape=None, dtype=None, name=None", eye),
+    function("cast", "x, dtype, name=None", cast),
+    function("bitcast", "input, type, name=None", bitcast),
+};
+
+}  // namespace
+
+std::span<const NativeDef> creation_natives() { return kDefs; }
+
+}  // namespace tfl

@@ -1,0 +1,151 @@
+// Python's operators on tensors and variables, with TensorFlow's rules for the side that is a host value.
+#include "frontend/tensor/operators.h"
+
+
+namespace tfl {
+
+namespace {
+
+Str* reflected_name(Interp& interp, BinaryOp op) {
+  const Symbols& s = interp.sym;
+  switch (op) {
+    case BinaryOp::Add: return s.__radd__;
+    case BinaryOp::Sub: return s.__rsub__;
+    case BinaryOp::Mul: return s.__rmul__;
+    case BinaryOp::Div: return s.__rtruediv__;
+    case BinaryOp::FloorDiv: return s.__rfloordiv__;
+    case BinaryOp::Mod: return s.__rmod__;
+    case BinaryOp::Pow: return s.__rpow__;
+    case BinaryOp::MatMul: return s.__rmatmul__;
+    case BinaryOp::LShift: return s.__rlshift__;
+    case BinaryOp::RShift: return s.__rrshift__;
+    case BinaryOp::BitAnd: return s.__rand__;
+    case BinaryOp::BitOr: return s.__ror__;
+    case BinaryOp::BitXor: return s.__rxor__;
+  }
+  return s.__radd__;
+}
+
+bool decided(const Value& v) { return v.is_tensor() || v.is(Kind::Symbolic) || v.is(Kind::Variable); }
+
+Op logical_or_bitwise(BinaryOp op, bool boolean) {
+  switch (op) {
+    case BinaryOp::BitAnd: return boolean ? Op::logical_and : Op::bitwise_and;
+    case BinaryOp::BitOr: return boolean ? Op::logical_or : Op::bitwise_or;
+    default: return boolean ? Op::logical_xor : Op::bitwise_xor;
+  }
+}
+
+/// `*` takes bools as numbers and gives a bool.
+Result<Value> multiply_bools(Interp& interp, Value x, Value y) {
+  x = TFL_TRY(to_tensor(interp, x));
+  y = TFL_TRY(to_tensor(interp, y));
+  x = TFL_TRY(cast_value(interp, x, DType::I32));
+  y = TFL_TRY(cast_value(interp, y, DType::I32));
+  Value product = TFL_TRY(apply_binary(interp, Op::multiply, x, y));
+  return cast_value(interp, product, DType::Bool);
+}
+
+}  // namespace
+
+Result<Value> tensor_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
+  // The usual case first: two tensors and an operation that needs no look at their types.
+  if (a.is_tensor() && b.is_tensor()) [[likely]] {
+    switch (op) {
+      case BinaryOp::Add: return apply_binary(interp, Op::add, a, b);
+      case BinaryOp::Sub: return apply_binary(interp, Op::subtract, a, b);
+      case BinaryOp::MatMul: return apply_binary(interp, Op::matmul, a, b);
+      case BinaryOp::Mul:
+        if (a.tensor_rep()->dtype == DType::Bool || b.tensor_rep()->dtype == DType::Bool) [[unlikely]] break;
+        return apply_binary(interp, Op::multiply, a, b);
+      case BinaryOp::Div:
+        if (!is_floating(a.tensor_rep()->dtype) || a.tensor_rep()->dtype != b.tensor_rep()->dtype) break;
+        return apply_binary(interp, Op::divide, a, b);
+      default: break;
+    }
+  }
+  if (op == BinaryOp::LShift || op == BinaryOp::RShift) return interp.not_implemented;
+  Value x = a, y = b;
+  if (decided(a)) {
+    // An object of the script that knows the reflected operator is asked before it is taken for data.
+    if (!decided(b) && (b.is(Kind::Instance) || interp.type_of(b)->script)) {
+      Value method = TFL_TRY(special(interp, b, reflected_name(interp, op)));
+      if (!method.is_empty()) return interp.not_implemented;
+    }
+    if (op == BinaryOp::Div) return true_divide(interp, a, b);
+    DType dtype = *dtype_of(interp, a);
+    if (op == BinaryOp::Mul && (dtype == DType::Bool || (decided(b) && dtype_of(interp, b) == DType::Bool))) return multiply_bools(interp, x, y);
+    ToTensor wanted;
+    if (op == BinaryOp::Add || op == BinaryOp::MatMul) wanted.preferred = dtype;
+    else if (!decided(b)) wanted.dtype = dtype;
+    x = TFL_TRY(to_tensor(interp, a));
+    y = TFL_TRY(to_tensor(interp, b, wanted));
+  } else {
+    DType dtype = *dtype_of(interp, b);
+    if (op == BinaryOp::Mul && dtype == DType::Bool) return multiply_bools(interp, x, y);
+    ToTensor wanted;
+    wanted.dtype = dtype;
+    y = TFL_TRY(to_tensor(interp, b));
+    x = TFL_TRY(to_tensor(interp, a, wanted));
+    if (op == BinaryOp::Div) return true_divide(interp, x, y);
+  }
+  switch (op) {
+    case BinaryOp::Add: return apply_binary(interp, Op::add, x, y);
+    case BinaryOp::Sub: return apply_binary(interp, Op::subtract, x, y);
+    case BinaryOp::Mul: return apply_binary(interp, Op::multiply, x, y);
+    case BinaryOp::FloorDiv: return apply_binary(interp, Op::floordiv, x, y);
+    case BinaryOp::Mod: return apply_binary(interp, Op::mod, x, y);
+    case BinaryOp::Pow: return apply_binary(interp, Op::pow, x, y);
+    case BinaryOp::MatMul: return apply_binary(interp, Op::matmul, x, y);
+    case BinaryOp::BitAnd: case BinaryOp::BitOr: case BinaryOp::BitXor:
+      return apply_binary(interp, logical_or_bitwise(op, dtype_of(interp, x) == DType::Bool), x, y);
+    default: return interp.not_implemented;
+  }
+}
+
+Result<Value> tensor_unary(Interp& interp, UnaryOp op, const Value& self) {
+  switch (op) {
+    case UnaryOp::Minus: return apply_unary(interp, Op::negative, self);
+    case UnaryOp::Invert: return apply_unary(interp, dtype_of(interp, self) == DType::Bool ? Op::logical_not : Op::invert, self);
+    default:
+      return fail(ErrorKind::TypeError, "bad operand type for unary +: '{}'", interp.type_name(self));
+  }
+}
+
+Result<Value> tensor_compare(Interp& interp, CompareOp op, const Value& a, const Value& b) {
+  bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
+  if (equality && (a.is_none() || b.is_none())) return Value::boolean(op == CompareOp::Ne);
+  const Value& host = decided(a) ? b : a;
+  if (!decided(host) && (host.is(Kind::Instance) || interp.type_of(host)->script)) {
+    Str* name = op == CompareOp::Eq ? interp.sym.__eq__ : op == CompareOp::Ne ? interp.sym.__ne__ : op == CompareOp::Lt ? interp.sym.__gt__
+              : op == CompareOp::Le ? interp.sym.__ge__ : op == CompareOp::Gt ? interp.sym.__lt__ : interp.sym.__le__;
+    Value method = TFL_TRY(special(interp, host, name));
+    if (!method.is_empty()) return interp.not_implemented;
+  }
+  Value operands[2] = {a, b};
+  TFL_TRY(unify_operands(interp, operands));
+  Op operation = Op::equal;
+  switch (op) {
+    case CompareOp::Eq: operation = Op::equal; break;
+    case CompareOp::Ne: operation = Op::not_equal; break;
+    case CompareOp::Lt: operation = Op::less; break;
+    case CompareOp::Le: operation = Op::less_equal; break;
+    case CompareOp::Gt: operation = Op::greater; break;
+    default: operation = Op::greater_equal; break;
+  }
+  if (equality && operands[0].is_tensor() && operands[1].is_tensor() && !can_broadcast(operands[0].tensor(), operands[1].tensor()) &&
+      dtype_of(interp, operands[0]) == dtype_of(interp, operands[1])) {
+    return Value::of(TFL_TRY(scalar<bool>(interp.context, DType::Bool, op == CompareOp::Ne)));
+  }
+  return apply_binary(interp, operation, operands[0], operands[1]);
+}
+
+bool can_broadcast(const Tensor& a, const Tensor& b) {
+  for (int i = 1; i <= a.rank() && i <= b.rank(); ++i) {
+    int64_t x = a.dim(a.rank() - i), y = b.dim(b.rank() - i);
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace tfl

@@ -1,0 +1,32 @@
+// What tensors and variables share: operators, indexing keys, truth and conversion of single elements.
+// This header must not know about modules.
+#pragma once
+
+#include "frontend/tensor/tensor_api.h"
+#include "runtime/ops/strided_slice.h"
+#include "runtime/tensor/element.h"
+
+namespace tfl {
+
+Result<Value> tensor_binary(Interp&, BinaryOp op, const Value& a, const Value& b);
+Result<Value> tensor_unary(Interp&, UnaryOp op, const Value& self);
+Result<Value> tensor_compare(Interp&, CompareOp op, const Value& a, const Value& b);
+bool can_broadcast(const Tensor& a, const Tensor& b);
+/// Whether an item of `self` equals `item`, as `in` compares.
+Result<bool> for_each_equal(Interp&, const Value& self, const Value& item);
+
+/// t[key] as begin, end, strides and masks; keys are host values and scalar tensors of one integer type.
+Result<SliceSpec> slice_spec(Interp&, const Value& key);
+
+// Slots of both types (both_slots.cpp); `self` is a tensor or a variable.
+Result<bool> tensor_truth(Interp&, const Value& self);
+Result<int64_t> tensor_length(Interp&, const Value& self);
+Result<Value> tensor_item_slot(Interp&, const Value& self, const Value& key);
+Result<bool> tensor_contains(Interp&, const Value& self, const Value& item);
+Result<Value> tensor_iter(Interp&, const Value& self);
+Result<Value> tensor_format(Interp&, const Value& self, std::string_view spec);
+
+/// numpy(): an array, a NumPy scalar, or bytes.
+Result<Value> numpy_of(Interp&, const Tensor& t);
+
+}  // namespace tfl

@@ -1,0 +1,22 @@
+// What an interpreter keeps for tensors, made once at its start.
+#include "frontend/tensor/tensor_api.h"
+#include "frontend/tensor/variable.h"
+
+namespace tfl {
+
+void TensorStateDeleter::operator()(TensorState* state) const { delete state; }
+
+void init_tensors(Interp& interp) {
+  interp.tensors.reset(new TensorState);
+  init_variables(interp);
+  for (int i = 0; i < kDTypeCount; ++i) {
+    for (bool numpy : {false, true}) {
+      DTypeObject* d = interp.allocate<DTypeObject>(interp.types.dtype);
+      d->dtype = static_cast<DType>(i);
+      d->numpy = numpy;
+      (numpy ? interp.tensors->numpy_dtypes : interp.tensors->dtypes)[static_cast<size_t>(i)] = Value::adopt(d);
+    }
+  }
+}
+
+}  // namespace tfl

@@ -1,0 +1,84 @@
+// Elements as tf.print and tf.strings.format write them: no commas, the first and last few of each axis.
+#include <charconv>
+#include <cstdlib>
+#include <algorithm>
+
+#include "frontend/tensor/text.h"
+#include "runtime/tensor/element.h"
+#include "runtime/text/print_number.h"
+
+namespace tfl {
+
+namespace {
+
+/// A string as TensorFlow quotes it: C escapes, UTF-8 kept.
+std::string quoted(const std::string& s) {
+  std::string out = "\"";
+  for (char c : s) {
+    switch (c) {
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      case '"': out += "\\\""; break;
+      case '\'': out += "\\'"; break;
+      case '\\': out += "\\\\"; break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) out += fmt::format("\\{:03o}", static_cast<unsigned>(c));
+        else out += c;
+    }
+  }
+  return out + '"';
+}
+
+struct Printer {
+  const Tensor& t;
+  int64_t edge;
+  std::string out;
+
+  void element(const std::byte* at) {
+    DType d = t.dtype();
+    if (d == DType::String) out += quoted(*reinterpret_cast<const std::string*>(at));
+    else if (is_floating(d)) out += d == DType::F64 ? print_number(load_double(d, at)) : print_number(static_cast<float>(load_double(d, at)));
+    else if (d == DType::U64) out += fmt::format("{}", static_cast<uint64_t>(load_int(d, at)));
+    else out += fmt::format("{}", load_int(d, at));
+  }
+
+  void spacing(int axis) {
+    if (axis == t.rank() - 1) {
+      out += ' ';
+      return;
+    }
+    out.append(static_cast<size_t>(t.rank() - axis - 1), '\n');
+    out.append(static_cast<size_t>(axis + 1), ' ');
+  }
+
+  void axis(int a, const std::byte* at) {
+    if (a == t.rank()) return element(at);
+    out += '[';
+    int64_t n = t.dim(a);
+    ptrdiff_t step = t.strides()[static_cast<size_t>(a)] * static_cast<ptrdiff_t>(dtype_size(t.dtype()));
+    for (int64_t i = 0; i < edge && i < n; ++i) {
+      if (i > 0) spacing(a);
+      axis(a + 1, at + i * step);
+    }
+    if (n > 2 * edge) {
+      spacing(a);
+      out += "...";
+    }
+    for (int64_t i = std::max(edge, n - edge); i < n; ++i) {
+      spacing(a);
+      axis(a + 1, at + i * step);
+    }
+    out += ']';
+  }
+};
+
+}  // namespace
+
+std::string print_text(Interp&, const Tensor& t, int64_t summarize) {
+  Printer p{t, summarize < 0 ? t.size() : std::min(summarize, t.size()), {}};
+  p.axis(0, t.raw());
+  return std::move(p.out);
+}
+
+}  // namespace tfl
