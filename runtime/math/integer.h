@@ -32,15 +32,18 @@ TFL_INLINE Quotient<V> int_truncate_divide(V a, V b) {
   }
 }
 template <class V>
-TFL_INLINE V int_truncate_div(V a, V b) {
+  requires(!is_real<V>)
+TFL_INLINE V truncate_div(V a, V b) {
   return int_truncate_divide(a, b).quotient;
 }
 template <class V>
-TFL_INLINE V int_truncate_mod(V a, V b) {
+  requires(!is_real<V>)
+TFL_INLINE V truncate_mod(V a, V b) {
   return int_truncate_divide(a, b).remainder;
 }
 template <class V>
-TFL_INLINE V int_floor_div(V a, V b) {
+  requires(!is_real<V>)
+TFL_INLINE V floor_div(V a, V b) {
   Quotient<V> d = int_truncate_divide(a, b);
   if constexpr (std::is_signed_v<elem_of<V>>) {
     return select((d.remainder != 0) & ((d.remainder < 0) ^ (b < 0)), d.quotient - 1, d.quotient);
@@ -49,7 +52,8 @@ TFL_INLINE V int_floor_div(V a, V b) {
   }
 }
 template <class V>
-TFL_INLINE V int_floor_mod(V a, V b) {
+  requires(!is_real<V>)
+TFL_INLINE V floor_mod(V a, V b) {
   Quotient<V> d = int_truncate_divide(a, b);
   if constexpr (std::is_signed_v<elem_of<V>>) {
     return select((d.remainder != 0) & ((d.remainder < 0) ^ (b < 0)), d.remainder + b, d.remainder);

@@ -150,7 +150,8 @@ template <class Row, class T, bool Truth>
 constexpr ElementwiseLoop loop_of() {
   using V = Vec<T, kLanes<T>>;
   using X = std::conditional_t<Row::types == TypeClass::choice, mask_of<V>, V>;
-  if constexpr (row_takes<T>(Row::types, Truth) && Row::template exists<V, X>) {
+  if constexpr (row_takes<T>(Row::types, Truth)) {
+    static_assert(Row::template exists<V, X>, "the row's formula has no meaning for an element type that the row takes");
     return &Loop<Row, T>::run;
   } else {
     return nullptr;

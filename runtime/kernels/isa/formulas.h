@@ -22,22 +22,6 @@ namespace formulas {
 
 using namespace math;  // NOLINT
 
-// For integers the functions of integer.h, for floats those of basic.h.
-#define TFL_FORMULA_BY_KIND(name, integer_name)    \
-  template <class V>                               \
-  TFL_INLINE V name(V a, V b) {                    \
-    if constexpr (is_real<V>) {                    \
-      return math::name(a, b);                     \
-    } else {                                       \
-      return math::integer_name(a, b);             \
-    }                                              \
-  }
-TFL_FORMULA_BY_KIND(floor_div, int_floor_div)
-TFL_FORMULA_BY_KIND(floor_mod, int_floor_mod)
-TFL_FORMULA_BY_KIND(truncate_div, int_truncate_div)
-TFL_FORMULA_BY_KIND(truncate_mod, int_truncate_mod)
-#undef TFL_FORMULA_BY_KIND
-
 template <class V>
   requires(!is_real<V>)
 TFL_INLINE V pow(V a, V b) {
