@@ -54,6 +54,7 @@ struct GlobalCache {
   uint32_t builtin_version = 0;  // keys_version of the builtins' dict when the name came from there
   uint32_t entry = 0;
   bool builtin = false;
+  const Dict* dict = nullptr;    // the module's names it was filled from
 };
 
 struct Code : Object {

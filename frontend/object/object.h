@@ -132,19 +132,11 @@ struct Set : Object {  // set and frozenset
   uint64_t finger = 0;       // where pop() goes on looking
 };
 
-/// An instance of a script class derived from int or float: the number and, in a side dictionary, its attributes.
-struct Boxed : Object {
-  Value number;
-};
-
-/// The number behind an instance of a class derived from int or float; any other value is itself.
-inline Value unboxed(const Value& v) { return v.is(Kind::Boxed) ? v.as<Boxed>()->number : v; }
-
 struct DictView : Object {  // dict_keys, dict_values, dict_items: the type says which
   Value dict;
 };
 
-/// Every native iterator but zip, map, filter and enumerate. For a range iterator: position, stop and step; for list, tuple,
+/// Every native iterator but zip, map, filter and enumerate. For a range iterator: position is the next value, stop how many are left, step; for list, tuple,
 /// str and bytes iterators, `state` is the sequence (Empty when exhausted) and `position` the index (str: byte offset).
 struct Iterator : Object {
   Result<Value> (*advance)(Interp&, Iterator& self) = nullptr;
@@ -186,6 +178,13 @@ struct Type : Object {
   bool has_getattr;      // defines (or inherits) __getattr__ / __setattr__ / __getattribute__
   bool has_setattr;
   uint32_t version;      // changes when any attribute of this type or a base changes
+  // What the script's part of the chain defines, so that the common case asks no dictionary:
+  bool has_getattribute;
+  bool has_del;          // __del__
+  bool has_get, has_set; // its instances are descriptors
+  bool wrappers;         // native: the dunder methods that stand for its slots are in `dict` (made on first need)
+  ErrorKind error_kind;  // exception classes: the nearest native one
+  Value slot_names;      // Tuple of what __slots__ allows; Empty: anything
   bool is_subtype_of(const Type* t) const {
     for (const Type* s = this; s; s = s->base) {
       if (s == t) return true;
@@ -197,6 +196,17 @@ struct Type : Object {
 struct Instance : Object {
   Value dict;  // Dict, or Empty until the first attribute is set
 };
+
+/// An instance of a script class that derives from int or float, whose own values are unboxed.
+struct Boxed : Instance {
+  Value value;
+};
+/// The number behind such an instance (its kind is Kind::Boxed); any other value is itself.
+inline Value unboxed(const Value& v) { return v.is(Kind::Boxed) ? v.as<Boxed>()->value : v; }
+
+/// Bits of Counted::flags.
+inline constexpr uint8_t kHasSideDict = 1;  // Interp::side_dict knows this object
+inline constexpr uint8_t kFinalized = 2;    // __del__ has run
 
 struct Function : Object {
   Value code;         // Code
@@ -223,6 +233,7 @@ struct BoundMethod : Object {
 
 struct Property : Object {
   Value get, set, del, doc;
+  Value name;  // Str once the class it stands in is made
 };
 
 struct Wrapper : Object {  // StaticMethod, ClassMethod
@@ -237,6 +248,7 @@ struct Super : Object {
 struct TraceEntry {
   Code* code;  // counted by the exception
   Span span;
+  Span anchor;  // the operator within it; all 0: none
 };
 
 struct Exception : Object {
@@ -245,8 +257,15 @@ struct Exception : Object {
   Value context;  // Exception or Empty
   bool suppress_context;
   std::string hint;
+  Value name, obj;  // of AttributeError, NameError, ImportError: what was looked for, and where; else Empty
   std::vector<TraceEntry> trace;  // innermost first, as it grows while unwinding
   Value dict;
+};
+
+/// e.__traceback__: a view of the entries of an exception, outermost first.
+struct Traceback : Object {
+  Value exception;
+  int64_t index;  // in Exception::trace
 };
 
 /// Names used by the VM and the protocols, interned once: symbols.def holds one row each.

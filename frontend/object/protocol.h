@@ -25,6 +25,8 @@ Result<bool> contains(Interp&, const Value& container, const Value& item);
 Result<Value> binary(Interp&, BinaryOp op, const Value& a, const Value& b);
 Result<Value> inplace(Interp&, BinaryOp op, const Value& a, const Value& b);
 Result<Value> unary(Interp&, UnaryOp op, const Value& v);
+/// The TypeError of an operation that neither side knows.
+Failure binary_error(Interp&, BinaryOp op, const Value& a, const Value& b, bool inplace);
 std::string_view binary_symbol(BinaryOp op);    // "+", "//"
 std::string_view compare_symbol(CompareOp op);  // "<", "is not"
 

@@ -24,6 +24,10 @@ struct TensorStateDeleter {
   void operator()(TensorState* state) const;
 };
 
+/// Bits of Context::interrupt.
+inline constexpr uint32_t kInterruptKeyboard = 1;  // Ctrl-C: KeyboardInterrupt
+inline constexpr uint32_t kInterruptTimeout = 2;   // the run ends where it is; no handler of the script sees it
+
 struct InterpOptions {
   int max_depth = 1000;         // RecursionError beyond
   std::vector<std::string> argv;
@@ -33,6 +37,45 @@ struct InterpOptions {
   bool use_cache = true;        // bytecode cache on disk
   bool rewrite_asserts = false; // `tfl test`: a failing assert shows its values
   bool color = false;
+};
+
+/// One entry of a cache of attribute lookups: what `name` is in the chain of `type`, as of `epoch`.
+struct TypeCacheEntry {
+  const Type* type = nullptr;
+  Str* name = nullptr;
+  uint32_t epoch = 0;
+  const Value* entry = nullptr;
+};
+
+/// Storage of frames that end in the order they began: chunks used as a stack.
+class FrameStack {
+ public:
+  FrameStack() = default;
+  FrameStack(const FrameStack&) = delete;
+  FrameStack& operator=(const FrameStack&) = delete;
+  ~FrameStack();
+  void* push(size_t bytes) {
+    bytes = (bytes + 15) & ~size_t{15};
+    if (static_cast<size_t>(end_ - top_) < bytes) [[unlikely]] return push_slow(bytes);
+    char* p = top_;
+    top_ += bytes;
+    return p;
+  }
+  /// Gives back the frame pushed last.
+  void pop(void* frame) {
+    top_ = static_cast<char*>(frame);
+    if (top_ == begin_) [[unlikely]] pop_slow();
+  }
+
+ private:
+  struct Chunk {
+    char *begin, *end, *top;
+  };
+  void* push_slow(size_t bytes);
+  void pop_slow();
+  char *begin_ = nullptr, *end_ = nullptr, *top_ = nullptr;
+  std::vector<Chunk> chunks_;
+  size_t current_ = 0;
 };
 
 class Interp {
@@ -54,6 +97,17 @@ class Interp {
   Value empty_tuple;
   Frame* frame = nullptr; // the innermost running frame
   int depth = 0;          // host calls in progress, native re-entries included
+  bool stopped = false;   // the time is up: everything unwinds, no handler of the script runs
+  FrameStack frames;
+  /// What __getattr__ raised for an attribute that find_attr then reported as absent.
+  std::unique_ptr<Error> missing_attribute;
+  /// Changes whenever a name comes into or goes out of a type's dictionary.
+  uint32_t type_epoch = 1;
+  static constexpr size_t kTypeCacheSize = 1024;
+  TypeCacheEntry type_cache[kTypeCacheSize];     // the whole chain of a type
+  TypeCacheEntry special_cache[kTypeCacheSize];  // the part of it that scripts define
+  const char* stack_limit = nullptr;             // natives must not recurse below this address
+  size_t grown_bytes = 0;                        // what containers and text grew by since the system was last asked (native.h)
 
   // ------------------------------------------------------------------------------------------------- making values
   /// The one Str of this text; identifiers and attribute names are always interned.
@@ -90,7 +144,7 @@ class Interp {
     o->type = type;
     return o;
   }
-  static Interp& of(void* object) { return *static_cast<Interp*>(Heap::of(object).owner); }
+  static Interp& of(void* object) { return *static_cast<Interp*>(Heap::of(object).host); }
 
   // ------------------------------------------------------------------------------------------------------ types
   Type* type_of(const Value& v) const {
@@ -107,9 +161,13 @@ class Interp {
   bool is_instance(const Value& v, const Type* t) const { return type_of(v)->is_subtype_of(t); }
   Type* exception_type(ErrorKind kind) const { return exception_types_[static_cast<int>(kind)]; }
   /// Attributes of objects whose layout has no dictionary (subclasses of list, dict, str, ...).
-  Value& side_dict(Object* o) { return side_dicts_[o]; }
+  Value& side_dict(Object* o) {
+    o->flags |= kHasSideDict;
+    return side_dicts_[o];
+  }
   Value* find_side_dict(Object* o);
   void drop_side_dict(Object* o);
+  const std::vector<Type*>& all_types() const { return all_types_; }
 
   // ------------------------------------------------------------------------------------------------------ running
   /// Calls anything callable. `args` are consumed (moved from).
@@ -148,6 +206,24 @@ class Interp {
   std::unordered_map<std::string_view, Str*, StrHash, StrEq> interned_;
   std::unordered_map<Object*, Value> side_dicts_;
   std::vector<Type*> exception_types_;
+  std::vector<Type*> all_types_;
+};
+
+/// Counts one level of native recursion over the script's values (repr of a list in a list ...). Not `ok`: too deep.
+class Nesting {
+ public:
+  explicit Nesting(Interp& interp) : interp_(interp) {
+    ++interp.depth;
+    ok_ = interp.depth <= interp.options.max_depth + 64 && static_cast<const char*>(__builtin_frame_address(0)) > interp.stack_limit;
+  }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+  ~Nesting() { --interp_.depth; }
+  bool ok() const { return ok_; }
+
+ private:
+  Interp& interp_;
+  bool ok_;
 };
 
 }  // namespace tfl

@@ -15,10 +15,15 @@ class Streams {
   /// While set, standard output (and error) is appended to these strings instead: captured output of tests.
   std::string* capture_out = nullptr;
   std::string* capture_err = nullptr;
+  Streams() = default;
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
   ~Streams() { flush(); }
 
  private:
+  bool line_buffered();  // a terminal shows every line at once
   std::string buffer_;
+  int terminal_ = -1;    // 1: standard output is one; -1: not asked yet
 };
 
 }  // namespace tfl

@@ -42,6 +42,11 @@ class Heap {
   static void release(void* p, size_t size) {
     size_t index = (size + 15) >> 4;
     Page* page = page_of(p);
+    if (page->heap->tearing_down) [[unlikely]] {
+      // Others that go later may still count down the references they had here: the words stay as they are.
+      static_cast<Counted*>(p)->kind = 0;
+      return;
+    }
     if (index < kClasses) [[likely]] {
       Free* f = static_cast<Free*>(p);
       f->header = Counted{};
@@ -70,7 +75,12 @@ class Heap {
 
   /// What the owner wants to find from an object: the Context.
   void* owner = nullptr;
-  bool tearing_down = false;
+  /// What the front end wants to find from an object: the interpreter.
+  void* host = nullptr;
+  bool tearing_down = false;  // objects are destroyed in any order; their storage stays until the heap goes
+  /// Destruction in progress, and objects without references whose turn has not come: long chains must not use up the stack.
+  int destroying = 0;
+  std::vector<Counted*> deferred;
 
  private:
   static constexpr size_t kPageSize = 64 * 1024;

@@ -1,0 +1,26 @@
+// Exception objects: how errors become them, how they read. Knows nothing of frames.
+#pragma once
+
+#include "frontend/object/protocol.h"
+
+namespace tfl {
+
+/// The host exception an error already is.
+struct HostError : ErrorPayload {
+  explicit HostError(Value e) : exception(std::move(e)) {}
+  Value exception;
+};
+
+Value make_exception(Interp& interp, Type* type, std::span<const Value> args);
+/// str(e).
+Result<std::string> exception_text(Interp& interp, Exception* e);
+/// "ValueError: message", notes included, as the last lines of a traceback.
+std::string exception_headline(Interp& interp, const Value& exception);
+/// Sets the exception that was being handled when `e` was raised, without making a circle.
+void set_context(Exception* e, const Value& handled);
+/// StopIteration with the value that `iterator` (a generator that ended) returned.
+Failure stop_iteration(Interp& interp, const Value& iterator);
+/// Is the error of this class (or one derived from it)? Looks at the kind only.
+bool error_is(const Error& error, ErrorKind kind);
+
+}  // namespace tfl

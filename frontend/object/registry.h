@@ -1,0 +1,30 @@
+// Making the native types from types.def and the exception classes from error_kinds.def when an interpreter starts.
+#pragma once
+
+#include <vector>
+
+#include "frontend/vm/interp.h"
+
+namespace tfl {
+
+#define TFL_TYPE(id, name, module, base, slots, methods) extern const Slots slots;
+#include "frontend/object/types.def"
+#undef TFL_TYPE
+extern const Slots exception_slots;
+
+#define TFL_TYPE(id, name, module, base, slots, methods) std::span<const NativeDef> methods();
+#include "frontend/object/types.def"
+#undef TFL_TYPE
+std::span<const NativeDef> exception_methods();
+
+/// The bare Type objects; names and dictionaries come with fill_types, which needs str and dict to exist.
+void make_types(Interp& interp, std::vector<Type*>& all);
+void fill_types(Interp& interp);
+void make_exception_types(Interp& interp, std::vector<Type*>& by_kind, std::vector<Type*>& all);
+/// The rows of a method table into a type's dictionary.
+void add_methods(Interp& interp, Type* type, std::span<const NativeDef> methods);
+/// A native type made at run time by a module (not in types.def).
+Type* make_native_type(Interp& interp, std::string_view name, std::string_view module, Type* base, const Slots& slots,
+                       std::span<const NativeDef> methods);
+
+}  // namespace tfl

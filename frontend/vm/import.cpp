@@ -1,0 +1,254 @@
+// Modules: those made in C++, the standard library, .tfl files beside the script.
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "frontend/compile/compile.h"
+#include "frontend/diagnostics/diagnostic.h"
+#include "frontend/diagnostics/suggest.h"
+#include "frontend/modules/native_module.h"
+#include "frontend/object/attributes.h"
+#include "frontend/object/exception.h"
+#include "frontend/stdlib/embedded.h"
+#include "frontend/vm/operations.h"
+
+namespace tfl {
+
+namespace {
+
+struct NativeModule {
+  std::string_view name;
+  Result<void> (*init)(Interp&, Module&);
+};
+
+constexpr NativeModule kNativeModules[] = {
+#define TFL_NATIVE_MODULE(name, init) {name, init},
+#include "frontend/modules/modules.def"
+#undef TFL_NATIVE_MODULE
+};
+
+const NativeModule* find_native(std::string_view name) {
+  for (const NativeModule& m : kNativeModules) {
+    if (m.name == name) return &m;
+  }
+  return nullptr;
+}
+
+/// stdlib/a/b.tfl or stdlib/a/b/__init__.tfl of the module a.b.
+const EmbeddedFile* find_library(std::string_view name) {
+  std::string path(name);
+  for (char& c : path) {
+    if (c == '.') c = '/';
+  }
+  if (const EmbeddedFile* f = find_stdlib_file(path + ".tfl")) return f;
+  return find_stdlib_file(path + "/__init__.tfl");
+}
+
+bool is_folder(const std::string& path) {
+  struct stat s {};
+  return ::stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+enum class ReadResult : uint8_t { Ok, Absent, Failed };
+
+ReadResult read_file(const std::string& path, std::string& text) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (!file) return errno == ENOENT || errno == ENOTDIR ? ReadResult::Absent : ReadResult::Failed;
+  char buffer[16384];
+  while (size_t n = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    text.append(buffer, n);
+    if (text.size() > kMaxSourceBytes) return ReadResult::Failed;
+  }
+  return std::ferror(file.get()) ? ReadResult::Failed : ReadResult::Ok;
+}
+
+Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::string_view module, std::string hint = {}) {
+  Value text = interp.str(std::move(message));
+  Value e = make_exception(interp, interp.exception_type(kind), {&text, 1});
+  e.as<Exception>()->name = interp.str(std::string(module));
+  e.as<Exception>()->hint = std::move(hint);
+  return interp.raise(std::move(e));
+}
+
+Failure not_found(Interp& interp, std::string_view name, std::string hint) {
+  if (hint.empty()) {
+    std::vector<std::string_view> known;
+    for (const NativeModule& m : kNativeModules) {
+      if (!m.name.starts_with('_')) known.push_back(m.name);
+    }
+    for (size_t i = 0; i < stdlib_file_count; ++i) {
+      std::string_view file = stdlib_files[i].name;
+      if (file.starts_with('_') || file.find('/') != std::string_view::npos) continue;
+      known.push_back(file.substr(0, file.rfind('.')));
+    }
+    std::string_view near = suggest(name, known);
+    if (!near.empty()) hint = "Did you mean: '" + std::string(near) + "'?";
+  }
+  return import_error(interp, ErrorKind::ModuleNotFoundError, "No module named '" + std::string(name) + "'", name, std::move(hint));
+}
+
+Result<Value> compile_or_fail(Interp& interp, const std::shared_ptr<const Source>& source, bool cached) {
+  CompileOptions options;
+  options.rewrite_asserts = interp.options.rewrite_asserts && !source->internal;
+  CompileResult result = cached ? compile_cached(interp, source, options) : compile_module(interp, source, options);
+  if (!result.code.is_empty()) return std::move(result.code);
+  std::string message = "invalid syntax";
+  if (!result.diagnostics.empty()) {
+    const Diagnostic& d = result.diagnostics.front();
+    message = d.message + " (" + source->name + ", line " + std::to_string(d.span.line) + ")";
+  }
+  return fail(ErrorKind::SyntaxError, std::move(message));
+}
+
+Result<Value> library_code(Interp& interp, const EmbeddedFile& file, const std::string& name) {
+  auto source = std::make_shared<Source>("<stdlib>/" + std::string(file.name), std::string(file.text()));
+  source->internal = true;
+  std::shared_ptr<const Source> shared = std::move(source);
+  if (file.code_data) {
+    auto code = deserialise_code(interp, file.code(), shared);
+    if (code) return code;
+    return fail(ErrorKind::SystemError, "the bytecode of module '{}' is damaged: {}", name, code.error().message);
+  }
+  return compile_or_fail(interp, shared, false);
+}
+
+}  // namespace
+
+Result<void> Interp::run_module(const Value& code, const Value& module) {
+  Frame* f = TFL_TRY(plain_frame(*this, code, code.as<Code>(), module.as<Module>()));
+  f->how = FrameHow::Native;
+  f->back = frame;
+  frame = f;
+  ++depth;
+  TFL_TRY(run_frame(*this, f));
+  return {};
+}
+
+Result<Value> Interp::import_module(std::string_view name) {
+  Dict* table = modules.as<Dict>();
+  if (Value found = dict_get_str(table, intern(name)); !found.is_empty()) {
+    if (found.is_none()) return import_error(*this, ErrorKind::ModuleNotFoundError, "import of " + std::string(name) + " halted; None in sys.modules", name);
+    return found;
+  }
+  if (name.empty()) return fail(ErrorKind::ValueError, "Empty module name");
+  if (static_cast<const char*>(__builtin_frame_address(0)) < stack_limit) {
+    return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
+  }
+
+  Value parent;
+  std::string_view leaf = name;
+  if (size_t dot = name.rfind('.'); dot != std::string_view::npos) {
+    leaf = name.substr(dot + 1);
+    parent = TFL_TRY(import_module(name.substr(0, dot)));
+    // What the parent offers under that name as a module is the submodule.
+    if (parent.is(Kind::Module)) {
+      Value inside = TFL_TRY(module_find_attr(*this, parent.as<Module>(), intern(leaf)));
+      if (inside.is(Kind::Module)) return inside;
+    }
+  }
+
+  std::string full(name);
+  Value made;
+  Value code;
+  const NativeModule* native = find_native(name);
+  const EmbeddedFile* library = native ? nullptr : find_library(name);
+  if (native) {
+    made = module(name);
+  } else if (library) {
+    code = TFL_TRY(library_code(*this, *library, full));
+    made = module(name);
+  } else {
+    if (!parent.is_empty()) {
+      std::string up(name.substr(0, name.rfind('.')));
+      bool package = find_library(up) && std::string_view(find_library(up)->name).ends_with("__init__.tfl");
+      std::string message = "No module named '" + full + "'" + (package ? "" : "; '" + up + "' is not a package");
+      return import_error(*this, ErrorKind::ModuleNotFoundError, std::move(message), name);
+    }
+    std::string folder = options.script_folder.empty() ? "." : options.script_folder;
+    std::string path = folder + "/" + full + ".tfl";
+    std::string text;
+    switch (read_file(path, text)) {
+      case ReadResult::Absent:
+        if (is_folder(folder + "/" + full)) {
+          return not_found(*this, name, "'" + full + "' is a folder: packages are not supported; put the code into " + full + ".tfl");
+        }
+        return not_found(*this, name, {});
+      case ReadResult::Failed:
+        return import_error(*this, ErrorKind::ImportError, "cannot read '" + path + "'", name);
+      case ReadResult::Ok: break;
+    }
+    auto source = std::make_shared<const Source>(path, std::move(text));
+    code = TFL_TRY(compile_or_fail(*this, source, true));
+    made = module(name);
+    made.as<Module>()->file = str(path);
+    dict_set_str(made.as<Module>()->dict.as<Dict>(), sym.__file__, str(path));
+  }
+
+  // In the table before it runs: modules that import each other find what is there so far.
+  Str* key = intern(full);
+  dict_set_str(modules.as<Dict>(), key, made);
+  Result<void> done = native ? native->init(*this, *made.as<Module>()) : run_module(code, made);
+  if (!done) {
+    dict_remove_str(modules.as<Dict>(), key);
+    return done.failure();
+  }
+  if (parent.is(Kind::Module)) dict_set_str(parent.as<Module>()->dict.as<Dict>(), intern(leaf), made);
+  return made;
+}
+
+Result<Value> import_name(Interp& interp, Str* name, bool last) {
+  Value module = TFL_TRY(interp.import_module(name->text));
+  size_t dot = name->text.find('.');
+  if (last || dot == std::string::npos) return module;
+  return interp.import_module(std::string_view(name->text).substr(0, dot));
+}
+
+Result<Value> import_from(Interp& interp, const Value& module, Str* name) {
+  Value found = TFL_TRY(find_attr(interp, module, name));
+  if (!found.is_empty()) return found;
+  if (!module.is(Kind::Module)) return no_attribute(interp, module, name);
+  Module* m = module.as<Module>();
+  std::string full = m->name->text + "." + name->text;
+  if (find_native(full) || find_library(full)) return interp.import_module(full);
+  std::string place = m->file.is_str() ? m->file.as<Str>()->text : "unknown location";
+  std::vector<std::string_view> names;
+  for (const Dict::Entry& e : m->dict.as<Dict>()->entries) {
+    if (e.key.is_str()) names.push_back(e.key.as<Str>()->text);
+  }
+  std::string_view near = suggest(name->text, names);
+  return import_error(interp, ErrorKind::ImportError, "cannot import name '" + name->text + "' from '" + m->name->text + "' (" + place + ")",
+                      m->name->text, near.empty() ? std::string() : "'" + m->name->text + "' has '" + std::string(near) + "'");
+}
+
+Result<void> import_star(Interp& interp, Frame* frame, const Value& module) {
+  if (!module.is(Kind::Module)) return fail(ErrorKind::ImportError, "import * needs a module");
+  Dict* from = module.as<Module>()->dict.as<Dict>();
+  if (const Value* all = dict_entry(from, interp.sym.__all__)) {
+    std::vector<Value> names = TFL_TRY(to_vector(interp, Value(*all)));
+    for (Value& n : names) {
+      if (!n.is_str()) return fail(ErrorKind::TypeError, "Item in {}.__all__ must be str, not {}", module.as<Module>()->name->text, interp.type_name(n));
+      Str* name = interp.intern(n.as<Str>()->text);
+      Value v = TFL_TRY(get_attr(interp, module, name));
+      dict_set_str(frame->globals, name, std::move(v));
+    }
+    return {};
+  }
+  for (size_t i = 0; i < from->entries.size(); ++i) {
+    Value key = from->entries[i].key;
+    if (!key.is_str() || key.as<Str>()->text.starts_with('_')) continue;
+    dict_set_str(frame->globals, interp.intern(key.as<Str>()->text), from->entries[i].value);
+  }
+  return {};
+}
+
+Result<void> show_result(Interp& interp, const Value& v) {
+  if (v.is_none()) return {};
+  std::string text = TFL_TRY(repr_text(interp, v));
+  interp.streams.out(text + "\n");
+  dict_set_str(interp.builtins.as<Module>()->dict.as<Dict>(), interp.intern("_"), v);
+  return {};
+}
+
+}  // namespace tfl

@@ -1,0 +1,216 @@
+// The loop that runs bytecode. Fast paths are here, what they leave over is in operations.h and protocol.h. Frames of the script
+// are pushed and popped in this one loop; only natives that call back enter it again.
+#include "frontend/object/attributes.h"
+#include "frontend/object/class.h"
+#include "frontend/object/exception.h"
+#include "frontend/object/list.h"
+#include "frontend/object/number.h"
+#include "frontend/object/registry.h"
+#include "frontend/object/signature.h"
+#include "frontend/vm/operations.h"
+
+namespace tfl {
+
+namespace {
+
+bool compare_ints(CompareOp op, int64_t a, int64_t b) {
+  switch (op) {
+    case CompareOp::Eq: return a == b;
+    case CompareOp::Ne: return a != b;
+    case CompareOp::Lt: return a < b;
+    case CompareOp::Le: return a <= b;
+    case CompareOp::Gt: return a > b;
+    default: return a >= b;
+  }
+}
+
+bool compare_floats(CompareOp op, double a, double b) {
+  switch (op) {
+    case CompareOp::Eq: return a == b;
+    case CompareOp::Ne: return a != b;
+    case CompareOp::Lt: return a < b;
+    case CompareOp::Le: return a <= b;
+    case CompareOp::Gt: return a > b;
+    default: return a >= b;
+  }
+}
+
+/// s += t where nobody else sees s: the text grows in place.
+bool append_in_place(Interp& interp, Value& s, const Value& t) {
+  if (!s.is_str() || !t.is_str()) return false;
+  Str* a = s.as<Str>();
+  if (a->refs != 1 || a->interned || a->type != interp.types.str) return false;
+  const Str* b = t.as<Str>();
+  if (a->text.size() + b->text.size() > (size_t{1} << 20)) return false;  // large ones go through the memory guard
+  a->length = a->length >= 0 && b->length >= 0 ? a->length + b->length : -1;
+  a->hash = 0;
+  a->text += b->text;
+  return true;
+}
+
+/// `self` an instance of a class of the script without __new__: what a call of it needs to go on in this loop.
+Function* plain_init(Interp& interp, Type* type) {
+  if (!type->script || type->slots != &object_slots || script_lookup(interp, type, interp.sym.__new__)) return nullptr;
+  const Value* init = script_init(interp, type);
+  return init && init->is(Kind::Function) && !init->as<Function>()->code.as<Code>()->generator ? init->as<Function>() : nullptr;
+}
+
+const Handler* find_handler(const Code& code, uint32_t at) {
+  for (const Handler& h : code.handlers) {
+    if (at >= h.first && at < h.last) return &h;
+  }
+  return nullptr;
+}
+
+/// A StopIteration that leaves a generator's code would look like its end.
+Failure stop_inside_generator(Interp& interp, Failure error, uint32_t at) {
+  Value stop = interp.exception_of(*error.error);
+  Value text = interp.str("generator raised StopIteration");
+  Value e = make_exception(interp, interp.exception_type(ErrorKind::RuntimeError), {&text, 1});
+  Exception* x = e.as<Exception>();
+  x->cause = stop;
+  x->context = stop;
+  x->suppress_context = true;
+  Code* code = interp.frame->code;
+  InstructionSpan place = code->span_at(at);
+  ++code->refs;
+  x->trace.push_back({code, place.span, place.anchor});
+  return interp.raise(std::move(e));
+}
+
+/// Takes the frame off the chain and away.
+void leave_frame(Interp& interp, Frame* f) {
+  interp.frame = f->back;
+  --interp.depth;
+  if (Generator* g = f->generator) {
+    g->running = false;
+    release_generator_frame(g);
+  } else {
+    drop_frame(interp, f);
+  }
+}
+
+Result<Value> run(Interp& interp, Frame* frame, Failure error) {
+  static const void* const kLabels[] = {
+#define TFL_INSTRUCTION(name, operands) &&op_##name,
+#include "frontend/bytecode/instructions.def"
+#undef TFL_INSTRUCTION
+  };
+  const Instruction* ip;
+  Value* r;
+  const Value* k;
+  Value callee;         // what is being called
+  Value result;         // what a frame returns or yields
+  CallArgs args;
+  bool traced = true;   // an error gets an entry of this frame in its traceback
+  Str* keyword_names[32];
+  std::vector<Str*> more_keyword_names;
+
+#define LOAD_FRAME()                          \
+  do {                                        \
+    ip = frame->ip;                           \
+    r = frame->registers;                     \
+    k = frame->code->constants.data();        \
+  } while (0)
+#define DISPATCH() goto* kLabels[static_cast<uint8_t>(ip->op)]
+#define NEXT()  \
+  do {          \
+    ++ip;       \
+    DISPATCH(); \
+  } while (0)
+// The same from a block whose variables have to be destroyed: a computed jump would not do that.
+#define DONE() goto next_instruction
+#define TARGET(n) (frame->code->instructions.data() + (n))
+#define FAIL(failure)   \
+  do {                  \
+    error = (failure);  \
+    goto raised;        \
+  } while (0)
+#define NAME(i) (k[i].as<Str>())
+// Saves the place for whoever looks at the frame: natives, tracebacks.
+#define CALLS_OUT() frame->ip = ip
+#define TRY_INTO(place, expr)           \
+  do {                                  \
+    CALLS_OUT();                        \
+    auto made_ = (expr);                \
+    if (!made_) FAIL(made_.failure());  \
+    (place) = made_.take();             \
+  } while (0)
+#define TRY_DO(expr)                    \
+  do {                                  \
+    CALLS_OUT();                        \
+    auto done_ = (expr);                \
+    if (!done_) FAIL(done_.failure());  \
+  } while (0)
+#define INTERRUPTED() (interp.context.interrupt.load(std::memory_order_relaxed) != 0)
+#define JUMP_TO(n)                                               \
+  do {                                                           \
+    const Instruction* to_ = TARGET(n);                          \
+    if (to_ <= ip && INTERRUPTED()) [[unlikely]] {               \
+      CALLS_OUT();                                               \
+      auto stop_ = interp.check_interrupt();                     \
+      if (!stop_) FAIL(stop_.failure());                         \
+    }                                                            \
+    ip = to_;                                                    \
+    DISPATCH();                                                  \
+  } while (0)
+
+  LOAD_FRAME();
+  if (static_cast<const char*>(__builtin_frame_address(0)) < interp.stack_limit) [[unlikely]] {
+    if (!error.error) error = fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
+  }
+  if (error.error) goto raised;
+  DISPATCH();
+
+next_instruction:
+  ++ip;
+dispatch:
+  DISPATCH();
+
+next_frame:
+  LOAD_FRAME();
+  DISPATCH();
+
+#include "frontend/vm/loop_names.inc"
+#include "frontend/vm/loop_operators.inc"
+#include "frontend/vm/loop_items.inc"
+#include "frontend/vm/loop_calls.inc"
+#include "frontend/vm/loop_frames.inc"
+
+  // An error in this frame: its handler, or the frame that called.
+raised:
+  for (;;) {
+    auto at = static_cast<uint32_t>(frame->ip - frame->code->instructions.data());
+    Value exception = interp.exception_of(*error.error);
+    if (traced) {
+      InstructionSpan place = frame->code->span_at(at);
+      ++frame->code->refs;
+      exception.as<Exception>()->trace.push_back({frame->code, place.span, place.anchor});
+    }
+    traced = true;
+    const Handler* handler = interp.stopped ? nullptr : find_handler(*frame->code, at);
+    if (handler) {
+      error = Failure{};
+      r = frame->registers;
+      k = frame->code->constants.data();
+      r[handler->reg] = std::move(exception);
+      ip = TARGET(handler->target);
+      goto dispatch;
+    }
+    if (frame->generator && error_is(*error.error, ErrorKind::StopIteration) && !interp.stopped) {
+      error = stop_inside_generator(interp, std::move(error), at);
+    }
+    FrameHow how = frame->how;
+    leave_frame(interp, frame);
+    if (how == FrameHow::Native) return error;
+    frame = interp.frame;
+  }
+}
+
+}  // namespace
+
+Result<Value> run_frame(Interp& interp, Frame* frame) { return run(interp, frame, Failure{}); }
+
+Result<Value> raise_in_frame(Interp& interp, Frame* frame, Failure error) { return run(interp, frame, std::move(error)); }
+
+}  // namespace tfl

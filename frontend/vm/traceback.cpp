@@ -1,0 +1,176 @@
+// Tracebacks as CPython 3.11 prints them, then what the language adds: a hint.
+#include "frontend/diagnostics/suggest.h"
+#include "frontend/object/attributes.h"
+#include "frontend/object/exception.h"
+#include "frontend/text/utf8.h"
+#include "frontend/vm/frame.h"
+
+namespace tfl {
+
+namespace {
+
+constexpr int kShownRepeats = 3;    // of one and the same line of a recursion
+constexpr int kMaxChain = 100;      // exceptions in a chain
+
+/// Byte offset of character `column` of a line.
+size_t byte_offset(std::string_view line, size_t column) {
+  size_t at = 0;
+  while (column > 0 && at < line.size()) {
+    utf8::next(line, at);
+    --column;
+  }
+  return at;
+}
+
+void append_source_line(std::string& out, const TraceEntry& entry) {
+  const Source* source = entry.code->source.get();
+  if (!source) return;
+  std::string_view line = source->line(entry.span.line);
+  size_t indent = 0;
+  while (indent < line.size() && (line[indent] == ' ' || line[indent] == '\t' || line[indent] == '\f')) ++indent;
+  size_t end = line.size();
+  while (end > indent && (line[end - 1] == ' ' || line[end - 1] == '\t')) --end;
+  std::string_view shown = line.substr(indent, end - indent);
+  if (shown.empty()) return;
+  out += "    ";
+  out += shown;
+  out += '\n';
+
+  const Span& span = entry.span;
+  const auto length = static_cast<size_t>(utf8::count(shown));
+  if (span.line == 0 || span.column < indent) return;
+  size_t first = span.column - indent;
+  size_t last = span.end_line == span.line ? span.end_column - indent : length;
+  if (last > length) last = length;
+  if (first >= last) return;
+  const Span& anchor = entry.anchor;
+  bool anchored = anchor.line == span.line && anchor.end_line == span.line && span.end_line == span.line && anchor.column >= span.column &&
+                  anchor.end_column <= span.end_column && anchor.end_column > anchor.column;
+  // A line that is underlined as a whole needs no underline.
+  if (last - first >= length && !anchored) return;
+  out += "    ";
+  out.append(first, ' ');
+  if (anchored) {
+    out.append(anchor.column - span.column, '~');
+    out.append(anchor.end_column - anchor.column, '^');
+    out.append(last - (anchor.end_column - indent), '~');
+  } else {
+    out.append(last - first, '^');
+  }
+  out += '\n';
+}
+
+void append_repeats(std::string& out, int repeats) {
+  if (repeats <= kShownRepeats) return;
+  int more = repeats - kShownRepeats;
+  out += "  [Previous line repeated " + std::to_string(more) + " more time" + (more == 1 ? "" : "s") + "]\n";
+}
+
+void append_frames(std::string& out, const Exception* e) {
+  const TraceEntry* before = nullptr;
+  int repeats = 0;
+  for (size_t i = e->trace.size(); i-- > 0;) {
+    const TraceEntry& entry = e->trace[i];
+    const Source* source = entry.code->source.get();
+    if (source && source->internal) continue;
+    bool same = before && before->code->source.get() == source && before->span.line == entry.span.line && before->code->name == entry.code->name;
+    if (!same) {
+      append_repeats(out, repeats);
+      repeats = 0;
+    }
+    before = &entry;
+    if (++repeats > kShownRepeats) continue;
+    out += "  File \"" + (source ? source->name : std::string("?")) + "\", line " + std::to_string(entry.span.line) + ", in " + entry.code->name->text + "\n";
+    append_source_line(out, entry);
+  }
+  append_repeats(out, repeats);
+}
+
+/// What the attribute or name was perhaps meant to be.
+std::string late_hint(Interp& interp, Exception* e) {
+  if (!e->hint.empty()) return e->hint;
+  if (!e->type->is_subtype_of(interp.exception_type(ErrorKind::AttributeError)) || !e->name.is_str() || e->obj.is_empty()) return {};
+  auto names = attribute_names(interp, e->obj);
+  if (!names) return {};
+  std::vector<std::string_view> candidates;
+  for (const Value& n : *names) candidates.push_back(n.as<Str>()->text);
+  std::string_view near = suggest(e->name.as<Str>()->text, candidates);
+  return near.empty() ? std::string() : "Did you mean: '" + std::string(near) + "'?";
+}
+
+void append_exception(Interp& interp, std::string& out, const Value& exception) {
+  Exception* e = exception.as<Exception>();
+  bool shown = false;
+  for (const TraceEntry& t : e->trace) shown |= !(t.code->source && t.code->source->internal);
+  if (shown) {
+    out += "Traceback (most recent call last):\n";
+    append_frames(out, e);
+  }
+  out += exception_headline(interp, exception);
+  out += '\n';
+}
+
+}  // namespace
+
+std::string exception_headline(Interp& interp, const Value& exception) {
+  Exception* e = exception.as<Exception>();
+  Type* type = e->type;
+  std::string name = type->qualname->text;
+  const std::string& module = type->module->text;
+  // TensorFlow's classes go by their public names.
+  bool bare = module == "builtins" || module == "__main__" || module.starts_with("tensorflow") || module.starts_with("numpy");
+  if (!bare) name = module + "." + name;
+  auto text = exception_text(interp, e);
+  std::string message = text ? std::move(*text) : "<exception str() failed>";
+  std::string line = message.empty() ? name : name + ": " + message;
+  std::string hint = late_hint(interp, e);
+  if (hint.starts_with("Did you mean")) line += ". " + hint;
+  if (e->dict.is(Kind::Dict)) {
+    Value notes = dict_get_str(e->dict.as<Dict>(), interp.sym.__notes__);
+    if (notes.is(Kind::List)) {
+      for (const Value& note : notes.as<List>()->items) {
+        auto note_text = str_text(interp, note);
+        line += "\n" + (note_text ? *note_text : std::string("<note str() failed>"));
+      }
+    }
+  }
+  if (!hint.empty() && !hint.starts_with("Did you mean")) line += "\n  hint: " + hint;
+  return line;
+}
+
+std::string Interp::format_traceback(const Value& exception) {
+  // Innermost cause first.
+  struct Link {
+    Value exception;
+    bool cause;  // how the next one relates to it
+  };
+  std::vector<Link> chain;
+  Value current = exception;
+  bool by_cause = false;
+  while (current.is(Kind::Exception) && static_cast<int>(chain.size()) < kMaxChain) {
+    bool seen = false;
+    for (const Link& l : chain) seen |= l.exception.identical(current);
+    if (seen) break;
+    chain.push_back({current, by_cause});
+    Exception* e = current.as<Exception>();
+    Value next;
+    if (e->cause.is(Kind::Exception)) {
+      next = e->cause;
+      by_cause = true;
+    } else if (e->context.is(Kind::Exception) && !e->suppress_context) {
+      next = e->context;
+      by_cause = false;
+    }
+    current = next;
+  }
+  std::string out;
+  for (size_t i = chain.size(); i-- > 0;) {
+    append_exception(*this, out, chain[i].exception);
+    if (i == 0) break;
+    out += chain[i].cause ? "\nThe above exception was the direct cause of the following exception:\n\n"
+                          : "\nDuring handling of the above exception, another exception occurred:\n\n";
+  }
+  return out;
+}
+
+}  // namespace tfl
