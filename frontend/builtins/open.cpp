@@ -1,0 +1,123 @@
+// open().
+#include "frontend/builtins/open.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "frontend/builtins/file_access.h"
+#include "frontend/object/file.h"
+#include "frontend/object/native.h"
+#include "frontend/text/codec.h"
+#include "frontend/text/quote.h"
+
+namespace tfl {
+
+namespace {
+
+struct Mode {
+  char kind = 0;  // r, w, a, x
+  bool plus = false, binary = false;
+};
+
+Result<Mode> parse_mode(const std::string& text) {
+  Mode m;
+  int kinds = 0;
+  bool is_text = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (std::string_view("rwaxbt+").find(c) == std::string_view::npos || text.find(c, i + 1) != std::string::npos) {
+      return fail(ErrorKind::ValueError, "invalid mode: {}", quote_text(text));
+    }
+    if (c == '+') m.plus = true;
+    else if (c == 'b') m.binary = true;
+    else if (c == 't') is_text = true;
+    else {
+      m.kind = c;
+      ++kinds;
+    }
+  }
+  if (is_text && m.binary) return fail(ErrorKind::ValueError, "can't have text and binary mode at once");
+  if (kinds > 1) return fail(ErrorKind::ValueError, "must have exactly one of create/read/write/append mode");
+  if (kinds == 0) return fail(ErrorKind::ValueError, "Must have exactly one of create/read/write/append mode and at most one plus");
+  return m;
+}
+
+Result<std::string> text_argument(Interp& interp, const Value& v, const char* name, const char* otherwise) {
+  if (v.is_none()) return std::string(otherwise);
+  if (v.is_str()) return text_of(v);
+  return fail(ErrorKind::TypeError, "open() argument '{}' must be str or None, not {}", name, interp.type_name(v));
+}
+
+}  // namespace
+
+Result<Value> builtin_open(Interp& interp, Value* a) {
+  // file, mode, buffering, encoding, errors, newline, closefd, opener
+  std::string path;
+  if (a[0].is_str()) path = text_of(a[0]);
+  else if (a[0].is(Kind::Bytes)) path = a[0].as<Bytes>()->data;
+  else {
+    Value as_path = TFL_TRY(find_attr(interp, a[0], interp.intern("__fspath__")));
+    if (as_path.is_empty()) return fail(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not {}", interp.type_name(a[0]));
+    Value text = TFL_TRY(interp.call(as_path, {}));
+    if (!text.is_str()) return fail(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not {}", interp.type_name(text));
+    path = text_of(text);
+  }
+  if (!a[1].is_str()) return fail(ErrorKind::TypeError, "open() argument 'mode' must be str, not {}", interp.type_name(a[1]));
+  Mode m = TFL_TRY(parse_mode(text_of(a[1])));
+  if (m.binary) {
+    if (!a[3].is_none()) return fail(ErrorKind::ValueError, "binary mode doesn't take an encoding argument");
+    if (!a[4].is_none()) return fail(ErrorKind::ValueError, "binary mode doesn't take an errors argument");
+    if (!a[5].is_none()) return fail(ErrorKind::ValueError, "binary mode doesn't take a newline argument");
+  }
+  std::string encoding = TFL_TRY(text_argument(interp, a[3], "encoding", "UTF-8"));
+  std::string errors = TFL_TRY(text_argument(interp, a[4], "errors", "strict"));
+  std::string newline = TFL_TRY(text_argument(interp, a[5], "newline", ""));
+  if (newline != "" && newline != "\n" && newline != "\r" && newline != "\r\n") {
+    return fail(ErrorKind::ValueError, "illegal newline value: {}", newline);
+  }
+  if (!m.binary) TFL_TRY(encode_text("", encoding, errors));
+  if (path.find('\0') != std::string::npos) return fail(ErrorKind::ValueError, "embedded null byte");
+  bool writing = m.kind != 'r' || m.plus;
+  // A file that is not there is not there, wherever it would be; whether it may be used is asked first all the same.
+  auto real = check_file_access(interp, path, writing ? Access::Write : Access::Read);
+  if (!real) {
+    if (real.error().kind == ErrorKind::FileNotFoundError) return os_error(interp, ENOENT, path);
+    return real.failure();
+  }
+  int flags = m.kind == 'r' ? (m.plus ? O_RDWR : O_RDONLY) : m.plus ? O_RDWR : O_WRONLY;
+  if (m.kind == 'w') flags |= O_CREAT | O_TRUNC;
+  if (m.kind == 'x') flags |= O_CREAT | O_EXCL;
+  if (m.kind == 'a') flags |= O_CREAT | (m.plus ? 0 : O_APPEND);
+  int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (fd < 0) return os_error(interp, errno, path);
+  struct stat st {};
+  if (::fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+    ::close(fd);
+    if (S_ISDIR(st.st_mode)) return os_error(interp, EISDIR, path);
+    return fail(ErrorKind::PermissionError, "[Errno 13] Permission denied: {}", quote_text(path)).with_hint("only regular files can be opened");
+  }
+  Type* type = interp.types.file;
+  if (m.binary) type = m.plus ? interp.types.buffered_random : writing ? interp.types.buffered_writer : interp.types.buffered_reader;
+  File* f = interp.allocate<File>(type);
+  Value self = Value::adopt(f);
+  f->fd = fd;
+  f->can_read = m.kind == 'r' || m.plus;
+  f->can_write = writing;
+  f->binary = m.binary;
+  f->append = m.kind == 'a';
+  f->whole = f->can_read;
+  f->universal = a[5].is_none();
+  f->name = path;
+  f->mode = text_of(a[1]);
+  if (m.binary) f->mode = std::string(1, m.kind) + "b" + (m.plus ? "+" : "");
+  f->encoding = encoding;
+  f->errors = errors;
+  f->newline = newline == "\n" ? "" : newline;
+  if (m.kind == 'a') f->written = st.st_size;
+  return self;
+}
+
+}  // namespace tfl
