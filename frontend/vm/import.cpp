@@ -142,8 +142,9 @@ Result<Value> Interp::import_module(std::string_view name) {
   if (size_t dot = name.rfind('.'); dot != std::string_view::npos) {
     leaf = name.substr(dot + 1);
     parent = TFL_TRY(import_module(name.substr(0, dot)));
-    // What the parent offers under that name as a module is the submodule.
-    if (parent.is(Kind::Module)) {
+    // What the parent offers under that name as a module is the submodule, unless it has a file of its own (which the parent may
+    // be asking for just now).
+    if (parent.is(Kind::Module) && !find_native(name) && !find_library(name)) {
       Value inside = TFL_TRY(module_find_attr(*this, parent.as<Module>(), intern(leaf)));
       if (inside.is(Kind::Module)) return inside;
     }
