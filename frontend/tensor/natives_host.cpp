@@ -1,6 +1,7 @@
 // The module `_tf`: natives that are no operations, and the joining of all tables.
 #include <chrono>
 
+#include "frontend/diagnostics/suggest.h"
 #include "frontend/modules/native_module.h"
 #include "frontend/object/exception.h"
 #include "frontend/tensor/natives.h"
@@ -66,9 +67,11 @@ Result<Value> no_attribute_native(Interp& interp, Value* args) {
   Failure failure = fail(ErrorKind::AttributeError, "module '{}' has no attribute '{}'", module, name);
   if (args[3].is_str()) return std::move(failure).with_hint(args[3].as<Str>()->text);
   std::vector<Value> items = TFL_TRY(to_vector(interp, args[2]));
-  std::vector<std::string> names;
-  for (const Value& v : items) names.push_back(TFL_TRY(str_text(interp, v)));
-  std::string nearest = nearest_name(name, names);
+  std::vector<std::string_view> names;
+  for (const Value& v : items) {
+    if (v.is_str()) names.push_back(v.as<Str>()->text);
+  }
+  std::string_view nearest = suggest(name, names);
   if (nearest.empty()) return failure;
   return std::move(failure).with_hint(fmt::format("did you mean {}.{}?", module == "tensorflow" ? "tf" : module, nearest));
 }
