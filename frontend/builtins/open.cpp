@@ -81,10 +81,11 @@ Result<Value> builtin_open(Interp& interp, Value* a) {
   if (!m.binary) TFL_TRY(encode_text("", encoding, errors));
   if (path.find('\0') != std::string::npos) return fail(ErrorKind::ValueError, "embedded null byte");
   bool writing = m.kind != 'r' || m.plus;
-  // A file that is not there is not there, wherever it would be; whether it may be used is asked first all the same.
+  // A file that is not there is not there, wherever it would be.
   auto real = check_file_access(interp, path, writing ? Access::Write : Access::Read);
   if (!real) {
-    if (real.error().kind == ErrorKind::FileNotFoundError) return os_error(interp, ENOENT, path);
+    bool missing = real.error().kind == ErrorKind::FileNotFoundError || (m.kind == 'r' && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT);
+    if (missing) return os_error(interp, ENOENT, path);
     return real.failure();
   }
   int flags = m.kind == 'r' ? (m.plus ? O_RDWR : O_RDONLY) : m.plus ? O_RDWR : O_WRONLY;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "frontend/modules/native_module.h"
+#include "frontend/object/file.h"
 
 namespace tfl {
 
@@ -51,6 +52,9 @@ Result<void> init_sys(Interp& interp, Module& module) {
   for (const std::string& a : interp.options.argv) argv.push_back(interp.str(a));
   define(interp, module, "argv", interp.list(std::move(argv)));
   define(interp, module, "modules", interp.modules);
+  define(interp, module, "stdin", standard_stream(interp, 0));
+  define(interp, module, "stdout", standard_stream(interp, 1));
+  define(interp, module, "stderr", standard_stream(interp, 2));
   define(interp, module, "maxsize", Value::integer(std::numeric_limits<int64_t>::max()));
   define(interp, module, "maxunicode", Value::integer(0x10FFFF));
   define(interp, module, "byteorder", interp.str("little"));

@@ -37,7 +37,9 @@ int push(File* f) {
     if (!f->changed) return 0;
     f->changed = false;
     if (::lseek(f->fd, 0, SEEK_SET) < 0 || ::ftruncate(f->fd, 0) < 0) return errno;
-    return write_all(f->fd, f->data);
+    if (f->binary) return write_all(f->fd, f->data);
+    auto encoded = encode_text(f->data, f->encoding, f->errors);
+    return encoded ? write_all(f->fd, *encoded) : EILSEQ;
   }
   int error = write_all(f->fd, f->data);
   if (error == 0) f->written += static_cast<int64_t>(f->data.size());
@@ -184,7 +186,6 @@ Result<void> file_write(Interp& interp, File* f, std::string_view text) {
   std::string bytes;
   if (f->whole) {
     TFL_TRY(load(interp, f));
-    // Content in memory is text already; encoding it again happens to be the identity for UTF-8, the only one kept so.
     size_t at = f->append ? f->data.size() : f->position;
     if (at > f->data.size()) f->data.resize(at, '\0');
     TFL_TRY(guard_memory(interp, text.size()));

@@ -1,0 +1,78 @@
+#include "frontend/builtins/builtins.h"
+
+#include "frontend/builtins/functions.h"
+#include "frontend/builtins/open.h"
+
+namespace tfl {
+
+namespace {
+
+constexpr NativeDef kFunctions[] = {
+    function("abs", "x, /", builtin::abs_),
+    function("all", "iterable, /", builtin::all_),
+    function("any", "iterable, /", builtin::any_),
+    function("ascii", "obj, /", builtin::ascii_),
+    function("bin", "number, /", builtin::bin_),
+    function("callable", "obj, /", builtin::callable_),
+    function("chr", "i, /", builtin::chr_),
+    function("delattr", "obj, name, /", builtin::delattr_),
+    function("dir", "object=..., /", builtin::dir_),
+    function("divmod", "x, y, /", builtin::divmod_),
+    function("format", "value, format_spec='', /", builtin::format_),
+    function("getattr", "object, name, default=..., /", builtin::getattr_),
+    function("hasattr", "obj, name, /", builtin::hasattr_),
+    function("hash", "obj, /", builtin::hash_),
+    function("hex", "number, /", builtin::hex_),
+    function("id", "obj, /", builtin::id_),
+    function("input", "prompt=None, /", builtin::input_),
+    function("isinstance", "obj, class_or_tuple, /", builtin::isinstance_),
+    function("issubclass", "cls, class_or_tuple, /", builtin::issubclass_),
+    function("iter", "iterable, sentinel=..., /", builtin::iter_),
+    function("len", "obj, /", builtin::len_),
+    raw_function("max", builtin::max_),
+    raw_function("min", builtin::min_),
+    function("next", "iterator, default=..., /", builtin::next_),
+    function("oct", "number, /", builtin::oct_),
+    function("open", "file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None", builtin_open),
+    function("ord", "c, /", builtin::ord_),
+    function("pow", "base, exp, mod=None", builtin::pow_),
+    raw_function("print", builtin::print_),
+    function("repr", "obj, /", builtin::repr_),
+    function("round", "number, ndigits=None", builtin::round_),
+    function("setattr", "obj, name, value, /", builtin::setattr_),
+    function("sorted", "iterable, /, *, key=None, reverse=False", builtin::sorted_),
+    function("sum", "iterable, /, start=0", builtin::sum_),
+    function("vars", "object=..., /", builtin::vars_),
+    function("__import__", "name, globals=None, locals=None, fromlist=None, level=0", builtin::import_),
+};
+
+}  // namespace
+
+std::span<const NativeDef> builtin_functions() { return kFunctions; }
+
+void fill_builtins(Interp& interp, Module* module) {
+  Dict* names = module->dict.as<Dict>();
+  for (const NativeDef& def : kFunctions) dict_set_str(names, interp.intern(def.name), interp.native(def));
+  const Types& t = interp.types;
+  for (Type* type : {t.object, t.type, t.int_, t.bool_, t.float_, t.str, t.bytes, t.list, t.tuple, t.dict, t.set, t.frozenset, t.range, t.slice, t.zip,
+                     t.map, t.filter, t.enumerate, t.reversed, t.property, t.staticmethod, t.classmethod, t.super}) {
+    dict_set_str(names, type->name, Value::share(type));
+  }
+  constexpr ErrorKind kKinds[] = {
+#define TFL_ERROR_KIND(id, base, where) ErrorKind::id,
+#include "runtime/support/error_kinds.def"
+#undef TFL_ERROR_KIND
+  };
+  for (ErrorKind kind : kKinds) {
+    Type* type = interp.exception_type(kind);
+    if (type->module == interp.sym.builtins) dict_set_str(names, type->name, Value::share(type));
+  }
+  Value os_error = Value::share(interp.exception_type(ErrorKind::OSError));
+  dict_set_str(names, interp.intern("IOError"), os_error);
+  dict_set_str(names, interp.intern("EnvironmentError"), os_error);
+  dict_set_str(names, interp.intern("NotImplemented"), interp.not_implemented);
+  dict_set_str(names, interp.intern("Ellipsis"), interp.ellipsis);
+  dict_set_str(names, interp.intern("__debug__"), Value::boolean(true));
+}
+
+}  // namespace tfl
