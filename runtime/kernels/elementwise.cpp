@@ -185,7 +185,7 @@ void run_elementwise(Context& context, Op op, std::span<const Tensor> operands, 
     }
   }
   if (!direct) return run_planned(context, op, dtype, loop, operands, out);
-  if (n <= kElementGrain) [[likely]] return loop(n, out.raw(), in, step);
+  if (n <= kSmallElements) return loop(n, out.raw(), in, step);
 
   size_t out_element = dtype_size(out.dtype());
   size_t element[kMaxArity];

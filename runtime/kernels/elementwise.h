@@ -58,6 +58,15 @@ struct ElementwiseRefusal {
 };
 const ElementwiseRefusal* refused(Context& context, Op op, std::span<const Tensor> operands);
 /// Whether `op` has any such check.
-bool has_checks(Op op);
+constexpr bool row_has_checks(Op op) {
+#define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text) \
+  if (op == Op::name) return true;
+#include "ir/ops/elementwise_checks.def"
+#undef TFL_ELEMENTWISE_CHECK
+  return false;
+}
+
+/// Results up to this size are computed in one piece by the calling thread.
+inline constexpr int64_t kSmallElements = 1 << 15;
 
 }  // namespace tfl

@@ -42,13 +42,6 @@ bool violates(size_t row, const V* elements, int64_t n) {
 
 }  // namespace
 
-bool has_checks(Op op) {
-  for (const Row& row : kChecks) {
-    if (row.op == op) return true;
-  }
-  return false;
-}
-
 const ElementwiseRefusal* refused(Context& context, Op op, std::span<const Tensor> operands) {
   const Tensor& y = operands[1];
   if (!is_integer(y.dtype())) return nullptr;

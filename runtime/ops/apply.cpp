@@ -49,7 +49,54 @@ Tensor* find_donor(std::span<Tensor> operands, DType dtype, std::span<const int6
   return nullptr;
 }
 
+struct RowFacts {
+  uint8_t arity;
+  ResultType result;
+  bool simple;  // every operand and check is by element type alone
+};
+constexpr RowFacts kRows[kElementwiseCount] = {
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) \
+  {arity, ResultType::result, TypeClass::types != TypeClass::choice && !row_has_checks(Op::name)},
+#include "ir/ops/elementwise.def"
+#undef TFL_ELEMENTWISE
+};
+
+// The short way: contiguous operands of one element type that has a loop, of one shape but for rank-0 ones, small. Null when the
+// operands are not of that kind.
+Tensor apply_small(Context& context, Op op, std::span<const Tensor> operands) {
+  const RowFacts& row = kRows[static_cast<int>(op)];
+  const TensorRep* shape = operands[0].rep();
+  DType dtype = shape->dtype;
+  const ElementwiseLoop* loops = elementwise_loops(context.isa()).of[static_cast<int>(dtype)];
+  if (!loops || !loops[static_cast<int>(op)] || !row.simple || operands.size() != row.arity) return {};
+  for (const Tensor& t : operands) {
+    if (t.dtype() != dtype || !t.contiguous()) return {};
+    if (t.rank() > shape->rank) shape = t.rep();
+  }
+  const std::byte* in[kMaxArity];
+  int64_t step[kMaxArity];
+  size_t k = 0;
+  for (const Tensor& t : operands) {
+    const TensorRep* rep = t.rep();
+    in[k] = rep->data;
+    step[k] = rep->rank != 0;
+    for (int i = 0; i < rep->rank; ++i) {
+      if (rep->rank != shape->rank || rep->layout[i] != shape->layout[i]) return {};
+    }
+    ++k;
+  }
+  if (shape->size > kSmallElements) return {};
+  Result<Tensor> out = Tensor::empty(context, row.result == ResultType::same ? dtype : elementwise_result_type(op, dtype),
+                                     {shape->dims(), shape->rank});
+  if (!out) return {};  // the long way tells why
+  if (shape->size) loops[static_cast<int>(op)](shape->size, out->raw(), in, step);
+  return out.take();
+}
+
 Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor> operands, std::span<Tensor> donors, const Attrs& attrs) {
+  if (!operands.empty() && (donors.empty() || operands[0].bytes() <= kInlineBytes)) {
+    if (Tensor out = apply_small(context, op, operands)) [[likely]] return out;
+  }
   const OpInfo& info = op_info(op);
   size_t n = operands.size();
   if (n != static_cast<size_t>(info.max_operands)) [[unlikely]] return check_operand_count(op, n).failure();
@@ -72,7 +119,7 @@ Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor
   if (!same_sizes) broadcast = TFL_TRY(broadcast_operands(op, operands, attrs));
   std::span<const int64_t> dims = same_sizes ? operands[0].dims() : broadcast.span();
 
-  if (has_checks(op)) [[unlikely]] {
+  if (row_has_checks(op)) [[unlikely]] {
     bool empty = false;
     for (int64_t d : dims) empty |= d == 0;
     const ElementwiseRefusal* refusal = empty ? nullptr : refused(context, op, operands);

@@ -61,6 +61,26 @@ TFL_INLINE void copy_partial(std::byte* to, const std::byte* from, int count) {
   std::memcpy(to, from, sizeof(T) * static_cast<unsigned>(count));
 }
 
+// `count` elements and ones after them, written as a whole: what is written in parts is slow to read back.
+template <class T, int N>
+TFL_INLINE void fill_partial(std::byte* to, const std::byte* from, int count) {
+#if TFL_HAS_AVX512
+  if constexpr (sizeof(T) * N == 64) {
+    auto v = Vec<T, N>::load_partial(from, count);
+    const auto ones = Vec<T, N>(1).r;
+    const unsigned long long mask = (1ull << count) - 1;
+    if constexpr (sizeof(T) == 1) v.r = (decltype(v.r))_mm512_mask_mov_epi8((__m512i)ones, mask, (__m512i)v.r);
+    if constexpr (sizeof(T) == 2) v.r = (decltype(v.r))_mm512_mask_mov_epi16((__m512i)ones, (__mmask32)mask, (__m512i)v.r);
+    if constexpr (sizeof(T) == 4) v.r = (decltype(v.r))_mm512_mask_mov_epi32((__m512i)ones, (__mmask16)mask, (__m512i)v.r);
+    if constexpr (sizeof(T) == 8) v.r = (decltype(v.r))_mm512_mask_mov_epi64((__m512i)ones, (__mmask8)mask, (__m512i)v.r);
+    v.store(to);
+    return;
+  }
+#endif
+  Vec<T, N>(1).store(to);
+  std::memcpy(to, from, sizeof(T) * static_cast<unsigned>(count));
+}
+
 template <class Row, class T>
 struct Loop {
   static constexpr int N = kLanes<T>;
@@ -133,8 +153,7 @@ struct Loop {
           std::memset(spare[k], 0, 64);
           copy_partial<std::uint8_t, N>(spare[k], p[k], rest);
         } else {
-          V(1).store(spare[k]);
-          copy_partial<T, N>(spare[k], p[k], rest);
+          fill_partial<T, N>(spare[k], p[k], rest);
         }
         p[k] = spare[k];
       }
