@@ -141,21 +141,14 @@ TFL_INLINE V nextafter(V a, V b) {
 // ---- division with TensorFlow's sign rules ---------------------------------------------------------------------------------
 
 template <class V>
-  requires is_real<V>
-TFL_INLINE V floor_div(V a, V b) {
-  return floor(a / b);
-}
+requires is_real<V> TFL_INLINE V floor_div(V a, V b) { return floor(a / b); }
 template <class V>
-  requires is_real<V>
-TFL_INLINE V truncate_div(V a, V b) {
-  return trunc(a / b);
-}
+requires is_real<V> TFL_INLINE V truncate_div(V a, V b) { return trunc(a / b); }
 
 // C's fmod: the exact remainder of a / b rounded towards zero, with the sign of a. Schoolbook division: each round takes as many
 // quotient bits as an exact fma allows; one round serves every quotient below 2^(p-2).
 template <class V>
-  requires is_real<V>
-TFL_OUTLINE V truncate_mod(V a, V b) {
+requires is_real<V> TFL_OUTLINE V truncate_mod(V a, V b) {
   using T = elem_of<V>;
   constexpr int p = std::numeric_limits<T>::digits;
   V x = abs(a), y = abs(b);
@@ -171,19 +164,18 @@ TFL_OUTLINE V truncate_mod(V a, V b) {
   r = rarely((quotient >= limit) & is_finite(x),
              [=] {
                constexpr T kUp = sizeof(T) == 4 ? T(0x1p21) : T(0x1p50);
-               constexpr T kDown = sizeof(T) == 4 ? T(0x1p-21) : T(0x1p-50);
                constexpr int kRounds = 2200 / (p - 3);  // the exponents of x and y differ by less than 2200
                std::tuple<V> state(x);
                iterate(kRounds, x >= y, state, [=](std::tuple<V>& s, int) {
-                 V& rest = std::get<0>(s);
+                 V rest = std::get<0>(s);
                  // d = y 2^(k (p-3)) <= rest, as large as such a d can be.
                  std::tuple<V> d(y);
-                 V bound = rest * kDown;
-                 iterate(kRounds, y <= bound, d, [=](std::tuple<V>& t, int) {
+                 iterate(kRounds, y * kUp <= rest, d, [=](std::tuple<V>& t, int) {
                    std::get<0>(t) = std::get<0>(t) * kUp;
-                   return std::get<0>(t) <= bound;
+                   return std::get<0>(t) * kUp <= rest;
                  });
                  rest = step(rest, std::get<0>(d));
+                 std::get<0>(s) = rest;
                  return rest >= y;
                });
                return std::get<0>(state);
@@ -196,8 +188,7 @@ TFL_OUTLINE V truncate_mod(V a, V b) {
 
 // The remainder with the sign of b.
 template <class V>
-  requires is_real<V>
-TFL_INLINE V floor_mod(V a, V b) {
+requires is_real<V> TFL_INLINE V floor_mod(V a, V b) {
   V r = truncate_mod(a, b);
   return select((r != 0) & ((b < 0) ^ (r < 0)), r + b, r);
 }
