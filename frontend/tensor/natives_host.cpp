@@ -9,6 +9,7 @@
 #include "frontend/tensor/shape.h"
 #include "frontend/tensor/text.h"
 #include "runtime/memory/memory_pool.h"
+#include "runtime/text/print_tensor.h"
 
 namespace tfl {
 
@@ -38,7 +39,7 @@ Result<Value> static_value(Interp& interp, Value* args) {
 
 Result<Value> print_text_native(Interp& interp, Value* args) {
   Tensor t = TFL_TRY(to_concrete(interp, args[0]));
-  return interp.str(print_text(interp, t, TFL_TRY(optional_int(interp, args[1], 3))));
+  return interp.str(print_tensor(t, TFL_TRY(optional_int(interp, args[1], 3))));
 }
 
 Result<Value> write_stream(Interp& interp, Value* args) {

@@ -10,8 +10,6 @@ std::string dims_text(std::span<const int64_t> dims);
 /// What str() and repr() of t.numpy() print; repr of a rank-0 tensor is that of the host number.
 std::string elements_str(Interp&, const Tensor& t);
 std::string elements_repr(Interp&, const Tensor& t);
-/// tf.print's and tf.strings.format's: no commas, `summarize` items at each edge of an axis (-1: all).
-std::string print_text(Interp&, const Tensor& t, int64_t summarize);
 
 /// t.ref(): a hashable key for a tensor or variable.
 Result<Value> reference_to(Interp&, Value* args);

@@ -1,9 +1,9 @@
-// Elements as tf.print and tf.strings.format write them: no commas, the first and last few of each axis.
-#include <charconv>
-#include <cstdlib>
+#include "runtime/text/print_tensor.h"
+
+#include <fmt/core.h>
+
 #include <algorithm>
 
-#include "frontend/tensor/text.h"
 #include "runtime/tensor/element.h"
 #include "runtime/text/print_number.h"
 
@@ -75,7 +75,7 @@ struct Printer {
 
 }  // namespace
 
-std::string print_text(Interp&, const Tensor& t, int64_t summarize) {
+std::string print_tensor(const Tensor& t, int64_t summarize) {
   Printer p{t, summarize < 0 ? t.size() : std::min(summarize, t.size()), {}};
   p.axis(0, t.raw());
   return std::move(p.out);
