@@ -2,10 +2,11 @@
 // switch, no decision has to be learnt while parsing (no warm-up), and nothing backtracks.
 //
 // What that costs is settled later, in loops over flat lists, by the tree builder (frontend/parse/build_*.cpp):
-//   - operators: `disjunction` is operands and operators in a row; precedence is applied there. So a sum of a million terms is a
-//     flat list here and a left spine there, with no recursion in between;
+//   - operators: `test` is operands and operators in a row; precedence is applied there. So a sum of a million terms is a flat
+//     list here and a left spine there, with no recursion in between;
 //   - commas: `x (COMMA x?)*` also accepts two commas in a row, which the builder refuses;
 //   - targets, keyword names, the place of `*x`: parsed as expressions, checked there.
+// Rules cost time and memory for each use, so what is used everywhere is written out in its place.
 parser grammar TflParser;
 options { tokenVocab = TflLexer; }
 
@@ -37,27 +38,21 @@ bad_clause : (ELIF named_test | ELSE | EXCEPT STAR? (test (AS NAME)?)? | FINALLY
 simple_line : small_statement (SEMICOLON small_statement?)* NEWLINE ;
 
 small_statement
-  : expression_statement
+  : (yield_expression | expression_list)
+    ( COLON test (ASSIGN (yield_expression | expression_list))?
+    | AUG_ASSIGN (yield_expression | expression_list)
+    | (ASSIGN (yield_expression | expression_list))+ )?
   | PASS
   | BREAK
   | CONTINUE
-  | return_statement
-  | raise_statement
-  | delete_statement
-  | assert_statement
+  | RETURN expression_list?
+  | RAISE (test (FROM test)?)?
+  | DEL target_list
+  | ASSERT test (COMMA test)?
+  | (GLOBAL | NONLOCAL) NAME (COMMA NAME)*
   | import_statement
   | from_statement
-  | GLOBAL name_list
-  | NONLOCAL name_list
   ;
-
-expression_statement : value (COLON test (ASSIGN value)? | AUG_ASSIGN value | (ASSIGN value)+)? ;
-value : yield_expression | expression_list ;
-return_statement : RETURN expression_list? ;
-raise_statement : RAISE (test (FROM test)?)? ;
-delete_statement : DEL target_list ;
-assert_statement : ASSERT test (COMMA test)? ;
-name_list : NAME (COMMA NAME)* ;
 
 import_statement : IMPORT dotted_as (COMMA dotted_as)* ;
 dotted_as : dotted_name (AS NAME)? ;
@@ -102,16 +97,23 @@ target_list : target (COMMA target?)* ;
 target : STAR? sum ;
 
 yield_expression : YIELD (FROM test | expression_list)? ;
-expression_list : starred_expression (COMMA starred_expression?)* ;
-starred_expression : STAR sum | test ;
+expression_list : (STAR sum | test) (COMMA (STAR sum | test)?)* ;
 
 named_test : test (WALRUS test)? ;
-test : disjunction (IF disjunction ELSE test)? | lambda_expression ;
-lambda_expression : LAMBDA lambda_parameters? COLON test ;
+
+// NOT IN is two tokens here; IS NOT is IS followed by an operand that begins with NOT, and the builder joins them. The row of
+// operands stands here as well as in `disjunction`, to save the commonest expressions a node.
+test
+  : (NOT | PLUS | MINUS | TILDE)* primary
+    ( ( OR | AND | IN | NOT IN | IS | EQ | NE | LT | LE | GT | GE | BAR | CARET | AMPERSAND | LEFT_SHIFT | RIGHT_SHIFT | PLUS
+      | MINUS | STAR | SLASH | DOUBLE_SLASH | PERCENT | AT | DOUBLE_STAR )
+      (NOT | PLUS | MINUS | TILDE)* primary )*
+    (IF disjunction ELSE test)?
+  | LAMBDA lambda_parameters? COLON test
+  ;
 lambda_parameters : lambda_parameter (COMMA lambda_parameter?)* ;
 lambda_parameter : NAME (ASSIGN test)? | STAR NAME? | DOUBLE_STAR NAME | SLASH ;
 
-// NOT IN is two tokens here; IS NOT is IS followed by an operand that begins with NOT, and the builder joins them.
 disjunction
   : (NOT | PLUS | MINUS | TILDE)* primary
     ( ( OR | AND | IN | NOT IN | IS | EQ | NE | LT | LE | GT | GE | BAR | CARET | AMPERSAND | LEFT_SHIFT | RIGHT_SHIFT | PLUS
@@ -130,19 +132,22 @@ primary
     | LPAREN (yield_expression | items)? RPAREN
     | LBRACKET items? RBRACKET
     | LBRACE brace_items? RBRACE )
-    trailer*
+    (DOT NAME | LPAREN arguments? RPAREN | LBRACKET subscripts RBRACKET)*
   ;
-trailer : DOT NAME | LPAREN arguments? RPAREN | LBRACKET subscripts RBRACKET ;
 
-items : item (comprehension_for+ | (COMMA item?)*) ;
-item : STAR sum | named_test ;
-brace_items : brace_item (comprehension_for+ | (COMMA brace_item?)*) ;
-brace_item : DOUBLE_STAR sum | STAR sum | named_test (COLON test)? ;
+items
+  : (STAR sum | test (WALRUS test)?)
+    (comprehension_for+ | (COMMA (STAR sum | test (WALRUS test)?)?)*)
+  ;
+brace_items
+  : (DOUBLE_STAR sum | STAR sum | test (WALRUS test)? (COLON test)?)
+    (comprehension_for+ | (COMMA (DOUBLE_STAR sum | STAR sum | test (WALRUS test)? (COLON test)?)?)*)
+  ;
 comprehension_for : FOR target_list IN disjunction (IF disjunction)* ;
 
 arguments : argument (COMMA argument?)* ;
-argument : STAR test | DOUBLE_STAR test | named_test (ASSIGN test | comprehension_for+)? ;
+argument : STAR test | DOUBLE_STAR test | test (WALRUS test)? (ASSIGN test | comprehension_for+)? ;
 
 subscripts : subscript (COMMA subscript?)* ;
-subscript : STAR sum | named_test (COLON test? slice_step?)? | COLON test? slice_step? ;
+subscript : STAR sum | test (WALRUS test)? (COLON test? slice_step?)? | COLON test? slice_step? ;
 slice_step : COLON test? ;

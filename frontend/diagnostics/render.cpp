@@ -66,7 +66,7 @@ ShownLine show(std::string_view line, uint32_t column, uint32_t end_column) {
     }
     if (index + 1 == end_column) caret_end = cells;
   }
-  if (!caret_set) shown.caret = cells + (column > index ? std::min(column - index, uint32_t{1}) * 0 : 0);
+  if (!caret_set) shown.caret = cells;
   if (caret_end == 0) caret_end = end_column > column ? cells : shown.caret + 1;
   shown.width = caret_end > shown.caret ? caret_end - shown.caret : 1;
   return shown;

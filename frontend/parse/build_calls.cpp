@@ -8,8 +8,7 @@ namespace tfl::parse {
 using ast::Expr;
 using ast::ExprKind;
 
-Expr* TreeBuilder::trailer(Node* node, Expr* object, const Token& start) {
-  Children children(node);
+Expr* TreeBuilder::trailer(Children& children, Expr* object, const Token& start) {
   const Token& open = children.take();
   if (open.kind == TokenKind::Dot) {
     const Token& attribute = children.take();
@@ -18,15 +17,17 @@ Expr* TreeBuilder::trailer(Node* node, Expr* object, const Token& start) {
   if (open.kind == TokenKind::Lparen) {
     std::vector<Expr*> args;
     std::vector<ast::Keyword> keywords;
-    if (!children.at_token()) arguments(children.node(), args, keywords, open);
-    Span whole = span(start, children.take());
+    Node* list = children.at_token() ? nullptr : children.node();
+    const Token& close = children.take();
+    if (list != nullptr) arguments(list, args, keywords, span(open, close));
+    Span whole = span(start, close);
     return arena_.make<ast::Call>(Expr{ExprKind::Call, whole}, object, arena_.list(args), arena_.list(keywords));
   }
   Expr* index = subscripts(children.node());
   return arena_.make<ast::Subscript>(Expr{ExprKind::Subscript, span(start, children.take())}, object, index);
 }
 
-void TreeBuilder::arguments(Node* node, std::vector<Expr*>& args, std::vector<ast::Keyword>& keywords, const Token& open) {
+void TreeBuilder::arguments(Node* node, std::vector<Expr*>& args, std::vector<ast::Keyword>& keywords, Span parentheses) {
   Children children(node);
   bool unpacked = false;  // a `**mapping` came
   while (!children.done()) {
@@ -40,37 +41,36 @@ void TreeBuilder::arguments(Node* node, std::vector<Expr*>& args, std::vector<as
       args.push_back(arena_.make<ast::Starred>(Expr{ExprKind::Starred, span(argument)}, inner));
       if (unpacked) report(DiagnosticId::StarAfterDoubleStar, span(argument));
     } else {
-      Node* first = part.node();
-      if (part.accept(TokenKind::Assign)) {
-        const Token* keyword = bare_name(first);
-        Expr* value = test(part.node());
-        if (keyword == nullptr) {
-          report(DiagnosticId::KeywordIsExpression, span(first));
+      bool alone = children.size() == 1;
+      Span whole = span(argument);
+      // Alone, a generator expression borrows the parentheses of the call.
+      Expr* e = comprehension(ast::ComprehensionKind::Generator, part, alone ? parentheses : whole);
+      if (e != nullptr && !alone) report(DiagnosticId::GeneratorNeedsParentheses, whole);
+      if (e == nullptr) {
+        const Token* keyword = part.size() == 3 ? bare_name(Children(argument).node()) : nullptr;
+        e = named(part);
+        if (part.accept(TokenKind::Assign)) {
+          Expr* value = test(part.node());
+          if (keyword == nullptr) report(DiagnosticId::KeywordIsExpression, e->span);
+          else add_keyword(keywords, {name(*keyword), value, whole});
+          commas(children);
           continue;
         }
-        ast::Identifier id = name(*keyword);
-        auto same = [&](const ast::Keyword& k) { return k.name == id; };
-        // Long argument lists are not searched again and again: no one repeats a keyword after a hundred others by mistake.
-        auto end = keywords.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(keywords.size(), 256));
-        if (std::any_of(keywords.begin(), end, same)) report(DiagnosticId::RepeatedKeyword, span(argument), {id});
-        keywords.push_back({id, value, span(argument)});
-      } else {
-        if (part.done()) {
-          args.push_back(named_test(first));
-        } else {
-          bool alone = children.done() && args.empty() && keywords.empty();
-          if (!alone) report(DiagnosticId::GeneratorNeedsParentheses, span(argument));
-          // Alone, it borrows the parentheses of the call.
-          Span whole = span(argument);
-          if (alone) whole = {open.line, open.column, whole.end_line, whole.end_column + 1};
-          args.push_back(comprehension(ast::ComprehensionKind::Generator, first, nullptr, part, whole));
-        }
-        if (unpacked) report(DiagnosticId::PositionalAfterDoubleStar, span(argument));
-        else if (!keywords.empty()) report(DiagnosticId::PositionalAfterKeyword, span(argument));
       }
+      args.push_back(e);
+      if (unpacked) report(DiagnosticId::PositionalAfterDoubleStar, whole);
+      else if (!keywords.empty()) report(DiagnosticId::PositionalAfterKeyword, whole);
     }
     commas(children);
   }
+}
+
+void TreeBuilder::add_keyword(std::vector<ast::Keyword>& keywords, ast::Keyword keyword) {
+  // Long argument lists are not searched again and again: no one repeats a keyword after hundreds of others by mistake.
+  auto end = keywords.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(keywords.size(), 256));
+  bool repeated = std::any_of(keywords.begin(), end, [&](const ast::Keyword& k) { return k.name == keyword.name; });
+  if (repeated) report(DiagnosticId::RepeatedKeyword, keyword.span, {keyword.name});
+  keywords.push_back(keyword);
 }
 
 Expr* TreeBuilder::subscripts(Node* node) {
@@ -94,8 +94,7 @@ Expr* TreeBuilder::subscript(Node* node) {
   }
   Expr* lower = nullptr;
   if (!children.at_token()) {
-    Node* first = children.node();
-    lower = named_test(first);
+    lower = named(children);
     if (children.done()) return lower;
   }
   children.take();  // :
@@ -110,20 +109,33 @@ Expr* TreeBuilder::subscript(Node* node) {
   return arena_.make<ast::Slice>(Expr{ExprKind::Slice, span(node)}, lower, upper, step);
 }
 
-Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Node* element, Node* value, Children& children, Span whole) {
+Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Children& parts, Span whole) {
+  // The element comes first in the text, but the names in it belong to the clauses: look behind it.
+  Children head = parts;
+  Children rest = parts;
+  bool unpacked = rest.at_token();  // * or **
+  if (unpacked) rest.take();
+  rest.node();
+  if (rest.accept(TokenKind::Walrus)) rest.node();
+  bool pair = rest.accept(TokenKind::Colon);
+  if (pair) rest.node();
+  if (!rest.at_comprehension()) return nullptr;
+
+  if (pair) kind = ast::ComprehensionKind::Dict;
   constexpr std::string_view kNames[] = {"list comprehension", "set comprehension", "dict comprehension", "generator expression"};
+  std::string_view description = kNames[static_cast<size_t>(kind)];
   Surroundings outer = here_;
   std::vector<ast::ComprehensionFor> clauses;
-  while (children.rule_index() == TflParser::RuleComprehension_for) {
-    Children part(children.node());
+  while (rest.at_comprehension()) {
+    Children part(rest.node());
     part.take();  // for
     ast::ComprehensionFor clause{};
     clause.target = target_list(part.node(), TargetUse::For);
     part.take();  // in
     // The first iterable is evaluated outside of the comprehension.
-    here_.comprehension = clauses.empty() ? outer.comprehension : kNames[static_cast<size_t>(kind)];
+    here_.comprehension = clauses.empty() ? outer.comprehension : description;
     clause.iterable = operators(part.node());
-    here_.comprehension = kNames[static_cast<size_t>(kind)];
+    here_.comprehension = description;
     std::vector<Expr*> conditions;
     while (!part.done()) {
       part.take();  // if
@@ -132,11 +144,22 @@ Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Node* element, Nod
     clause.conditions = arena_.list(conditions);
     clauses.push_back(clause);
   }
-  Expr* head = element->getRuleIndex() == TflParser::RuleItem ? item(element) : named_test(element);
-  if (head->kind == ExprKind::Starred) report(DiagnosticId::UnpackInComprehension, head->span, {"iterable"});
-  Expr* tail = value != nullptr ? test(value) : nullptr;
+  Expr* element;
+  if (unpacked) {
+    const Token& star = head.take();
+    Node* inner = head.node();
+    report(DiagnosticId::UnpackInComprehension, span(star, last_token(inner)), {star.kind == TokenKind::Star ? "iterable" : "dict"});
+    element = operators(inner);
+  } else {
+    element = named(head);
+  }
+  Expr* value = nullptr;
+  if (pair) {
+    head.take();  // :
+    value = test(head.node());
+  }
   here_ = outer;
-  return arena_.make<ast::Comprehension>(Expr{ExprKind::Comprehension, whole}, kind, head, tail, arena_.list(clauses));
+  return arena_.make<ast::Comprehension>(Expr{ExprKind::Comprehension, whole}, kind, element, value, arena_.list(clauses));
 }
 
 }  // namespace tfl::parse

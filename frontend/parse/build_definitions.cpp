@@ -53,8 +53,9 @@ Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {
     const Token& open = children.take();
     std::vector<Expr*> args;
     std::vector<ast::Keyword> keywords;
-    if (!children.at_token()) arguments(children.node(), args, keywords, open);
-    children.take();  // )
+    Node* list = children.at_token() ? nullptr : children.node();
+    const Token& close = children.take();
+    if (list != nullptr) arguments(list, args, keywords, span(open, close));
     if (!args.empty()) base = args.front();
     if (base != nullptr && base->kind == ast::ExprKind::Starred) report(DiagnosticId::StarredHere, base->span);
     if (args.size() > 1) report(DiagnosticId::RefusedSeveralBases, join(args[1]->span, args.back()->span), {text(id)});

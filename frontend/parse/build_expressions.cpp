@@ -37,58 +37,61 @@ Expr* TreeBuilder::sequence_or_only(const std::vector<Expr*>& items, bool comma,
   return arena_.make<ast::Tuple>(Expr{ExprKind::Tuple, span}, arena_.list(items), false);
 }
 
-Expr* TreeBuilder::value(Node* node) {
-  Children children(node);
+Expr* TreeBuilder::value(Node* node, bool target) {
+  return node->getRuleIndex() == TflParser::RuleYield_expression ? yield_expression(node) : expression_list(node, target);
+}
+
+Expr* TreeBuilder::item(Children& children) {
+  if (!children.at(TokenKind::Star)) return named(children);
+  const Token& star = children.take();
   Node* inner = children.node();
-  return inner->getRuleIndex() == TflParser::RuleYield_expression ? yield_expression(inner) : expression_list(inner);
+  Expr* e = operators(inner);
+  return arena_.make<ast::Starred>(Expr{ExprKind::Starred, span(star, last_token(inner))}, e);
 }
 
-Expr* TreeBuilder::expression_list(Node* node) {
-  Children children(node);
-  if (children.size() == 1) return forbid_starred(starred_expression(children.node()));
-  std::vector<Expr*> items;
+std::vector<Expr*> TreeBuilder::items(Children& children, bool& comma) {
+  std::vector<Expr*> list;
+  comma = false;
   while (!children.done()) {
-    items.push_back(starred_expression(children.node()));
-    commas(children);
+    list.push_back(item(children));
+    comma = commas(children) || comma;
   }
-  return sequence_or_only(items, true, span(node));
+  return list;
 }
 
-Expr* TreeBuilder::starred_expression(Node* node) {
+Expr* TreeBuilder::expression_list(Node* node, bool target) {
   Children children(node);
-  if (!children.accept(TokenKind::Star)) return test(children.node());
-  Expr* inner = operators(children.node());
-  return arena_.make<ast::Starred>(Expr{ExprKind::Starred, span(node)}, inner);
-}
-
-Expr* TreeBuilder::item(Node* node) {
-  Children children(node);
-  if (!children.accept(TokenKind::Star)) return named_test(children.node());
-  Expr* inner = operators(children.node());
-  return arena_.make<ast::Starred>(Expr{ExprKind::Starred, span(node)}, inner);
+  if (children.size() == 1) return test(children.node());
+  bool comma;
+  std::vector<Expr*> list = items(children, comma);
+  if (!comma && target) return list.front();
+  return sequence_or_only(list, comma, span(node));
 }
 
 Expr* TreeBuilder::named_test(Node* node) {
   Children children(node);
+  return named(children);
+}
+
+Expr* TreeBuilder::named(Children& children) {
   Node* left = children.node();
-  if (children.done()) return test(left);
-  children.take();  // :=
+  if (!children.accept(TokenKind::Walrus)) return test(left);
   const Token* target = bare_name(left);
   Expr* bad_target = target == nullptr ? test(left) : nullptr;
-  Expr* value = test(children.node());
+  Node* right = children.node();
+  Expr* value = test(right);
   if (target == nullptr) {
     report(DiagnosticId::WalrusTarget, bad_target->span, {describe(bad_target)});
     return value;
   }
   auto* id = arena_.make<ast::Name>(Expr{ExprKind::Name, span(*target)}, name(*target));
-  return arena_.make<ast::NamedExpr>(Expr{ExprKind::NamedExpr, span(node)}, id, value);
+  return arena_.make<ast::NamedExpr>(Expr{ExprKind::NamedExpr, span(*target, last_token(right))}, id, value);
 }
 
 Expr* TreeBuilder::test(Node* node) {
   Children children(node);
-  Node* first = children.node();
-  if (first->getRuleIndex() == TflParser::RuleLambda_expression) return lambda(first);
-  Expr* e = operators(first);
+  if (children.at(TokenKind::Lambda)) return lambda(node, children);
+  Expr* e = operators(node, children);
   if (children.done()) return e;
   children.take();  // if
   Expr* condition = operators(children.node());
@@ -99,8 +102,7 @@ Expr* TreeBuilder::test(Node* node) {
   return arena_.make<ast::Conditional>(Expr{ExprKind::Conditional, span(node)}, condition, e, otherwise);
 }
 
-Expr* TreeBuilder::lambda(Node* node) {
-  Children children(node);
+Expr* TreeBuilder::lambda(Node* node, Children& children) {
   children.take();  // lambda
   ast::List<ast::Parameter> params;
   if (!children.at_token()) params = parameters(children.node());
@@ -174,7 +176,7 @@ Expr* TreeBuilder::primary(Node* node) {
       e = brace_display(children, start);
       break;
   }
-  while (!children.done()) e = trailer(children.node(), e, start);
+  while (!children.done()) e = trailer(children, e, start);
   return e;
 }
 
@@ -196,17 +198,10 @@ Expr* TreeBuilder::single_expression(TflParser::Single_expressionContext* node) 
 Expr* TreeBuilder::grouped(Node* inner, Span whole) {
   if (inner->getRuleIndex() == TflParser::RuleYield_expression) return yield_expression(inner);
   Children parts(inner);
-  Node* first = parts.node();
-  if (parts.rule_index() == TflParser::RuleComprehension_for) {
-    return comprehension(ast::ComprehensionKind::Generator, first, nullptr, parts, whole);
-  }
-  std::vector<Expr*> items{item(first)};
-  bool comma = commas(parts);
-  while (!parts.done()) {
-    items.push_back(item(parts.node()));
-    commas(parts);
-  }
-  Expr* e = sequence_or_only(items, comma, whole);
+  if (Expr* e = comprehension(ast::ComprehensionKind::Generator, parts, whole)) return e;
+  bool comma;
+  std::vector<Expr*> list = items(parts, comma);
+  Expr* e = sequence_or_only(list, comma, whole);
   if (comma) static_cast<ast::Tuple*>(e)->parenthesised = true;
   return e;
 }
@@ -216,18 +211,11 @@ Expr* TreeBuilder::list_display(Children& children, const Token& open) {
     return arena_.make<ast::ListDisplay>(Expr{ExprKind::ListDisplay, span(open, children.take())}, ast::List<Expr*>());
   }
   Children parts(children.node());
-  const Token& close = children.take();
-  Node* first = parts.node();
-  if (parts.rule_index() == TflParser::RuleComprehension_for) {
-    return comprehension(ast::ComprehensionKind::List, first, nullptr, parts, span(open, close));
-  }
-  std::vector<Expr*> items{item(first)};
-  commas(parts);
-  while (!parts.done()) {
-    items.push_back(item(parts.node()));
-    commas(parts);
-  }
-  return arena_.make<ast::ListDisplay>(Expr{ExprKind::ListDisplay, span(open, close)}, arena_.list(items));
+  Span whole = span(open, children.take());
+  if (Expr* e = comprehension(ast::ComprehensionKind::List, parts, whole)) return e;
+  bool comma;
+  std::vector<Expr*> list = items(parts, comma);
+  return arena_.make<ast::ListDisplay>(Expr{ExprKind::ListDisplay, whole}, arena_.list(list));
 }
 
 Expr* TreeBuilder::brace_display(Children& children, const Token& open) {
@@ -235,51 +223,31 @@ Expr* TreeBuilder::brace_display(Children& children, const Token& open) {
     return arena_.make<ast::DictDisplay>(Expr{ExprKind::DictDisplay, span(open, children.take())}, ast::List<ast::DictItem>());
   }
   Children parts(children.node());
-  const Token& close = children.take();
-  Span whole = span(open, close);
+  Span whole = span(open, children.take());
+  if (Expr* e = comprehension(ast::ComprehensionKind::Set, parts, whole)) return e;
   std::vector<ast::DictItem> pairs;
   std::vector<Expr*> elements;
   bool first = true, dict = false;
   while (!parts.done()) {
-    Node* node = parts.node();
-    Children part(node);
-    bool pair = false;
+    bool pair = true;
     ast::DictItem entry{nullptr, nullptr};
-    Expr* element = nullptr;
-    if (part.at(TokenKind::DoubleStar)) {
-      part.take();
-      pair = true;
-      if (parts.rule_index() == TflParser::RuleComprehension_for) {
-        report(DiagnosticId::UnpackInComprehension, span(node), {"dict"});
-      }
-      entry.value = operators(part.node());
-    } else if (part.accept(TokenKind::Star)) {
-      Node* inner = part.node();
-      if (parts.rule_index() == TflParser::RuleComprehension_for) {
-        report(DiagnosticId::UnpackInComprehension, span(node), {"iterable"});
-      }
-      Expr* value = operators(inner);
-      element = arena_.make<ast::Starred>(Expr{ExprKind::Starred, span(node)}, value);
+    if (parts.accept(TokenKind::DoubleStar)) {
+      entry.value = operators(parts.node());
     } else {
-      Node* key = part.node();
-      Node* value = part.accept(TokenKind::Colon) ? part.node() : nullptr;
-      pair = value != nullptr;
-      if (parts.rule_index() == TflParser::RuleComprehension_for) {
-        return comprehension(pair ? ast::ComprehensionKind::Dict : ast::ComprehensionKind::Set, key, value, parts, whole);
-      }
-      element = named_test(key);
-      if (pair) entry = {element, test(value)};
-    }
-    if (first) dict = pair;
-    if (dict != pair) {
-      Span at = span(node);
-      if (dict) report(DiagnosticId::DictValueMissing, {at.end_line, at.end_column, at.end_line, at.end_column + 1});
-      else report(DiagnosticId::PairInSet, at);
+      Expr* element = item(parts);
+      pair = parts.accept(TokenKind::Colon);
+      if (pair) entry = {element, test(parts.node())};
+      else elements.push_back(element);
     }
     if (pair) pairs.push_back(entry);
-    else elements.push_back(element);
+    if (first) dict = pair;
+    if (dict && !pair) {
+      Span at = elements.back()->span;
+      report(DiagnosticId::DictValueMissing, {at.end_line, at.end_column, at.end_line, at.end_column + 1});
+    } else if (!dict && pair) {
+      report(DiagnosticId::PairInSet, entry.key != nullptr ? join(entry.key->span, entry.value->span) : entry.value->span);
+    }
     first = false;
-    while (parts.rule_index() == TflParser::RuleComprehension_for) parts.node();  // only after an unpacking, reported above
     commas(parts);
   }
   if (dict) return arena_.make<ast::DictDisplay>(Expr{ExprKind::DictDisplay, whole}, arena_.list(pairs));

@@ -246,6 +246,7 @@ uint32_t TreeBuilder::format_field(FormatCursor& cursor, uint32_t open, uint32_t
 Expr* TreeBuilder::format_expression(uint32_t begin, uint32_t end, uint32_t line, uint32_t column) {
   Layout layout = lay_out_expression(source_, begin, end, line, column);
   Span whole{line, column, line, column + 1};
+  if (diagnostics_.size() >= kMaxDiagnostics) return none(whole);
   if (!layout.diagnostics.empty()) {
     for (Diagnostic& d : layout.diagnostics) diagnostics_.push_back(std::move(d));
     return none(whole);

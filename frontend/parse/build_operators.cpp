@@ -206,8 +206,13 @@ bool is_literal(const ast::Expr* e) {
 }  // namespace
 
 ast::Expr* TreeBuilder::operators(Node* node) {
-  if (node->children.size() == 1) {
-    ast::Expr* e = primary(static_cast<Node*>(node->children[0]));
+  Children children(node);
+  return operators(node, children);
+}
+
+ast::Expr* TreeBuilder::operators(Node* node, Children& children) {
+  if (children.size() == 1) {
+    ast::Expr* e = primary(children.node());
     if (smallest_ != nullptr) {
       report(DiagnosticId::IntegerTooLarge, smallest_->span);
       smallest_ = nullptr;
@@ -215,10 +220,9 @@ ast::Expr* TreeBuilder::operators(Node* node) {
     return e;
   }
   Precedence precedence(arena_, diagnostics_, source_, smallest_);
-  Children children(node);
   uint32_t outer = nesting_;
   bool want_operand = true;
-  while (!children.done()) {
+  while (!children.done() && !children.at(TokenKind::If)) {
     if (want_operand && children.at_token()) {
       precedence.prefix(children.take());
     } else if (want_operand) {
@@ -227,6 +231,7 @@ ast::Expr* TreeBuilder::operators(Node* node) {
         if (!nesting_reported_) report(DiagnosticId::TooDeepExpression, span(node), {std::to_string(kMaxNesting)});
         nesting_reported_ = true;
         nesting_ = outer;
+        while (!children.done() && !children.at(TokenKind::If)) children.skip();
         return none(span(node));
       }
       Node* operand = children.node();

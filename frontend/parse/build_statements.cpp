@@ -36,8 +36,9 @@ ast::BinaryOp augmented_operator(std::string_view text) {
 
 }  // namespace
 
-void TreeBuilder::unit(TflParser::UnitContext* node, std::vector<Stmt*>& out) {
+void TreeBuilder::unit(TflParser::UnitContext* node, bool damaged, std::vector<Stmt*>& out) {
   here_ = {};
+  damaged_ = damaged;
   Children children(node);
   while (!children.at_token()) statement(children.node(), out);
 }
@@ -133,80 +134,68 @@ Stmt* TreeBuilder::small_statement(Node* node) {
   Children children(node);
   if (!children.at_token()) {
     Node* inner = children.node();
-    Span whole = span(inner);
-    Children parts(inner);
-    switch (inner->getRuleIndex()) {
-      case TflParser::RuleExpression_statement:
-        return expression_statement(inner);
-      case TflParser::RuleReturn_statement: {
-        if (here_.body == Body::Module || here_.body == Body::Class) report(DiagnosticId::ReturnOutsideFunction, whole);
-        parts.take();
-        Expr* value = parts.done() ? nullptr : expression_list(parts.node());
-        return arena_.make<ast::Return>(Stmt{StmtKind::Return, whole}, value);
-      }
-      case TflParser::RuleRaise_statement: {
-        parts.take();
-        Expr* exception = parts.done() ? nullptr : test(parts.node());
-        Expr* cause = parts.accept(TokenKind::From) ? test(parts.node()) : nullptr;
-        return arena_.make<ast::Raise>(Stmt{StmtKind::Raise, whole}, exception, cause);
-      }
-      case TflParser::RuleDelete_statement: {
-        parts.take();
-        Node* list = parts.node();
-        std::vector<Expr*> targets;
-        Children items(list);
-        while (!items.done()) {
-          Expr* e = target(items.node(), TargetUse::Delete);
-          check_target(e, TargetUse::Delete);
-          targets.push_back(e);
-          commas(items);
-        }
-        return arena_.make<ast::Delete>(Stmt{StmtKind::Delete, whole}, arena_.list(targets));
-      }
-      case TflParser::RuleAssert_statement: {
-        parts.take();
-        Expr* condition = test(parts.node());
-        Expr* message = parts.accept(TokenKind::Comma) ? test(parts.node()) : nullptr;
-        if (condition->kind == ast::ExprKind::Tuple && !static_cast<ast::Tuple*>(condition)->items.empty()) {
-          report(DiagnosticId::AssertOfTuple, condition->span);
-        }
-        return arena_.make<ast::Assert>(Stmt{StmtKind::Assert, whole}, condition, message);
-      }
-      case TflParser::RuleImport_statement:
-        return import_statement(inner);
-      default:
-        return from_statement(inner);
-    }
+    if (inner->getRuleIndex() == TflParser::RuleImport_statement) return import_statement(inner);
+    if (inner->getRuleIndex() == TflParser::RuleFrom_statement) return from_statement(inner);
+    return assignment(node, children, inner);
   }
+  Span whole = span(node);
   const Token& word = children.take();
   switch (word.kind) {
-    case TokenKind::Pass:
-      return arena_.make<ast::Pass>(Stmt{StmtKind::Pass, span(word)});
     case TokenKind::Break:
-      if (!here_.loop) report(DiagnosticId::BreakOutsideLoop, span(word));
-      return arena_.make<ast::Break>(Stmt{StmtKind::Break, span(word)});
+      if (!here_.loop) report(DiagnosticId::BreakOutsideLoop, whole);
+      return arena_.make<ast::Break>(Stmt{StmtKind::Break, whole});
     case TokenKind::Continue:
-      if (!here_.loop) report(DiagnosticId::ContinueOutsideLoop, span(word));
-      return arena_.make<ast::Continue>(Stmt{StmtKind::Continue, span(word)});
+      if (!here_.loop) report(DiagnosticId::ContinueOutsideLoop, whole);
+      return arena_.make<ast::Continue>(Stmt{StmtKind::Continue, whole});
+    case TokenKind::Return: {
+      if (here_.body == Body::Module || here_.body == Body::Class) report(DiagnosticId::ReturnOutsideFunction, whole);
+      Expr* value = children.done() ? nullptr : expression_list(children.node());
+      return arena_.make<ast::Return>(Stmt{StmtKind::Return, whole}, value);
+    }
+    case TokenKind::Raise: {
+      Expr* exception = children.done() ? nullptr : test(children.node());
+      Expr* cause = children.accept(TokenKind::From) ? test(children.node()) : nullptr;
+      return arena_.make<ast::Raise>(Stmt{StmtKind::Raise, whole}, exception, cause);
+    }
+    case TokenKind::Del: {
+      std::vector<Expr*> targets;
+      Children list(children.node());
+      while (!list.done()) {
+        Expr* e = target(list.node(), TargetUse::Delete);
+        check_target(e, TargetUse::Delete);
+        targets.push_back(e);
+        commas(list);
+      }
+      return arena_.make<ast::Delete>(Stmt{StmtKind::Delete, whole}, arena_.list(targets));
+    }
+    case TokenKind::Assert: {
+      Expr* condition = test(children.node());
+      Expr* message = children.accept(TokenKind::Comma) ? test(children.node()) : nullptr;
+      if (condition->kind == ast::ExprKind::Tuple && !static_cast<ast::Tuple*>(condition)->items.empty()) {
+        report(DiagnosticId::AssertOfTuple, condition->span);
+      }
+      return arena_.make<ast::Assert>(Stmt{StmtKind::Assert, whole}, condition, message);
+    }
+    case TokenKind::Global:
+    case TokenKind::Nonlocal: {
+      std::vector<ast::Identifier> names;
+      while (!children.done()) {
+        names.push_back(name(children.take()));
+        children.accept(TokenKind::Comma);
+      }
+      if (word.kind == TokenKind::Global) return arena_.make<ast::Global>(Stmt{StmtKind::Global, whole}, arena_.list(names));
+      if (here_.body == Body::Module) report(DiagnosticId::NonlocalAtModuleLevel, whole);
+      return arena_.make<ast::Nonlocal>(Stmt{StmtKind::Nonlocal, whole}, arena_.list(names));
+    }
     default:
-      break;
+      return arena_.make<ast::Pass>(Stmt{StmtKind::Pass, whole});
   }
-  std::vector<ast::Identifier> names;
-  Children list(children.node());
-  while (!list.done()) {
-    names.push_back(name(list.take()));
-    list.accept(TokenKind::Comma);
-  }
-  if (word.kind == TokenKind::Global) return arena_.make<ast::Global>(Stmt{StmtKind::Global, span(node)}, arena_.list(names));
-  if (here_.body == Body::Module) report(DiagnosticId::NonlocalAtModuleLevel, span(node));
-  return arena_.make<ast::Nonlocal>(Stmt{StmtKind::Nonlocal, span(node)}, arena_.list(names));
 }
 
-Stmt* TreeBuilder::expression_statement(Node* node) {
-  Children children(node);
+/// A lone expression, or one that is assigned to or annotated.
+Stmt* TreeBuilder::assignment(Node* node, Children& children, Node* first_node) {
   Span whole = span(node);
-  Node* first_node = children.node();
-  Expr* first = value(first_node);
+  Expr* first = value(first_node, children.at(TokenKind::Assign));
   if (children.done()) return arena_.make<ast::Expression>(Stmt{StmtKind::Expression, whole}, first);
   const Token& op = children.take();
   if (op.kind == TokenKind::Colon) {
@@ -226,8 +215,10 @@ Stmt* TreeBuilder::expression_statement(Node* node) {
   while (true) {
     check_target(last, TargetUse::Assign);
     targets.push_back(last);
-    last = value(children.node());
-    if (children.done()) break;
+    Node* next = children.node();
+    bool target = !children.done();
+    last = value(next, target);
+    if (!target) break;
     children.take();  // =
   }
   return arena_.make<ast::Assign>(Stmt{StmtKind::Assign, whole}, arena_.list(targets), last);
@@ -341,10 +332,9 @@ Stmt* TreeBuilder::try_statement(Node* node) {
     whole = to_end_of(whole, handler.body);
     handlers.push_back(handler);
   }
-  if (handlers.empty() && finally.empty()) {
-    report(DiagnosticId::TryAlone, span(word));
-  } else if (handlers.empty() && else_node != nullptr) {
-    report(DiagnosticId::ElseWithoutExcept, span(first_token(else_node)));
+  if (handlers.empty() && !damaged_) {
+    if (else_node != nullptr) report(DiagnosticId::ElseWithoutExcept, span(first_token(else_node)));
+    else if (finally.empty()) report(DiagnosticId::TryAlone, span(word));
   }
   return arena_.make<ast::Try>(Stmt{StmtKind::Try, whole}, body, arena_.list(handlers), orelse, finally);
 }

@@ -53,7 +53,7 @@ std::string_view before_colon(size_t rule, TokenKind first) {
     case TflParser::RuleClass_definition:
       return "the class name";
     case TflParser::RuleBad_clause:
-      return first == TokenKind::Elif ? "the condition" : first == TokenKind::Except ? "the exception class" : "the keyword";
+      return first == TokenKind::Elif ? "the condition" : first == TokenKind::Except ? "the exception class" : first == TokenKind::Else ? "'else'" : "'finally'";
     default:
       return {};
   }
@@ -86,7 +86,7 @@ class Explainer {
   TokenKind previous() const { return at_ > first_ ? tokens_[at_ - 1].kind : TokenKind::Newline; }
   TokenKind first() const { return kind(first_); }
   std::string_view text(size_t i) const { return text_of(source_, tokens_[i]); }
-  std::string_view found() const { return at_end() ? std::string_view("the end of the line") : text(at_); }
+  std::string found() const { return at_end() ? "the end of the line" : "'" + std::string(text(at_)) + "'"; }
   size_t rule() const { return failure_.rules.empty() ? size_t{TflParser::RuleUnit} : failure_.rules.front(); }
   bool wants(TokenKind kind) const { return failure_.expects(kind); }
   bool wants_operand() const { return wants(TokenKind::Number); }
@@ -131,7 +131,7 @@ class Explainer {
       if (block || !at_end()) return say(d, DiagnosticId::ForeignStatement, place_of_word, {name, f->instead});
     }
     std::string_view keyword = misspelt_keyword(name);
-    if (keyword.empty()) return false;
+    if (keyword.empty() || (keyword.size() == 3 && !block)) return false;
     return say(d, DiagnosticId::MisspeltKeyword, place_of_word, {name, keyword});
   }
 
@@ -168,6 +168,7 @@ class Explainer {
     if (here() == TokenKind::Walrus) return say(d, DiagnosticId::WalrusNeedsParentheses, place());
     if (here() == TokenKind::AugAssign) return say(d, DiagnosticId::AssignmentInExpression, place(), {text(at_)});
     if (here() != TokenKind::Assign) return false;
+    if (word == TokenKind::For && open_.empty() && !wants(TokenKind::Colon)) return say(d, DiagnosticId::ExpectedIn, place(), {found()});
     if (at_ == first_ + 1 && is_keyword(word)) {
       return say(d, DiagnosticId::KeywordAsName, span_of(source_, tokens_[first_]), {text(first_)});
     }
@@ -179,6 +180,16 @@ class Explainer {
 
   /// A name, and nothing else, would have been right.
   bool name_wanted(Diagnostic& d) const {
+    bool after_opening = previous() == TokenKind::Comma || is_open_bracket(previous());
+    if (!at_end() && is_keyword(here())) {
+      bool named = kind(at_ + 1) == TokenKind::Assign && !open_.empty();
+      bool loop_target = previous() == TokenKind::For && !wants(TokenKind::In);
+      if (named || loop_target) return say(d, DiagnosticId::KeywordAsName, place(), {text(at_)});
+    }
+    if (rule() == TflParser::RuleFunction_definition && wants(TokenKind::Rparen) && after_opening && !at_end()) {
+      if (is_keyword(here())) return say(d, DiagnosticId::KeywordAsName, place(), {text(at_)});
+      return say(d, DiagnosticId::ExpectedName, place(), {"a parameter name", text(at_ - 1), found()});
+    }
     if (!wants(TokenKind::Name) || wants_operand()) return false;
     std::string_view what = "a name";
     TokenKind p = previous();
@@ -194,8 +205,6 @@ class Explainer {
     if (here() == TokenKind::String && (first() == TokenKind::Import || first() == TokenKind::From)) {
       return say(d, DiagnosticId::QuotedModule, place());
     }
-    // `lambda` and `def f(` also take other things: leave those to the more general explanations.
-    if (rule() == TflParser::RuleLambda_expression) return false;
     if (p == TokenKind::Newline) return false;
     return say(d, DiagnosticId::ExpectedName, place(), {what, text(at_ - 1), found()});
   }
@@ -204,7 +213,7 @@ class Explainer {
     if (rule() == TflParser::RuleFunction_definition && wants(TokenKind::Lparen)) {
       return say(d, DiagnosticId::MissingParameterList, behind_previous(), {text(at_ - 1)});
     }
-    if (rule() == TflParser::RuleLambda_expression && wants(TokenKind::Colon)) {
+    if (rule() == TflParser::RuleTest && wants(TokenKind::Colon)) {
       return say(d, DiagnosticId::ExpectedColon, behind_previous(), {"the parameters of 'lambda'"});
     }
     if (!wants(TokenKind::Colon)) return false;
@@ -212,14 +221,14 @@ class Explainer {
     if (what.empty()) return false;
     if (here() == TokenKind::Comma && first() == TokenKind::Except) return say(d, DiagnosticId::ExceptComma, place());
     if (here() == TokenKind::Lbrace) return say(d, DiagnosticId::BraceBlock, place(), {what});
-    if (rule() == TflParser::RuleExcept_clause && previous() == TokenKind::Except) what = "'except'";
+    if (previous() == TokenKind::Except) what = "'except'";
     bool colon_later = kind(end_ - 1) == TokenKind::Colon;
     if (at_end() || !colon_later) return say(d, DiagnosticId::ExpectedColon, behind_previous(), {what});
     return say(d, DiagnosticId::UnexpectedInHeader, place(), {text(at_), what});
   }
 
   bool keyword_wanted(Diagnostic& d) const {
-    if (wants(TokenKind::In) && rule() == TflParser::RuleDisjunction && previous() == TokenKind::Not) {
+    if (wants(TokenKind::In) && previous() == TokenKind::Not) {
       return say(d, DiagnosticId::NotBetween, span_of(source_, tokens_[at_ - 1]));
     }
     bool loop = rule() == TflParser::RuleFor_statement || rule() == TflParser::RuleComprehension_for || rule() == TflParser::RuleTarget_list;
@@ -229,26 +238,29 @@ class Explainer {
     if (rule() == TflParser::RuleTest && wants(TokenKind::Else)) {
       return say(d, DiagnosticId::ExpectedElse, behind_previous());
     }
-    if (rule() == TflParser::RuleFrom_statement && wants(TokenKind::Import)) {
+    if (rule() == TflParser::RuleFrom_statement && wants(TokenKind::Import) && here() != TokenKind::String) {
       return say(d, DiagnosticId::ExpectedImport, place());
     }
     return false;
   }
 
   bool statement_form(Diagnostic& d) const {
+    if (here() == TokenKind::String && first() == TokenKind::From && at_ == first_ + 1) return say(d, DiagnosticId::QuotedModule, place());
     if (first() == TokenKind::Raise && here() == TokenKind::Comma && open_.empty()) return say(d, DiagnosticId::RaiseComma, place());
     if (first() == TokenKind::Import && here() == TokenKind::From) return say(d, DiagnosticId::ImportOrder, from(first_));
     if (previous() == TokenKind::Colon && at_end() && open_.empty()) return say(d, DiagnosticId::UnexpectedColon, span_of(source_, tokens_[at_ - 1]));
-    if (here() == TokenKind::For && !open_.empty() && (bracket() == TokenKind::Lbracket || bracket() == TokenKind::Lbrace)) {
+    if (here() == TokenKind::Colon && at_ + 1 == end_ && open_.empty()) return say(d, DiagnosticId::UnexpectedColon, place());
+    if (here() == TokenKind::For && !open_.empty() && !is_open_bracket(previous()) && (bracket() == TokenKind::Lbracket || bracket() == TokenKind::Lbrace)) {
       return say(d, DiagnosticId::ComprehensionTuple, {tokens_[open_.back()].line, tokens_[open_.back()].column + 1, behind_previous().line, behind_previous().column});
     }
     return false;
   }
 
   bool operand_wanted(Diagnostic& d) const {
-    if (!wants_operand()) return false;
+    bool bracketed = !open_.empty() && at_ > first_ && (previous() == TokenKind::Comma || is_open_bracket(previous()));
+    if (!wants_operand() && !bracketed) return false;
     if (!at_end() && is_keyword(here()) && !is_open_bracket(here())) {
-      if (at_ == first_) return say(d, DiagnosticId::UnexpectedToken, place(), {text(at_)});
+      if (at_ == first_) return say(d, DiagnosticId::UnexpectedToken, place(), {found()});
       return say(d, DiagnosticId::KeywordAsExpression, place(), {text(at_)});
     }
     if (at_ == first_) return say(d, DiagnosticId::UnexpectedToken, place(), {found()});
@@ -262,11 +274,15 @@ class Explainer {
     if (!open_.empty()) {
       return say(d, DiagnosticId::ForgottenComma, behind_previous(), {text(at_)});
     }
-    if (at_ == first_ + 1 && first() == TokenKind::Name) return say(d, DiagnosticId::CallWithoutParentheses, place(), {text(at_), text(first_)});
+    bool argument = here() == TokenKind::Name || here() == TokenKind::String || (here() == TokenKind::Number && !adjacent());
+    if (at_ == first_ + 1 && first() == TokenKind::Name && argument) return say(d, DiagnosticId::CallWithoutParentheses, place(), {text(at_), text(first_)});
     return say(d, DiagnosticId::MissingOperator, place(), {text(at_)});
   }
 
   Diagnostic generic() const {
+    if (!open_.empty() && !at_end()) {
+      return make_diagnostic(DiagnosticId::ExpectedToken, place(), {token_text(closing(bracket())), found()});
+    }
     if (failure_.expected.count() == 1) {
       for (size_t i = 0; i < failure_.expected.size(); ++i) {
         std::string_view fixed = failure_.expected.test(i) ? token_text(static_cast<TokenKind>(i)) : std::string_view();

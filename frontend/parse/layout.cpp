@@ -152,7 +152,9 @@ class LayoutStage {
 
   bool close(const Token& t) {
     if (brackets_.empty()) {
-      if (!line_.bad) report(DiagnosticId::UnmatchedBracket, span_of(source_, t), {text_of(source_, t)});
+      bool ends_block = brace_blocks_ > 0 && t.kind == TokenKind::Rbrace && out_.tokens.size() == line_.first;
+      if (ends_block) --brace_blocks_;
+      else if (!line_.bad) report(DiagnosticId::UnmatchedBracket, span_of(source_, t), {text_of(source_, t)});
       return false;
     }
     const Token& open = raw_[brackets_.back().token];
@@ -184,11 +186,22 @@ class LayoutStage {
 
   void never_closed() {
     const Token& open = raw_[brackets_.back().token];
-    if (!line_.bad) {
+    if (!line_.bad && begins_brace_block(brackets_.back().token)) {
+      report(DiagnosticId::BraceStatement, span_of(source_, open));
+      ++brace_blocks_;
+    } else if (!line_.bad) {
       report(DiagnosticId::NeverClosed, span_of(source_, open), {text_of(source_, open), token_text(closing(open.kind))});
       if (raw_[at_].kind == TokenKind::EndOfFile) out_.incomplete = true;
     }
     line_.bad = true;
+  }
+
+  /// `while (x) {` with nothing behind it: a block of another language.
+  bool begins_brace_block(uint32_t open) const {
+    if (raw_[open].kind != TokenKind::Lbrace || raw_[open + 1].kind != TokenKind::Newline || open == 0) return false;
+    TokenKind before = raw_[open - 1].kind;
+    return before == TokenKind::Rparen || before == TokenKind::Name || before == TokenKind::Else || before == TokenKind::Try ||
+           before == TokenKind::Finally;
   }
 
   /// After an error inside brackets that began on `token`'s line: goes on at the next physical line that is not indented deeper
@@ -266,6 +279,7 @@ class LayoutStage {
   std::vector<Indentation> indents_{{0, 0}};
   // How many parts of the current expression are nested to the right of each other; a comma or a closing bracket ends them.
   uint32_t chain_ = 0;
+  uint32_t brace_blocks_ = 0;  // reported, and not yet ended by a '}'
   bool tabs_reported_ = false;
   bool given_up_ = false;
 };

@@ -27,6 +27,8 @@ class ModuleParser {
 
   void run() {
     std::vector<LogicalLine>& lines = layout_.lines;
+    if (lines.empty()) return;  // and pay nothing for ANTLR's tables
+    parser_ = std::make_unique<StatementParser>();
     for (size_t begin = 0; begin < lines.size() && !full();) {
       size_t end = begin + 1;
       while (end < lines.size() && (lines[end].level > 0 || begins_clause(first(end)) || first(end - 1) == TokenKind::At)) ++end;
@@ -43,9 +45,9 @@ class ModuleParser {
   void unit(size_t begin, size_t end) {
     while (true) {
       bool damaged = assemble(begin, end);
-      if (auto* tree = parser_.parse_unit()) {
+      if (auto* tree = parser_->parse_unit()) {
         std::vector<ast::Stmt*> ignored;
-        builder_.unit(tree, damaged ? ignored : body_);
+        builder_.unit(tree, damaged, damaged ? ignored : body_);
         return;
       }
       recovery_ += places_.size();
@@ -56,7 +58,7 @@ class ModuleParser {
   /// Puts the tokens of the lines [begin, end) into the parser's stream. True when one of the lines is bad.
   bool assemble(size_t begin, size_t end) {
     bool damaged = false;
-    StatementTokens& stream = parser_.tokens();
+    StatementTokens& stream = parser_->tokens();
     stream.clear();
     places_.clear();
     uint32_t depth = 0;
@@ -101,7 +103,7 @@ class ModuleParser {
 
   /// Reports the line where the parser stopped and marks it bad. False when no line is left to take out.
   bool take_out_line(size_t begin, size_t end) {
-    const SyntaxFailure& failure = parser_.failure();
+    const SyntaxFailure& failure = parser_->failure();
     auto [line, token] = places_[std::min(failure.token, places_.size() - 1)];
     bool decorator = !failure.rules.empty() && failure.rules.front() == TflParser::RuleDecorated;
     if (decorator && line > begin && token == layout_.lines[line].first && !layout_.lines[line].bad) {
@@ -132,7 +134,7 @@ class ModuleParser {
   const Source& source_;
   Layout& layout_;
   ParseResult& out_;
-  StatementParser parser_;
+  std::unique_ptr<StatementParser> parser_;
   TreeBuilder builder_;
   std::vector<ast::Stmt*> body_;
   std::vector<Place> places_;  // of each token of the stream

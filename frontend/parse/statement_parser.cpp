@@ -30,7 +30,7 @@ StatementParser::StatementParser() : parser_(&tokens_) {
 
 template <class Context>
 Context* StatementParser::parse(Context* (TflParser::*rule)()) {
-  parser_.reset();
+  parser_.clear();
   try {
     return (parser_.*rule)();
   } catch (const antlr4::ParseCancellationException&) {

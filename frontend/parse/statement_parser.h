@@ -3,10 +3,45 @@
 // This header must not know about logical lines or the syntax tree.
 #pragma once
 
+#include <deque>
+
 #include "TflParser.h"
 #include "frontend/parse/token_stream.h"
 
 namespace tfl::parse {
+
+/// The generated parser with the parts of ANTLR's that are called for every token and every rule made lean: no listeners, no node
+/// allocated by itself for a token.
+class LeanParser final : public TflParser {
+ public:
+  explicit LeanParser(StatementTokens* tokens) : TflParser(tokens), tokens_(tokens) {}
+  void clear() {
+    reset();
+    leaves_.clear();
+  }
+  antlr4::Token* getCurrentToken() override { return tokens_->current(); }
+  antlr4::Token* match(size_t type) override {
+    if (tokens_->current()->type == type) return LeanParser::consume();
+    return _errHandler->recoverInline(this);
+  }
+  antlr4::Token* consume() override {
+    StreamToken* token = tokens_->current();
+    tokens_->consume();
+    _ctx->children.push_back(&leaves_.emplace_back(token));
+    return token;
+  }
+  void enterRule(antlr4::ParserRuleContext* context, size_t state, size_t) override {
+    setState(state);
+    _ctx = context;
+    context->start = tokens_->current();
+    if (context->parent != nullptr) context->parent->children.push_back(context);
+  }
+  void enterOuterAlt(antlr4::ParserRuleContext*, size_t) override {}
+
+ private:
+  StatementTokens* tokens_;
+  std::deque<TokenNode> leaves_;
+};
 
 class StatementParser {
  public:
@@ -22,7 +57,7 @@ class StatementParser {
   Context* parse(Context* (TflParser::*rule)());
   StatementTokens tokens_;
   SyntaxFailure failure_;
-  TflParser parser_;
+  LeanParser parser_;
 };
 
 }  // namespace tfl::parse

@@ -109,7 +109,12 @@ bool check_number(const Source& source, const Token& t, const Token& next, std::
   if (what == "decimal" && rest[0] != '_' && next.kind != TokenKind::Number) {
     out.push_back(make_diagnostic(DiagnosticId::NumberRunsIntoName, place, {whole, text, rest}));
   } else {
-    out.push_back(make_diagnostic(DiagnosticId::InvalidNumber, place, {what, whole}));
+    std::string_view hint = "its digits are 0 to 9";
+    if (whole.ends_with('_') || whole.find("__") != std::string::npos) hint = "'_' may stand between two digits only";
+    else if (what == "hexadecimal") hint = "its digits are 0 to 9 and a to f";
+    else if (what == "octal") hint = "its digits are 0 to 7";
+    else if (what == "binary") hint = "its digits are 0 and 1";
+    out.push_back(make_diagnostic(DiagnosticId::InvalidNumber, place, {what, whole, hint}));
   }
   return false;
 }

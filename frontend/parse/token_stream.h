@@ -7,6 +7,7 @@
 
 #include <bitset>
 #include <string>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -17,11 +18,12 @@ namespace tfl::parse {
 /// A token in ANTLR's clothes. `index` is its place in the stream.
 class StreamToken final : public antlr4::Token {
  public:
-  StreamToken(const tfl::parse::Token& token, size_t index) : token(token), index(index) {}
+  StreamToken(const tfl::parse::Token& token, size_t index)
+      : token(token),
+        type(token.kind == TokenKind::EndOfFile ? antlr4::Token::EOF : static_cast<size_t>(token.kind)),
+        index(static_cast<uint32_t>(index)) {}
   std::string getText() const override { return {}; }
-  size_t getType() const override {
-    return token.kind == TokenKind::EndOfFile ? antlr4::Token::EOF : static_cast<size_t>(token.kind);
-  }
+  size_t getType() const override { return type; }
   size_t getLine() const override { return token.line; }
   size_t getCharPositionInLine() const override { return token.column; }
   size_t getChannel() const override { return 0; }
@@ -33,8 +35,30 @@ class StreamToken final : public antlr4::Token {
   std::string toString() const override { return {}; }
 
   tfl::parse::Token token;
-  size_t index;
+  size_t type;
+  uint32_t index;
 };
+
+/// A leaf of the parse tree.
+class TokenNode final : public antlr4::tree::TerminalNode {
+ public:
+  explicit TokenNode(StreamToken* token) : token(token) {}
+  antlr4::Token* getSymbol() override { return token; }
+  void setParent(antlr4::RuleContext*) override {}
+  std::string toStringTree(bool) override { return {}; }
+  std::string toString() override { return {}; }
+  std::string toStringTree(antlr4::Parser*, bool) override { return {}; }
+  antlrcpp::Any accept(antlr4::tree::ParseTreeVisitor*) override { return {}; }
+  std::string getText() override { return {}; }
+  antlr4::misc::Interval getSourceInterval() override { return {}; }
+
+  StreamToken* token;
+};
+
+inline bool is_token_node(const antlr4::tree::ParseTree* node) {
+  // One program holds one name for each type, so comparing the pointers will do.
+  return typeid(*node).name() == typeid(TokenNode).name();
+}
 
 /// A stream over tokens that are all there already; the last one is EndOfFile.
 class StatementTokens final : public antlr4::TokenStream {
@@ -44,10 +68,10 @@ class StatementTokens final : public antlr4::TokenStream {
     at_ = 0;
   }
   void push(const tfl::parse::Token& token) { tokens_.emplace_back(token, tokens_.size()); }
-  const StreamToken& at(size_t index) const { return tokens_[index]; }
+  StreamToken* current() { return &tokens_[at_]; }
 
   antlr4::Token* LT(ssize_t k) override { return &tokens_[place(k)]; }
-  size_t LA(ssize_t k) override { return tokens_[place(k)].getType(); }
+  size_t LA(ssize_t k) override { return tokens_[place(k)].type; }
   antlr4::Token* get(size_t index) const override { return const_cast<StreamToken*>(&tokens_[index]); }
   void consume() override {
     if (at_ + 1 < tokens_.size()) ++at_;

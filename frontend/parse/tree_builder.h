@@ -3,7 +3,6 @@
 // This header must not know about logical lines or how errors are recovered from.
 #pragma once
 
-#include <typeinfo>
 #include <vector>
 
 #include "frontend/ast/ast.h"
@@ -19,13 +18,15 @@ class Children {
   explicit Children(antlr4::ParserRuleContext* node) : children_(node->children) {}
   bool done() const { return at_ == children_.size(); }
   size_t size() const { return children_.size(); }
-  bool at_token() const { return !done() && typeid(*children_[at_]) == typeid(antlr4::tree::TerminalNodeImpl); }
+  bool at_token() const { return !done() && is_token_node(children_[at_]); }
   /// The kind of the token here; EndOfFile when it is no token.
   TokenKind kind() const { return at_token() ? symbol().token.kind : TokenKind::EndOfFile; }
   bool at(TokenKind kind) const { return at_token() && symbol().token.kind == kind; }
+  bool at_comprehension() const { return rule_index() == TflParser::RuleComprehension_for; }
   /// The rule of the node here; npos when it is a token or there is none.
   size_t rule_index() const { return done() || at_token() ? size_t(-1) : static_cast<antlr4::ParserRuleContext*>(children_[at_])->getRuleIndex(); }
-  const Token& take() { return static_cast<const StreamToken*>(static_cast<antlr4::tree::TerminalNode*>(children_[at_++])->getSymbol())->token; }
+  const Token& take() { return static_cast<const TokenNode*>(children_[at_++])->token->token; }
+  void skip() { ++at_; }
   bool accept(TokenKind wanted) {
     if (!at(wanted)) return false;
     ++at_;
@@ -38,9 +39,7 @@ class Children {
   }
 
  private:
-  const StreamToken& symbol() const {
-    return *static_cast<const StreamToken*>(static_cast<antlr4::tree::TerminalNode*>(children_[at_])->getSymbol());
-  }
+  const StreamToken& symbol() const { return *static_cast<const TokenNode*>(children_[at_])->token; }
   const std::vector<antlr4::tree::ParseTree*>& children_;
   size_t at_ = 0;
 };
@@ -56,8 +55,8 @@ class TreeBuilder {
   TreeBuilder(const Source& source, ast::Arena& arena, std::vector<Diagnostic>& diagnostics)
       : source_(source), arena_(arena), diagnostics_(diagnostics) {}
 
-  /// Appends the statements of one unit.
-  void unit(TflParser::UnitContext* node, std::vector<ast::Stmt*>& out);
+  /// Appends the statements of one unit. `damaged`: a line of it was taken out, so nothing is said about what is missing.
+  void unit(TflParser::UnitContext* node, bool damaged, std::vector<ast::Stmt*>& out);
   /// The expression of an f-string's replacement field.
   ast::Expr* single_expression(TflParser::Single_expressionContext* node);
 
@@ -77,7 +76,7 @@ class TreeBuilder {
   void statement(Node* node, std::vector<ast::Stmt*>& out);
   void simple_line(Node* node, std::vector<ast::Stmt*>& out);
   ast::Stmt* small_statement(Node* node);
-  ast::Stmt* expression_statement(Node* node);
+  ast::Stmt* assignment(Node* node, Children& children, Node* first_node);
   ast::Block block(Node* node);
   ast::Stmt* if_statement(Node* node);
   ast::Stmt* while_statement(Node* node);
@@ -98,12 +97,12 @@ class TreeBuilder {
   ast::Identifier dotted_name(Node* node);
 
   // build_expressions.cpp
-  ast::Expr* value(Node* node);
-  ast::Expr* expression_list(Node* node);
-  ast::Expr* starred_expression(Node* node);
+  /// `target`: an '=' follows, which decides whether a lone `*x` is wrong as a value or as a target.
+  ast::Expr* value(Node* node, bool target = false);
+  ast::Expr* expression_list(Node* node, bool target = false);
   ast::Expr* named_test(Node* node);
   ast::Expr* test(Node* node);
-  ast::Expr* lambda(Node* node);
+  ast::Expr* lambda(Node* node, Children& children);
   ast::Expr* yield_expression(Node* node);
   ast::Expr* primary(Node* node);
   ast::Expr* parenthesised(Children& children, const Token& open);
@@ -111,19 +110,26 @@ class TreeBuilder {
   ast::Expr* grouped(Node* inner, Span whole);
   ast::Expr* list_display(Children& children, const Token& open);
   ast::Expr* brace_display(Children& children, const Token& open);
-  ast::Expr* item(Node* node);
+  /// `*sum`, or `test` with or without `:= test`: what comes next in a list.
+  ast::Expr* item(Children& children);
+  ast::Expr* named(Children& children);
+  std::vector<ast::Expr*> items(Children& children, bool& comma);
   ast::Expr* sequence_or_only(const std::vector<ast::Expr*>& items, bool comma, Span span);
   ast::Expr* forbid_starred(ast::Expr* e);
 
   // build_calls.cpp
-  ast::Expr* trailer(Node* node, ast::Expr* object, const Token& start);
-  void arguments(Node* node, std::vector<ast::Expr*>& args, std::vector<ast::Keyword>& keywords, const Token& open);
+  ast::Expr* trailer(Children& children, ast::Expr* object, const Token& start);
+  void arguments(Node* node, std::vector<ast::Expr*>& args, std::vector<ast::Keyword>& keywords, Span parentheses);
+  void add_keyword(std::vector<ast::Keyword>& keywords, ast::Keyword keyword);
   ast::Expr* subscripts(Node* node);
   ast::Expr* subscript(Node* node);
-  ast::Expr* comprehension(ast::ComprehensionKind kind, Node* element, Node* value, Children& children, Span span);
+  /// A comprehension if clauses follow the element that `parts` begins with, else nullptr.
+  ast::Expr* comprehension(ast::ComprehensionKind kind, Children& parts, Span span);
 
   // build_operators.cpp
   ast::Expr* operators(Node* node);
+  /// The row of operands and operators that `children` begins with.
+  ast::Expr* operators(Node* node, Children& children);
 
   // build_targets.cpp
   ast::Expr* target_list(Node* node, TargetUse use);
@@ -144,7 +150,7 @@ class TreeBuilder {
 
   // Shared.
   void report(DiagnosticId id, Span span, std::initializer_list<std::string_view> args = {}) {
-    diagnostics_.push_back(make_diagnostic(id, span, args));
+    if (diagnostics_.size() < kMaxDiagnostics) diagnostics_.push_back(make_diagnostic(id, span, args));
   }
   Span span(const Token& first, const Token& last) const {
     Span end = span_of(source_, last);
@@ -167,6 +173,7 @@ class TreeBuilder {
   Surroundings here_;
   uint32_t nesting_ = 0;                    // operands to the right of each other, see kMaxNesting
   bool nesting_reported_ = false;
+  bool damaged_ = false;
   const ast::Expr* smallest_ = nullptr;     // the literal 9223372036854775808, which only a minus makes an int
 };
 
