@@ -288,8 +288,12 @@ class LayoutStage {
 
 Layout lay_out(const Source& source) {
   Layout layout;
-  LayoutStage(source, lex(source, 0, static_cast<uint32_t>(source.text.size()), source.first_line, 0), layout).run();
+  std::vector<Token> raw = lex(source, 0, static_cast<uint32_t>(source.text.size()), source.first_line, 0);
+  std::string_view rest = std::string_view(source.text).substr(raw.size() > 1 ? raw[raw.size() - 2].end : 0);
+  bool joined_to_nothing = rest.ends_with("\\\n") && rest.find('#') == std::string_view::npos;
+  LayoutStage(source, std::move(raw), layout).run();
   check_lines(source, layout);
+  layout.incomplete = layout.incomplete || joined_to_nothing;
   return layout;
 }
 

@@ -26,6 +26,7 @@ struct LogicalLine {
   bool indent = false;   // a block begins with this line
   bool bad = false;      // already reported, not to be parsed
   bool block = false;    // the next line is indented
+  bool hollow = false;   // a block should follow and does not: reported, and parsed as if there were one
 };
 
 struct Layout {

@@ -116,7 +116,7 @@ class LineChecks {
     }
     if (!full()) layout_.diagnostics.push_back(make_diagnostic(DiagnosticId::ExpectedBlock, place, {owner, number}));
     if (at_end) layout_.incomplete = true;
-    line.bad = true;
+    line.hollow = true;
   }
 
   /// `match` and `case` are ordinary names, so the statement is known by its shape: a line that begins with the name and an

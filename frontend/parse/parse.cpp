@@ -91,6 +91,13 @@ class ModuleParser {
       newline.begin = newline.end;
       newline.kind = TokenKind::Newline;
       push(newline, i, line.end);
+      if (line.hollow && !line.bad) {
+        damaged = true;
+        for (TokenKind kind : {TokenKind::Indent, TokenKind::Pass, TokenKind::Newline, TokenKind::Dedent}) {
+          newline.kind = kind;
+          push(newline, i, line.end);
+        }
+      }
     }
     Token last = layout_.tokens[layout_.lines[end - 1].end - 1];
     last.begin = last.end;
@@ -214,7 +221,7 @@ ParseResult parse_module(const Source& source) { return parse::parse_source(sour
 InteractiveResult parse_interactive(const Source& source) {
   parse::Parsed p = parse::parse_source(source);
   const std::vector<Diagnostic>& found = p.result.diagnostics;
-  if (p.layout.incomplete && found.size() == 1) return {InteractiveState::Incomplete, std::move(p.result)};
+  if (p.layout.incomplete && found.size() <= 1) return {InteractiveState::Incomplete, std::move(p.result)};
   auto awaits_more = [](const Diagnostic& d) { return d.id == DiagnosticId::TryAlone || d.id == DiagnosticId::DecoratorAlone; };
   bool wrong = std::any_of(found.begin(), found.end(), [&](const Diagnostic& d) { return d.severity == Severity::Error && !awaits_more(d); });
   if (wrong) return {InteractiveState::Error, std::move(p.result)};
