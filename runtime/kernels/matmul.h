@@ -28,6 +28,12 @@ struct ProductTiles {
   bool masked;
   int max_rows[kMaxTileVectors];                           // of a tile with that many vectors, less one
   ProductTile<T> tile[kMaxTileVectors][kMaxTileRows + 1];  // [vectors - 1][rows]
+  int row_vectors;
+  ProductTile<T> row;  // one row by row_vectors vectors
+  /// c[i] = sum over p of a[i * a_row + p] x[p * x_step], or that added to c[i].
+  void (*dots)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* x, int64_t x_step, T* c, bool add);
+  /// to[p * width + j] = b[j * b_col + p] for `columns` columns, zeros for the rest of the width.
+  void (*pack_columns)(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_col, T* to);
 };
 
 struct ProductKernels {

@@ -47,22 +47,17 @@ void panel_rows(const ProductTiles<T>& tiles, int64_t rows, int64_t vectors, int
 
 // b[0 .. k) x [0 .. columns) into a dense panel `width` wide, zeros after the last column.
 template <class T>
-void pack_panel(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_k, int64_t b_col, T* to) {
-  if (b_col == 1) {
-    for (int64_t p = 0; p < k; ++p) {
-      std::memcpy(to + p * width, b + p * b_k, static_cast<size_t>(columns) * sizeof(T));
-      std::fill(to + p * width + columns, to + (p + 1) * width, T(0));
+void pack_panel(const ProductTiles<T>& tiles, int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_k, int64_t b_col, T* to) {
+  if (b_col != 1 && b_k == 1) return tiles.pack_columns(k, columns, width, b, b_col, to);
+  for (int64_t p = 0; p < k; ++p) {
+    T* row = to + p * width;
+    const T* from = b + p * b_k;
+    if (b_col == 1) {
+      std::memcpy(row, from, static_cast<size_t>(columns) * sizeof(T));
+    } else {
+      for (int64_t j = 0; j < columns; ++j) row[j] = from[j * b_col];
     }
-    return;
-  }
-  constexpr int64_t kStep = 16;
-  for (int64_t p0 = 0; p0 < k; p0 += kStep) {
-    int64_t p1 = std::min(k, p0 + kStep);
-    for (int64_t j = 0; j < columns; ++j) {
-      const T* from = b + j * b_col;
-      for (int64_t p = p0; p < p1; ++p) to[p * width + j] = from[p * b_k];
-    }
-    for (int64_t p = p0; p < p1; ++p) std::fill(to + p * width + columns, to + (p + 1) * width, T(0));
+    std::fill(row + columns, row + width, T(0));
   }
 }
 
@@ -88,8 +83,15 @@ Product<T> turned(const Product<T>& p) {
   return {1, p.m, p.k, p.b, p.b_col, p.b_k, p.a, p.a_k, p.a_row, p.c, p.m};
 }
 
+// One row by a matrix whose columns are dense: every element is a dot product.
+template <class T>
+bool is_dots(const Product<T>& p) {
+  return p.m == 1 && p.b_k == 1 && p.b_col != 1;
+}
+
 template <class T>
 bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
+  if (is_dots(p)) return true;
   if (p.b_col != 1 || !(tiles.masked || p.n % tiles.lanes == 0)) return false;
   if (p.m <= tiles.max_rows[tiles.max_vectors - 1]) return true;  // every element is used once
   return static_cast<size_t>(p.k) * static_cast<size_t>(p.n) * sizeof(T) <= kSmallBytes;
@@ -99,17 +101,42 @@ bool reads_a_in_place(const Product<T>& p) {
   return p.n <= 64 || (p.a_k == 1 && p.k <= kProductBlock && p.a_row % 256 != 0) || p.m * p.k <= 16384;
 }
 
+// Some columns of the product, all operands read where they are.
 template <class T>
-void run_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
-  Parts panels = panels_of(tiles, p.n);
+void run_columns(const Product<T>& p, const ProductTiles<T>& tiles) {
   for (int64_t p0 = 0; p0 < p.k; p0 += kProductBlock) {
-    int64_t k = std::min(kProductBlock, p.k - p0);
+    int64_t k = std::min(kProductBlock, p.k - p0), done = 0;
+    const T* a = p.a + p0 * p.a_k;
+    const T* b = p.b + p0 * p.b_k;
+    if (is_dots(p)) {
+      tiles.dots(p.n, k, b, p.b_col, a, p.a_k, p.c, p0 != 0);
+      continue;
+    }
+    if (p.m == 1) {
+      for (int64_t width = tiles.row_vectors * tiles.lanes; done + width <= p.n; done += width) {
+        tiles.row(k, a, p.a_row, p.a_k, b + done, p.b_k, p.c + done, p.c_row, tiles.lanes, p0 != 0);
+      }
+    }
+    Parts panels = panels_of(tiles, p.n - done);
     for (int64_t j = 0; j < panels.count; ++j) {
-      int64_t first = panels.start(j) * tiles.lanes, vectors = panels.size(j);
+      int64_t first = done + panels.start(j) * tiles.lanes, vectors = panels.size(j);
       int64_t columns = std::min(vectors * tiles.lanes, p.n - first);
-      panel_rows(tiles, p.m, vectors, columns, k, p.a + p0 * p.a_k, p.a_row, p.a_k, p.b + p0 * p.b_k + first, p.b_k, p.c + first, p.c_row, p0 != 0);
+      panel_rows(tiles, p.m, vectors, columns, k, a, p.a_row, p.a_k, b + first, p.b_k, p.c + first, p.c_row, p0 != 0);
     }
   }
+}
+
+template <class T>
+void run_in_place(Context& context, const Product<T>& p, const ProductTiles<T>& tiles, int threads) {
+  constexpr int64_t kColumns = 512;  // for a thread at a time
+  if (threads == 1 || p.m > 1 || p.n < 2 * kColumns || p.n * p.k < kThreadedProduct / 4) return run_columns(p, tiles);
+  context.threads().parallel_for(p.n, kColumns, [&](int64_t first, int64_t last) {
+    Product<T> part = p;
+    part.n = last - first;
+    part.b += first * p.b_col;
+    part.c += first;
+    run_columns(part, tiles);
+  });
 }
 
 // Scratch places for copies of rows: a task takes one that no other task has.
@@ -152,7 +179,7 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
     for (int64_t i = 0; i < p.m; ++i) std::fill(p.c + i * p.c_row, p.c + i * p.c_row + p.n, T(0));
     return;
   }
-  if (!scratch) return run_in_place(p, tiles);
+  if (!scratch) return run_in_place(context, p, tiles, threads);
   threads = usable_threads(threads);
   int64_t work;
   bool large = __builtin_mul_overflow(p.m * p.n, p.k, &work) || work >= kThreadedProduct;
@@ -192,7 +219,7 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
       if (interrupted()) return;
       each(panels.count, [&](int64_t j) {
         int64_t first = panels.start(j) * tiles.lanes, width = panels.size(j) * tiles.lanes;
-        pack_panel(k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k, p.b_col, packed_b + first * k);
+        pack_panel(tiles, k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k, p.b_col, packed_b + first * k);
       });
       each(rows.count * groups.count, [&](int64_t task) {
         if (interrupted()) return;

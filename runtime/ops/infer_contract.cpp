@@ -23,7 +23,9 @@ Result<void> infer_matmul(InferCall& call) {
   int64_t m = a.dims[ra - (ta ? 1 : 2)], ka = a.dims[ra - (ta ? 2 : 1)];
   int64_t n = b.dims[rb - (tb ? 2 : 1)], kb = b.dims[rb - (tb ? 1 : 2)];
   if (!may_equal(ka, kb)) {
-    return fail(ErrorKind::InvalidArgumentError, "Matrix size-incompatible: In[0]: {}, In[1]: {} [Op:{}]", shape_words(a.dims), shape_words(b.dims), name)
+    std::string flags = batched ? fmt::format(" {} {}", int{ta}, int{tb}) : std::string();
+    return fail(ErrorKind::InvalidArgumentError, "Matrix size-incompatible: In[0]: {}, In[1]: {}{} [Op:{}]", shape_words(a.dims), shape_words(b.dims), flags,
+                name)
         .with_hint(fmt::format("the inner sizes differ: {} columns on the left, {} rows on the right", ka, kb));
   }
   Dims dims;

@@ -17,6 +17,13 @@ bool may_match(std::span<const int64_t> a, std::span<const int64_t> b) {
   return true;
 }
 
+bool has_zero(std::span<const int64_t> dims) {
+  for (int64_t d : dims) {
+    if (d == 0) return true;
+  }
+  return false;
+}
+
 Result<void> check_scalar(InferCall& call, size_t operand, std::string_view what) {
   const TensorType& t = call.operands[operand].type;
   if (t.ranked && !t.dims.empty()) return invalid(call.op, "{} must be a scalar, but got: {}", what, shape_words(t.dims));
@@ -74,10 +81,7 @@ Result<void> infer_gather_nd(InferCall& call) {
     }
   }
   Dims dims = slice_of(indices.dims, 0, indices.dims.size() - 1);
-  bool any_indices = true, empty = false;
-  for (int64_t d : dims) any_indices &= d != 0;
-  for (int64_t d : x.dims) empty |= d == 0;
-  if (any_indices && all_known(dims) && empty) {
+  if (all_known(dims) && !has_zero(dims) && has_zero(x.dims)) {
     return invalid(call.op, "Requested more than 0 entries, but params is empty.  Params shape: {}", shape_words(x.dims));
   }
   dims.append(x.dims.begin() + batch + depth, x.dims.end());
@@ -106,10 +110,10 @@ Result<void> infer_scatter_nd(InferCall& call) {
   if (indices.ranked && updates.ranked && known(indices.dims.back())) {
     size_t outer = indices.dims.size() - 1;
     int64_t depth = indices.dims.back();
-    bool none = false;
-    for (int64_t d : indices.dims) none |= d == 0;
-    for (int64_t d : updates.dims) none |= d == 0;
-    if (size == 0 && !none) return invalid(call.op, "Indices and updates specified for empty output.  indices shape: {}", shape_words(indices.dims));
+    if (size == 0 && !has_zero(indices.dims)) {
+      if (has_zero(updates.dims)) return invalid(call.op, "Indices and updates specified for empty output shape");
+      return invalid(call.op, "Indices and updates specified for empty output.  indices shape: {}", shape_words(indices.dims));
+    }
     if (updates.dims.size() < outer || !may_match(slice_of(indices.dims, 0, outer), slice_of(updates.dims, 0, outer))) {
       return invalid(call.op, "Dimensions [0,{}) of indices[shape={}] must match dimensions [0,{}) of updates[shape={}]", outer, shape_words(indices.dims),
                      outer, shape_words(updates.dims));
@@ -136,6 +140,9 @@ Result<void> infer_tensor_scatter(InferCall& call) {
   if (updates.ranked && updates.dims.empty()) return invalid(call.op, "Updates shape must have rank at least one. Found:{}", shape_words(updates.dims));
   if (call.op != Op::tensor_scatter_update && !is_numeric(x.dtype)) {
     return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: numbers", dtype_tf_name(x.dtype));
+  }
+  if (x.ranked && indices.ranked && has_zero(x.dims) && all_known(indices.dims) && !has_zero(indices.dims)) {
+    return invalid(call.op, "Indices and updates specified for empty output shape");
   }
   if (x.ranked && indices.ranked && updates.ranked && known(indices.dims.back())) {
     size_t outer = indices.dims.size() - 1;

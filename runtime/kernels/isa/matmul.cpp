@@ -18,14 +18,17 @@ TFL_INLINE V multiply_add(const V& a, const V& b, const V& c) {
 
 #if TFL_HAS_AVX512
 constexpr bool kMasked = true;
+constexpr int kRowVectors = 16;
 constexpr int kMaxVectors = 4;
 constexpr int kMaxRows[kMaxTileVectors] = {14, 12, 8, 6};
 #elif TFL_HAS_AVX2
 constexpr bool kMasked = false;
+constexpr int kRowVectors = 8;
 constexpr int kMaxVectors = 2;
 constexpr int kMaxRows[kMaxTileVectors] = {8, 6, 0, 0};
 #else
 constexpr bool kMasked = false;
+constexpr int kRowVectors = 4;
 constexpr int kMaxVectors = 2;
 constexpr int kMaxRows[kMaxTileVectors] = {4, 4, 0, 0};
 #endif
@@ -37,17 +40,17 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
   V sum[Rows][Vectors];
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) {
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int j = 0; j < Vectors; ++j) sum[i][j] = V(0);
   }
   for (int64_t p = 0; p < k; ++p) {
     V row[Vectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int j = 0; j < Vectors; ++j) row[j] = kMasked && j == Vectors - 1 ? V::load_partial(b + j * n, tail) : V::load(b + j * n);
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
       V x(a[i * a_row]);
-#pragma GCC unroll 4
+#pragma GCC unroll 16
       for (int j = 0; j < Vectors; ++j) sum[i][j] = multiply_add(x, row[j], sum[i][j]);
     }
     a += a_k;
@@ -56,7 +59,7 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) {
     T* to = c + i * c_row;
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int j = 0; j < Vectors; ++j) {
       if (j < Vectors - 1) {
         if (add) sum[i][j] = V::load(to + j * n) + sum[i][j];
@@ -66,6 +69,80 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
         sum[i][j].store_partial(to + j * n, tail);
       }
     }
+  }
+}
+
+// Lane l of register i changes places with lane i of register l, one bit of the two numbers after the other.
+template <int Step, class R, int... L>
+TFL_INLINE void exchange(R& x, R& y, std::integer_sequence<int, L...>) {
+  constexpr int n = sizeof...(L);
+  R low = __builtin_shufflevector(x, y, (L & Step ? n + L - Step : L)...);
+  R high = __builtin_shufflevector(x, y, (L & Step ? n + L : L + Step)...);
+  x = low;
+  y = high;
+}
+template <int Step, class T, int N>
+TFL_INLINE void transpose(Vec<T, N> (&r)[N]) {
+  if constexpr (Step < N) {
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) {
+      if (!(i & Step)) exchange<Step>(r[i].r, r[i + Step].r, std::make_integer_sequence<int, N>());
+    }
+    transpose<Step * 2>(r);
+  }
+}
+
+// As many rows at once as a vector has lanes; blocks of the matrix are turned in registers.
+template <class T>
+void dots(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* x, int64_t x_step, T* c, bool add) {
+  constexpr int n = kLanes<T>;
+  using V = Vec<T, n>;
+  int64_t i = 0;
+  for (; i + n <= rows; i += n) {
+    const T* from = a + i * a_row;
+    V sum(0);
+    int64_t p = 0;
+    for (; p + n <= k; p += n) {
+      V block[n];
+#pragma GCC unroll 16
+      for (int l = 0; l < n; ++l) block[l] = V::load(from + l * a_row + p);
+      transpose<1>(block);
+#pragma GCC unroll 16
+      for (int l = 0; l < n; ++l) sum = multiply_add(V(x[(p + l) * x_step]), block[l], sum);
+    }
+    for (; p < k; ++p) sum = multiply_add(V(x[p * x_step]), V::load_strided(from + p, a_row), sum);
+    if (add) sum = V::load(c + i) + sum;
+    sum.store(c + i);
+  }
+  for (; i < rows; ++i) {
+    using S = Vec<T, 1>;
+    S sum(0);
+    for (int64_t p = 0; p < k; ++p) sum = multiply_add(S(x[p * x_step]), S(a[i * a_row + p]), sum);
+    if (add) sum = S(c[i]) + sum;
+    c[i] = sum.get();
+  }
+}
+
+template <class T>
+void pack_columns(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_col, T* to) {
+  constexpr int n = kLanes<T>;
+  using V = Vec<T, n>;
+  int64_t j = 0;
+  for (; j + n <= columns; j += n) {
+    const T* from = b + j * b_col;
+    int64_t p = 0;
+    for (; p + n <= k; p += n) {
+      V block[n];
+#pragma GCC unroll 16
+      for (int l = 0; l < n; ++l) block[l] = V::load(from + l * b_col + p);
+      transpose<1>(block);
+#pragma GCC unroll 16
+      for (int l = 0; l < n; ++l) block[l].store(to + (p + l) * width + j);
+    }
+    for (; p < k; ++p) V::load_strided(from + p, b_col).store(to + p * width + j);
+  }
+  for (; j < width; ++j) {
+    for (int64_t p = 0; p < k; ++p) to[p * width + j] = j < columns ? b[j * b_col + p] : T(0);
   }
 }
 
@@ -81,6 +158,10 @@ constexpr ProductTiles<T> all_tiles(std::integer_sequence<int, Vectors...>) {
   tiles.max_vectors = kMaxVectors;
   tiles.masked = kMasked;
   for (int i = 0; i < kMaxTileVectors; ++i) tiles.max_rows[i] = kMaxRows[i];
+  tiles.row_vectors = kRowVectors;
+  tiles.row = &tile<T, 1, kRowVectors>;
+  tiles.dots = &dots<T>;
+  tiles.pack_columns = &pack_columns<T>;
   (put_tiles<T, Vectors + 1>(tiles, std::make_integer_sequence<int, kMaxRows[Vectors]>()), ...);
   return tiles;
 }
