@@ -34,9 +34,6 @@ std::span<const NativeDef> gather_natives();
 std::span<const NativeDef> reduce_natives();
 std::span<const NativeDef> text_natives();
 std::span<const NativeDef> linalg_natives();
-std::span<const NativeDef> segment_natives();
 std::span<const NativeDef> random_natives();
-std::span<const NativeDef> host_natives();
-std::span<const NativeDef> variable_natives();
 
 }  // namespace tfl

@@ -184,7 +184,8 @@ Result<Value> reference_to(Interp& interp, Value* args) {
 }
 
 Result<void> init_tf(Interp& interp, Module& module) {
-  for (std::span<const NativeDef> table : {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(),
+  for (std::span<const NativeDef> table : {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(), linalg_natives(),
+                                           random_natives(),
                                            std::span<const NativeDef>(kDefs)}) {
     define_all(interp, module, table);
   }
