@@ -3,6 +3,8 @@
 
 #include "runtime/kernels/parallel.h"
 #include "runtime/kernels/philox.h"
+#include "runtime/math/log.h"
+#include "runtime/math/trig.h"
 #include "runtime/ops/infer_util.h"
 #include "runtime/tensor/element.h"
 
@@ -28,17 +30,19 @@ void normal_pair(uint32_t x0, uint32_t x1, float& a, float& b) {
   constexpr float kTwoPi = 6.2831853071795864769f;
   float u = unit_float(x0);
   if (u < 1.0e-7f) u = 1.0e-7f;
-  float angle = kTwoPi * unit_float(x1), length = std::sqrt(-2.0f * std::log(u));
-  a = std::sin(angle) * length;
-  b = std::cos(angle) * length;
+  using V = Vec<float, 4>;
+  float angle = kTwoPi * unit_float(x1), length = std::sqrt(-2.0f * math::log(V(u)).get());
+  a = math::sin(V(angle)).get() * length;
+  b = math::cos(V(angle)).get() * length;
 }
 void normal_pair(uint32_t x0, uint32_t x1, uint32_t x2, uint32_t x3, double& a, double& b) {
   constexpr double kTwoPi = 6.2831853071795864769;
   double u = unit_double(x0, x1);
   if (u < 1.0e-7) u = 1.0e-7;
-  double angle = kTwoPi * unit_double(x2, x3), length = std::sqrt(-2.0 * std::log(u));
-  a = std::sin(angle) * length;
-  b = std::cos(angle) * length;
+  using V = Vec<double, 2>;
+  double angle = kTwoPi * unit_double(x2, x3), length = std::sqrt(-2.0 * math::log(V(u)).get());
+  a = math::sin(V(angle)).get() * length;
+  b = math::cos(V(angle)).get() * length;
 }
 
 /// Elements [first, last) of groups of `width`, each from the words of its group: make(words, values) fills `width` values.
