@@ -20,16 +20,6 @@ constexpr size_t kMinSource = 64;                   // compiling less is faster 
 constexpr off_t kMaxFile = off_t{256} << 20;
 constexpr size_t kMaxFiles = 512;                   // when there are more, the older half goes
 
-std::string cache_folder() {
-  // NOLINTBEGIN(concurrency-mt-unsafe): read only
-  const char* base = std::getenv("XDG_CACHE_HOME");
-  if (base && base[0] == '/') return std::string(base) + "/tfl/bytecode";
-  const char* home = std::getenv("HOME");
-  // NOLINTEND(concurrency-mt-unsafe)
-  if (home && home[0] == '/') return std::string(home) + "/.cache/tfl/bytecode";
-  return {};
-}
-
 /// Another build of the program does not read this one's files.
 uint64_t program_identity() {
   struct stat s {};
@@ -79,9 +69,19 @@ void remove_old_files(const std::string& folder) {
 
 }  // namespace
 
+std::string bytecode_cache_folder() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): read only
+  const char* base = std::getenv("XDG_CACHE_HOME");
+  if (base && base[0] == '/') return std::string(base) + "/tfl/bytecode";
+  const char* home = std::getenv("HOME");
+  // NOLINTEND(concurrency-mt-unsafe)
+  if (home && home[0] == '/') return std::string(home) + "/.cache/tfl/bytecode";
+  return {};
+}
+
 BytecodeCache::BytecodeCache(const Source& source, std::string_view variant) {
   if (source.text.size() < kMinSource) return;
-  folder_ = cache_folder();
+  folder_ = bytecode_cache_folder();
   if (folder_.empty()) return;
   uint64_t seed = format::checksum(variant, format::format_version()) ^ program_identity();
   uint64_t first = format::checksum(source.text, seed);

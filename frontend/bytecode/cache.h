@@ -12,6 +12,9 @@
 
 namespace tfl {
 
+/// Where the cache is: empty when there is no place for one (no home folder).
+std::string bytecode_cache_folder();
+
 class BytecodeCache {
  public:
   /// `variant`: what else than the text decides the code.

@@ -1,0 +1,220 @@
+#include "cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/version.h"
+#include "frontend/diagnostics/suggest.h"
+
+namespace tfl::cli {
+
+namespace {
+
+/// "2G", "512M", "1.5GiB", "1000000": bytes; false when it is none.
+bool parse_size(const std::string& text, size_t& bytes) {
+  char* end = nullptr;
+  double n = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || !(n > 0)) return false;
+  std::string unit;
+  for (const char* p = end; *p; ++p) unit += static_cast<char>(std::toupper(static_cast<unsigned char>(*p)));
+  double scale = 1;
+  if (unit == "K" || unit == "KB" || unit == "KIB") scale = 1024.0;
+  else if (unit == "M" || unit == "MB" || unit == "MIB") scale = 1024.0 * 1024;
+  else if (unit == "G" || unit == "GB" || unit == "GIB") scale = 1024.0 * 1024 * 1024;
+  else if (unit == "T" || unit == "TB" || unit == "TIB") scale = 1024.0 * 1024 * 1024 * 1024;
+  else if (!unit.empty() && unit != "B") return false;
+  if (n * scale > 9e18) return false;
+  bytes = static_cast<size_t>(n * scale);
+  return bytes > 0;
+}
+
+/// "10", "10s", "250ms", "2m", "1h": seconds.
+bool parse_duration(const std::string& text, double& seconds) {
+  char* end = nullptr;
+  double n = std::strtod(text.c_str(), &end);
+  std::string unit = end;
+  if (end == text.c_str() || !(n > 0)) return false;
+  if (unit == "ms") n /= 1000;
+  else if (unit == "m" || unit == "min") n *= 60;
+  else if (unit == "h") n *= 3600;
+  else if (!unit.empty() && unit != "s") return false;
+  seconds = n;
+  return n <= 1e9;
+}
+
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+int usage_error(const std::string& message, std::string_view near = {}) {
+  std::string text = "tfl: error: " + message;
+  if (!near.empty()) text += "; did you mean " + in_quotes(near) + "?";
+  std::fprintf(stderr, "%s\nTry 'tfl --help'.\n", text.c_str());
+  return 2;
+}
+
+struct Limit {
+  std::string memory, timeout;
+};
+
+void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
+  app.add_option("--max-memory", limit.memory, "Memory for tensors and host values, e.g. 2G (default: 80 % of the machine)")->envname("TFL_MAX_MEMORY")->type_name("SIZE");
+  app.add_option("--timeout", limit.timeout, "End the run after this time, e.g. 10s (default: never)")->envname("TFL_TIMEOUT")->type_name("TIME");
+  app.add_option("--max-depth", out.limits.depth, "Calls within calls before RecursionError (default: 1000)")->envname("TFL_MAX_DEPTH")->check(CLI::Range(10, 1000000))->type_name("N");
+  app.add_option("--threads", out.limits.threads, "Threads to compute with (default: all processors)")->envname("TFL_THREADS")->check(CLI::Range(1, 1024))->type_name("N");
+  app.add_option("--allow-read", out.allow_read, "A folder that scripts may read, beside their own and the working directory")->type_name("DIR")->expected(1)->take_all();
+  app.add_option("--allow-write", out.allow_write, "A folder that scripts may read and write")->type_name("DIR")->expected(1)->take_all();
+  app.add_flag("--allow-all", out.allow_all, "Scripts may use every file that you may");
+  app.add_flag("!--no-cache", out.use_cache, "Neither read nor write the bytecode cache");
+}
+
+void add_color(CLI::App& app, Arguments& out) {
+  app.add_option("--color", out.color, "Colour in messages: auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}))->type_name("WHEN");
+}
+
+int finish_limits(const Limit& limit, Arguments& out) {
+  if (!limit.memory.empty() && !parse_size(limit.memory, out.limits.memory)) return usage_error("--max-memory: " + in_quotes(limit.memory) + " is no size; write 512M or 2G");
+  if (!limit.timeout.empty() && !parse_duration(limit.timeout, out.limits.timeout)) {
+    return usage_error("--timeout: " + in_quotes(limit.timeout) + " is no time; write 10s or 250ms");
+  }
+  return -1;
+}
+
+std::string_view nearest_option(const CLI::App& app, const std::string& given, std::vector<std::string>& storage) {
+  for (const CLI::Option* o : app.get_options()) {
+    for (const std::string& name : o->get_lnames()) storage.push_back("--" + name);
+  }
+  std::vector<std::string_view> names(storage.begin(), storage.end());
+  return suggest(given.substr(0, given.find('=')), names);
+}
+
+}  // namespace
+
+int parse_arguments(int argc, char** argv, Arguments& out) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "info", "cache", "completion", "help"};
+  std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
+  if (words.empty()) words.push_back("repl");
+  if (words[0] == "help") words[0] = "--help";
+  const std::string first = words[0];
+  bool is_command = std::find(known.begin(), known.end(), first) != known.end();
+  bool is_global = first == "--help" || first == "-h" || first == "--version" || first == "-V";
+  if (!is_command && !is_global) {
+    bool file = first == "-" || first[0] == '-' || first.find('.') != std::string::npos || first.find('/') != std::string::npos;
+    if (!file) {
+      if (std::FILE* f = std::fopen(first.c_str(), "rb")) {
+        std::fclose(f);
+      } else {
+        return usage_error("there is no command or file " + in_quotes(first), suggest(first, known));
+      }
+    }
+    words.insert(words.begin(), "run");
+  }
+
+  CLI::App app("TFL: a tensor scripting language. `tfl FILE` runs a script.", "tfl");
+  app.set_version_flag("-V,--version", std::string("tfl ") + kVersion);
+  app.require_subcommand(0, 1);
+  app.footer("Everything after FILE belongs to the script. Exit codes: 0 done, 1 uncaught exception or failed test, 2 usage, 3 error found before\nrunning, 4 time limit, 130 Ctrl-C.");
+  Limit limit;
+
+  CLI::App* run = app.add_subcommand("run", "Run a script: FILE, - for standard input, or -e CODE");
+  run->prefix_command();
+  run->add_option("-e", out.code, "Run CODE instead of a file")->type_name("CODE");
+  add_run_options(*run, out, limit);
+  add_color(*run, out);
+  run->footer("Arguments: [FILE] [ARGS...]");
+
+  CLI::App* check = app.add_subcommand("check", "Find errors without running");
+  check->add_option("files", out.files, "Scripts to look at")->required()->type_name("FILE");
+  add_color(*check, out);
+
+  CLI::App* repl = app.add_subcommand("repl", "Type statements and see their values");
+  add_run_options(*repl, out, limit);
+  add_color(*repl, out);
+
+  CLI::App* test = app.add_subcommand("test", "Run the tests of test_*.tfl and *_test.tfl files");
+  test->add_option("files", out.files, "Files, folders or FILE::TEST (default: the working directory)")->type_name("FILE");
+  test->add_option("-k", out.test.keyword, "Only tests whose name matches an expression of words, and, or, not")->type_name("EXPR");
+  test->add_flag("-v,--verbose", out.test.verbose, "A line for each test");
+  test->add_flag("-q,--quiet", out.test.quiet, "Only the summary");
+  test->add_flag("-s", out.test.show_output, "Show what tests print at once");
+  bool stop_at_first = false;
+  test->add_flag("-x,--exitfirst", stop_at_first, "Stop at the first failure");
+  test->add_option("--maxfail", out.test.max_failures, "Stop after this many failures")->check(CLI::Range(1, 1000000))->type_name("N");
+  test->add_option("--durations", out.test.durations, "List the N slowest tests (0: all)")->check(CLI::Range(0, 1000000))->type_name("N");
+  test->add_option("--junitxml,--junit-xml", out.test.junit, "Write the results as JUnit XML")->type_name("FILE");
+  test->add_flag("--collect-only,--co", out.test.collect_only, "List the tests, run none");
+  add_run_options(*test, out, limit);
+  add_color(*test, out);
+
+  CLI::App* dump = app.add_subcommand("dump", "Show what a script is turned into");
+  bool tokens = false, ast = false, bytecode = false;
+  CLI::Option* kind_tokens = dump->add_flag("--tokens", tokens, "Tokens");
+  CLI::Option* kind_ast = dump->add_flag("--ast", ast, "Syntax tree (default)");
+  CLI::Option* kind_bytecode = dump->add_flag("--bytecode", bytecode, "Bytecode");
+  kind_ast->excludes(kind_tokens);
+  kind_bytecode->excludes(kind_tokens)->excludes(kind_ast);
+  dump->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+  add_color(*dump, out);
+
+  CLI::App* info = app.add_subcommand("info", "Version, processor, memory, folders");
+  CLI::App* cache = app.add_subcommand("cache", "What the bytecode cache holds");
+  cache->add_flag("--clear", out.clear_cache, "Empty it");
+  CLI::App* completion = app.add_subcommand("completion", "Completion script for a shell");
+  completion->add_option("shell", out.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}))->type_name("SHELL");
+
+  CLI::App* const subcommands[] = {run, check, repl, test, dump, info, cache, completion};
+  CLI::App* chosen = nullptr;
+  for (CLI::App* s : subcommands) {
+    if (s->get_name() == words[0]) chosen = s;
+  }
+  try {
+    std::vector<std::string> reversed(words.rbegin(), words.rend());
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp& e) {
+    return app.exit(e);
+  } catch (const CLI::CallForVersion& e) {
+    return app.exit(e);
+  } catch (const CLI::ExtrasError&) {
+    std::vector<std::string> storage;
+    std::vector<std::string> extras = app.remaining(true);
+    std::string extra = extras.empty() ? words.back() : extras.front();
+    if (extra[0] == '-' && chosen) return usage_error("unknown flag " + in_quotes(extra) + " of 'tfl " + chosen->get_name() + "'", nearest_option(*chosen, extra, storage));
+    return usage_error("unexpected argument " + in_quotes(extra));
+  } catch (const CLI::ParseError& e) {
+    return usage_error(e.what());
+  }
+  if (int code = finish_limits(limit, out); code >= 0) return code;
+  if (stop_at_first) out.test.max_failures = 1;
+
+  if (chosen == run) {
+    out.command = Command::Run;
+    out.script = run->remaining();
+    out.from_code = run->count("-e") > 0;
+    if (out.from_code) {
+      out.script.insert(out.script.begin(), "-c");
+    } else if (out.script.empty()) {
+      return usage_error("'tfl run' needs a FILE, - for standard input, or -e CODE");
+    } else if (out.script[0].size() > 1 && out.script[0][0] == '-') {
+      std::vector<std::string> storage;
+      return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl run'", nearest_option(*run, out.script[0], storage));
+    }
+  } else if (chosen == check) {
+    out.command = Command::Check;
+  } else if (chosen == repl) {
+    out.command = Command::Repl;
+  } else if (chosen == test) {
+    out.command = Command::Test;
+  } else if (chosen == dump) {
+    out.command = Command::Dump;
+    out.dump = tokens ? DumpKind::Tokens : bytecode ? DumpKind::Bytecode : DumpKind::Ast;
+  } else if (chosen == cache) {
+    out.command = Command::Cache;
+  } else if (chosen == completion) {
+    out.command = Command::Completion;
+  } else {
+    out.command = Command::Info;
+  }
+  return -1;
+}
+
+}  // namespace tfl::cli

@@ -1,0 +1,50 @@
+// What the user asked for: one struct for all commands, filled from the command line and the environment.
+// Only arguments.cpp knows the library that parses it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tfl::cli {
+
+enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Info, Cache, Completion };
+
+enum class DumpKind : uint8_t { Tokens, Ast, Bytecode };
+
+struct Limits {
+  size_t memory = 0;     // bytes; 0: 80 % of the machine
+  double timeout = 0;    // seconds; 0: none
+  int depth = 1000;      // calls
+  int threads = 0;       // 0: all processors
+};
+
+struct TestOptions {
+  std::string keyword;   // -k
+  bool verbose = false, quiet = false, show_output = false, collect_only = false;
+  int max_failures = 0;  // 0: no limit
+  int durations = -1;    // slowest tests to list; -1: none
+  std::string junit;     // file
+};
+
+struct Arguments {
+  Command command = Command::Run;
+  std::vector<std::string> files;   // what to check, dump, test
+  bool from_code = false;           // -e
+  std::string code;
+  std::vector<std::string> script;  // sys.argv of the script
+  Limits limits;
+  std::vector<std::string> allow_read, allow_write;
+  bool allow_all = false;
+  bool use_cache = true;
+  std::string color = "auto";
+  DumpKind dump = DumpKind::Ast;
+  TestOptions test;
+  bool clear_cache = false;
+  std::string shell;                // of completion
+};
+
+/// Fills `out`; when the program has nothing left to do (help, version, wrong usage) gives the exit code, else -1.
+int parse_arguments(int argc, char** argv, Arguments& out);
+
+}  // namespace tfl::cli

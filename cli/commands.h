@@ -1,0 +1,17 @@
+// The commands of the program, one function each; they give the exit code.
+#pragma once
+
+#include "cli/arguments.h"
+
+namespace tfl::cli {
+
+int run_script(const Arguments& arguments);
+int check_files(const Arguments& arguments);
+int dump_file(const Arguments& arguments);
+int show_info(const Arguments& arguments);
+int manage_cache(const Arguments& arguments);
+int print_completion(const Arguments& arguments);
+int run_repl(const Arguments& arguments);
+int run_tests(const Arguments& arguments);
+
+}  // namespace tfl::cli

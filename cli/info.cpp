@@ -1,0 +1,141 @@
+// tfl info, cache, completion: about the program itself.
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "cli/version.h"
+#include "frontend/bytecode/cache.h"
+
+namespace tfl::cli {
+
+namespace {
+
+std::string processor_name() {
+  std::string name = "unknown";
+  if (std::FILE* f = std::fopen("/proc/cpuinfo", "r")) {
+    char line[512];
+    while (std::fgets(line, sizeof line, f)) {
+      std::string_view s(line);
+      if (s.starts_with("model name")) {
+        size_t colon = s.find(':');
+        name = std::string(s.substr(colon + 2));
+        while (!name.empty() && name.back() == '\n') name.pop_back();
+        break;
+      }
+    }
+    std::fclose(f);
+  }
+  return name;
+}
+
+std::string size_text(size_t bytes) {
+  double n = static_cast<double>(bytes);
+  const char* unit = "B";
+  for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
+    if (n < 1024) break;
+    n /= 1024;
+    unit = next;
+  }
+  return fmt::format("{:.{}f} {}", n, *unit == 'B' ? 0 : 1, unit);
+}
+
+/// Calls visit(path, bytes) for each file of a folder.
+template <class F>
+void for_each_file(const std::string& folder, F&& visit) {
+  DIR* d = opendir(folder.c_str());
+  if (!d) return;
+  while (dirent* entry = readdir(d)) {
+    std::string path = folder + "/" + entry->d_name;
+    struct stat s {};
+    if (stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode)) visit(path, static_cast<size_t>(s.st_size));
+  }
+  closedir(d);
+}
+
+constexpr std::string_view kBash = R"(_tfl() {
+  local cur=${COMP_WORDS[COMP_CWORD]}
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "run check repl test dump info cache completion --help --version" -- "$cur") $(compgen -f -X '!*.tfl' -- "$cur") $(compgen -d -- "$cur"))
+    return
+  fi
+  case $cur in
+    --*) COMPREPLY=($(compgen -W "--max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --no-cache --color --tokens --ast --bytecode --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
+    *) [ "${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) || COMPREPLY=($(compgen -f -- "$cur")) ;;
+  esac
+}
+complete -o filenames -F _tfl tfl
+)";
+
+constexpr std::string_view kZsh = R"(#compdef tfl
+_tfl() {
+  local -a commands
+  commands=('run:run a script' 'check:find errors without running' 'repl:type statements' 'test:run tests' 'dump:show tokens, tree or bytecode' 'info:about this program' 'cache:the bytecode cache' 'completion:completion script')
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    _files -g '*.tfl'
+  else
+    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--no-cache[no bytecode cache]' '--color=[colour]:when:(auto always never)' '*:file:_files'
+  fi
+}
+_tfl "$@"
+)";
+
+constexpr std::string_view kFish = R"(complete -c tfl -n __fish_use_subcommand -a 'run' -d 'Run a script'
+complete -c tfl -n __fish_use_subcommand -a 'check' -d 'Find errors without running'
+complete -c tfl -n __fish_use_subcommand -a 'repl' -d 'Type statements and see their values'
+complete -c tfl -n __fish_use_subcommand -a 'test' -d 'Run tests'
+complete -c tfl -n __fish_use_subcommand -a 'dump' -d 'Show tokens, tree or bytecode'
+complete -c tfl -n __fish_use_subcommand -a 'info cache completion'
+complete -c tfl -l max-memory -l timeout -l max-depth -l threads -x
+complete -c tfl -l allow-read -l allow-write -x -a '(__fish_complete_directories)'
+complete -c tfl -l allow-all -l no-cache
+complete -c tfl -l color -x -a 'auto always never'
+)";
+
+}  // namespace
+
+int show_info(const Arguments& a) {
+  Session session(a, "");
+  std::string cache = bytecode_cache_folder();
+  std::string text = fmt::format(
+      "tfl {}\n"
+      "processor     {}\n"
+      "threads       {}\n"
+      "memory limit  {}\n"
+      "cache         {}\n"
+      "devices       CPU:0\n",
+      kVersion, processor_name(), session.context.thread_count(), size_text(session.context.memory.limit()), cache.empty() ? "none (no home folder)" : cache);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+int manage_cache(const Arguments& a) {
+  std::string folder = bytecode_cache_folder();
+  if (folder.empty()) {
+    std::fputs("tfl: there is no cache: HOME and XDG_CACHE_HOME are not set\n", stderr);
+    return kExitUncaught;
+  }
+  size_t files = 0, bytes = 0, failed = 0;
+  for_each_file(folder, [&](const std::string& path, size_t size) {
+    ++files;
+    bytes += size;
+    if (a.clear_cache && unlink(path.c_str()) != 0) ++failed;
+  });
+  std::string text = fmt::format("{}: {} scripts, {}{}\n", folder, files, size_text(bytes), a.clear_cache ? ", removed" : "");
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (failed) std::fprintf(stderr, "tfl: %zu files could not be removed\n", failed);
+  return failed ? kExitUncaught : 0;
+}
+
+int print_completion(const Arguments& a) {
+  std::string_view text = a.shell == "bash" ? kBash : a.shell == "zsh" ? kZsh : kFish;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace tfl::cli

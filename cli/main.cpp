@@ -1,0 +1,38 @@
+// The program `tfl`: arguments to commands, and nothing else.
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+
+namespace {
+
+int dispatch(int argc, char** argv) {
+  using namespace tfl::cli;
+  Arguments arguments;
+  if (int code = parse_arguments(argc, argv, arguments); code >= 0) return code;
+  switch (arguments.command) {
+    case Command::Run: return run_script(arguments);
+    case Command::Check: return check_files(arguments);
+    case Command::Repl: return run_repl(arguments);
+    case Command::Test: return run_tests(arguments);
+    case Command::Dump: return dump_file(arguments);
+    case Command::Info: return show_info(arguments);
+    case Command::Cache: return manage_cache(arguments);
+    case Command::Completion: return print_completion(arguments);
+  }
+  return 70;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Nothing of TFL throws; what a library throws all the same is an internal error and not an abort.
+  try {
+    return dispatch(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "tfl: internal error: %s\n", e.what());
+  } catch (...) {
+    std::fprintf(stderr, "tfl: internal error\n");
+  }
+  return 70;
+}

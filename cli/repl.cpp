@@ -1,0 +1,235 @@
+// tfl repl: statements typed at a prompt. libedit gives editing and history on a terminal; a pipe is read as it comes.
+#include <editline/readline.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "cli/version.h"
+#include "frontend/diagnostics/render.h"
+#include "frontend/object/attributes.h"
+#include "frontend/object/protocol.h"
+#include "frontend/parse/parse.h"
+
+namespace tfl::cli {
+
+namespace {
+
+// libedit's completion hook has no parameters; it finds the prompt that is running through this pointer.
+constinit class Prompt* active = nullptr;
+
+bool make_folders(const std::string& path) {
+  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) mkdir(path.substr(0, at).c_str(), 0700);
+  return true;
+}
+
+std::string history_file() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state && state[0] == '/') return std::string(state) + "/tfl/history";
+  const char* home = std::getenv("HOME");
+  return home && home[0] == '/' ? std::string(home) + "/.local/state/tfl/history" : std::string();
+}
+
+class Prompt {
+ public:
+  explicit Prompt(const Arguments& arguments) : session_(arguments, ""), terminal_(isatty(0) && isatty(1)) {}
+
+  int run() {
+    Interp& interp = session_.interp;
+    main_ = session_.main_module("__main__", "");
+    if (terminal_) {
+      start_editing();
+      std::printf("TFL %s. Ctrl-D leaves; help is at `tfl --help`.\n", kVersion);
+    }
+    int code = 0;
+    uint32_t line_number = 1;
+    for (;;) {
+      std::string text;
+      std::string line;
+      if (!read_line(">>> ", line)) break;
+      text = line + "\n";
+      uint32_t lines = 1;
+      bool end = false;
+      auto source = std::make_shared<Source>("<stdin>", text);
+      source->first_line = line_number;
+      InteractiveResult parsed = parse_interactive(*source);
+      while (parsed.state == InteractiveState::Incomplete) {
+        if (!read_line("... ", line)) {
+          end = true;
+          text += "\n";
+        } else {
+          text += line + "\n";
+          ++lines;
+        }
+        source = std::make_shared<Source>("<stdin>", text);
+        source->first_line = line_number;
+        parsed = parse_interactive(*source);
+        if (end) break;
+      }
+      line_number += lines;
+      if (terminal_ && text.find_first_not_of(" \n\t") != std::string::npos) remember(text);
+      if (interrupted_) {
+        interrupted_ = false;
+        continue;
+      }
+      code = execute(source);
+      if (leaving_) break;
+      if (end) break;
+    }
+    if (terminal_) {
+      if (!leaving_) std::printf("\n");
+      save_history();
+    }
+    interp.streams.flush();
+    return leaving_ ? code : 0;
+  }
+
+  /// Names that continue `prefix`; libedit takes them one by one.
+  std::vector<std::string> completions(const std::string& prefix) {
+    Interp& interp = session_.interp;
+    std::vector<std::string> found;
+    size_t dot = prefix.rfind('.');
+    auto add_keys = [&](const Value& dict, const std::string& before, const std::string& start) {
+      for (const Dict::Entry& e : dict.as<Dict>()->entries) {
+        if (e.key.is_str() && e.key.as<Str>()->text.starts_with(start) && (!start.empty() || e.key.as<Str>()->text[0] != '_')) {
+          found.push_back(before + e.key.as<Str>()->text);
+        }
+      }
+    };
+    if (dot == std::string::npos) {
+      add_keys(main_.as<Module>()->dict, "", prefix);
+      add_keys(interp.builtins.as<Module>()->dict, "", prefix);
+      for (const char* word : {"and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if",
+                               "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"}) {
+        if (std::string_view(word).starts_with(prefix)) found.push_back(word);
+      }
+      return found;
+    }
+    // Walks the attributes up to the last dot; only names, so that completion runs nothing but look-ups.
+    std::string path = prefix.substr(0, dot);
+    Value v;
+    size_t at = 0;
+    for (;;) {
+      size_t next = path.find('.', at);
+      Str* name = interp.intern(path.substr(at, next == std::string::npos ? std::string::npos : next - at));
+      if (at == 0) {
+        v = dict_get_str(main_.as<Module>()->dict.as<Dict>(), name);
+        if (v.is_empty()) v = dict_get_str(interp.builtins.as<Module>()->dict.as<Dict>(), name);
+      } else {
+        auto found_value = find_attr(interp, v, name);
+        v = found_value ? found_value.take() : Value();
+      }
+      if (v.is_empty()) return found;
+      if (next == std::string::npos) break;
+      at = next + 1;
+    }
+    Value dir = dict_get_str(interp.builtins.as<Module>()->dict.as<Dict>(), interp.intern("dir"));
+    auto names = interp.call(dir, {v});
+    if (!names || !names->is(Kind::List)) return found;
+    std::string start = prefix.substr(dot + 1);
+    for (const Value& n : names->as<List>()->items) {
+      if (n.is_str() && n.as<Str>()->text.starts_with(start) && (!start.empty() || n.as<Str>()->text[0] != '_')) found.push_back(path + "." + n.as<Str>()->text);
+    }
+    return found;
+  }
+
+  size_t completion_at = 0;
+  std::vector<std::string> completion_list;
+
+ private:
+  bool read_line(const char* prompt, std::string& line) {
+    line.clear();
+    if (terminal_) {
+      session_.interp.streams.flush();
+      char* text = ::readline(prompt);
+      if (session_.context.interrupt.fetch_and(~kInterruptKeyboard) & kInterruptKeyboard) {
+        std::printf("\nKeyboardInterrupt\n");
+        interrupted_ = true;
+        std::free(text);
+        return true;
+      }
+      if (!text) return false;
+      line = text;
+      std::free(text);
+      return true;
+    }
+    int c;
+    while ((c = std::getc(stdin)) != EOF && c != '\n') line += static_cast<char>(c);
+    return c != EOF || !line.empty();
+  }
+
+  int execute(const std::shared_ptr<Source>& source) {
+    Interp& interp = session_.interp;
+    CompileOptions options;
+    options.show_results = true;
+    CompileResult compiled = compile_module(interp, source, options);
+    if (!compiled.diagnostics.empty()) interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
+    if (compiled.code.is_empty()) return kExitFoundBefore;
+    auto done = interp.run_module(compiled.code, main_);
+    interp.streams.flush();
+    session_.context.interrupt.fetch_and(~kInterruptKeyboard);
+    if (done) return 0;
+    Value e = interp.exception_of(done.error());
+    leaving_ = interp.stopped || interp.is_instance(e, interp.exception_type(ErrorKind::SystemExit));
+    if (!leaving_ && interp.is_instance(e, interp.exception_type(ErrorKind::KeyboardInterrupt))) {
+      interp.streams.err("KeyboardInterrupt\n");
+      return kExitInterrupted;
+    }
+    return session_.report(done.error());
+  }
+
+  void start_editing() {
+    rl_initialize();
+    active = this;
+    rl_completion_entry_function = [](const char* text, int state) -> char* {
+      if (state == 0) {
+        active->completion_list = active->completions(text);
+        active->completion_at = 0;
+      }
+      return active->completion_at < active->completion_list.size() ? strdup(active->completion_list[active->completion_at++].c_str()) : nullptr;
+    };
+    using_history();
+    stifle_history(2000);
+    history_ = history_file();
+    if (!history_.empty()) {
+      make_folders(history_);
+      read_history(history_.c_str());
+    }
+  }
+
+  void remember(const std::string& text) {
+    size_t from = 0;
+    while (from < text.size()) {
+      size_t to = text.find('\n', from);
+      if (to > from) add_history(text.substr(from, to - from).c_str());
+      if (to == std::string::npos) break;
+      from = to + 1;
+    }
+  }
+
+  void save_history() {
+    active = nullptr;
+    if (history_.empty()) return;
+    // Written beside the file and renamed: whole or not at all.
+    std::string fresh = history_ + "." + std::to_string(getpid());
+    if (write_history(fresh.c_str()) == 0) rename(fresh.c_str(), history_.c_str());
+    else unlink(fresh.c_str());
+  }
+
+  Session session_;
+  bool terminal_;
+  bool leaving_ = false;
+  bool interrupted_ = false;
+  Value main_;
+  std::string history_;
+};
+
+}  // namespace
+
+int run_repl(const Arguments& arguments) { return Prompt(arguments).run(); }
+
+}  // namespace tfl::cli

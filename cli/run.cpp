@@ -1,0 +1,86 @@
+// tfl run, check, dump: from a source text to what was asked for.
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "frontend/ast/dump.h"
+#include "frontend/diagnostics/render.h"
+#include "frontend/parse/parse.h"
+
+namespace tfl::cli {
+
+namespace {
+
+void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+}  // namespace
+
+int run_script(const Arguments& a) {
+  const std::string& name = a.script[0];
+  std::string text, shown = name;
+  if (a.from_code) {
+    text = a.code;
+    shown = "<string>";
+  } else {
+    if (!read_source(name, text)) return kExitUsage;
+    if (name == "-") shown = "<stdin>";
+  }
+  std::string file = a.from_code || name == "-" ? std::string() : name;
+  Session session(a, file);
+  Interp& interp = session.interp;
+  auto source = std::make_shared<const Source>(shown, std::move(text));
+  CompileResult compiled = file.empty() ? compile_module(interp, source) : compile_cached(interp, source);
+  if (!compiled.diagnostics.empty()) interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
+  if (compiled.code.is_empty()) return kExitFoundBefore;
+  Value module = session.main_module("__main__", file);
+  auto done = interp.run_module(compiled.code, module);
+  int code = done ? 0 : session.report(done.error());
+  interp.streams.flush();
+  return code;
+}
+
+int check_files(const Arguments& a) {
+  Session session(a, a.files[0]);
+  int worst = 0;
+  size_t errors = 0;
+  for (const std::string& name : a.files) {
+    std::string text;
+    if (!read_source(name, text)) {
+      worst = kExitUsage;
+      continue;
+    }
+    auto source = std::make_shared<const Source>(name == "-" ? "<stdin>" : name, std::move(text));
+    CompileOptions options;
+    options.check_names = true;
+    CompileResult compiled = compile_module(session.interp, source, options);
+    if (!compiled.diagnostics.empty()) print(stderr, render_diagnostics(*source, compiled.diagnostics, session.interp.options.color));
+    for (const Diagnostic& d : compiled.diagnostics) errors += d.severity == Severity::Error;
+  }
+  return worst ? worst : errors ? kExitFoundBefore : 0;
+}
+
+int dump_file(const Arguments& a) {
+  std::string text;
+  if (!read_source(a.files[0], text)) return kExitUsage;
+  auto source = std::make_shared<const Source>(a.files[0] == "-" ? "<stdin>" : a.files[0], std::move(text));
+  if (a.dump == DumpKind::Tokens) {
+    print(stdout, dump_tokens(*source));
+    return 0;
+  }
+  if (a.dump == DumpKind::Ast) {
+    ParseResult parsed = parse_module(*source);
+    if (!parsed.diagnostics.empty()) print(stderr, render_diagnostics(*source, parsed.diagnostics, use_color(a)));
+    if (!parsed.ok()) return kExitFoundBefore;
+    print(stdout, ast::dump_ast(parsed.module));
+    return 0;
+  }
+  Session session(a, a.files[0]);
+  CompileResult compiled = compile_module(session.interp, source);
+  if (!compiled.diagnostics.empty()) print(stderr, render_diagnostics(*source, compiled.diagnostics, use_color(a)));
+  if (compiled.code.is_empty()) return kExitFoundBefore;
+  print(stdout, dump_code(session.interp, compiled.code));
+  return 0;
+}
+
+}  // namespace tfl::cli

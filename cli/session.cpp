@@ -1,0 +1,153 @@
+#include "cli/session.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "frontend/object/attributes.h"
+#include "frontend/object/protocol.h"
+#include "frontend/parse/source.h"
+
+namespace tfl::cli {
+
+namespace {
+
+// A signal handler has no parameters: what it sets is reached through this one pointer, which a Session owns while it lives.
+constinit std::atomic<std::atomic<uint32_t>*> interrupt_flag{nullptr};
+
+void on_interrupt(int) {
+  std::atomic<uint32_t>* flag = interrupt_flag.load();
+  // A second Ctrl-C before the first was seen ends the program.
+  if (!flag || (flag->load() & kInterruptKeyboard)) _exit(kExitInterrupted);
+  flag->fetch_or(kInterruptKeyboard);
+}
+
+void on_alarm(int) {
+  if (std::atomic<uint32_t>* flag = interrupt_flag.load()) flag->fetch_or(kInterruptTimeout);
+}
+
+void install(int signal_number, void (*handler)(int), int flags) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal_number, &action, nullptr);
+}
+
+InterpOptions interp_options(const Arguments& a, const std::string& file) {
+  InterpOptions o;
+  o.max_depth = a.limits.depth;
+  o.argv = a.script;
+  if (size_t slash = file.rfind('/'); slash != std::string::npos) o.script_folder = slash == 0 ? "/" : file.substr(0, slash);
+  o.allow_read = a.allow_read;
+  o.allow_write = a.allow_write;
+  o.allow_all = a.allow_all;
+  o.use_cache = a.use_cache;
+  o.rewrite_asserts = a.command == Command::Test;
+  o.color = use_color(a);
+  return o;
+}
+
+}  // namespace
+
+bool use_color(const Arguments& a) {
+  if (a.color != "auto") return a.color == "always";
+  const char* no = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return !(no && *no) && isatty(2) && !(term && std::strcmp(term, "dumb") == 0);
+}
+
+bool read_source(const std::string& path, std::string& text) {
+  std::FILE* f = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (!f) {
+    std::fprintf(stderr, "tfl: can't open file '%s': [Errno %d] %s\n", path.c_str(), errno, std::strerror(errno));
+    return false;
+  }
+  struct stat s {};
+  if (fstat(fileno(f), &s) == 0 && S_ISDIR(s.st_mode)) {
+    std::fprintf(stderr, "tfl: can't run '%s': it is a folder\n", path.c_str());
+    if (f != stdin) std::fclose(f);
+    return false;
+  }
+  char buffer[65536];
+  size_t n;
+  while ((n = std::fread(buffer, 1, sizeof buffer, f)) > 0 && text.size() <= kMaxSourceBytes) text.append(buffer, n);
+  bool failed = std::ferror(f) != 0;
+  int error = errno;
+  if (f != stdin) std::fclose(f);
+  if (failed) std::fprintf(stderr, "tfl: can't read '%s': [Errno %d] %s\n", path.c_str(), error, std::strerror(error));
+  else if (text.size() > kMaxSourceBytes) std::fprintf(stderr, "tfl: '%s' is too large for a script (more than %zu bytes)\n", path.c_str(), kMaxSourceBytes);
+  return !failed && text.size() <= kMaxSourceBytes;
+}
+
+Session::Session(const Arguments& arguments, const std::string& file)
+    : context(ContextOptions{arguments.limits.memory, arguments.limits.threads}), interp(context, interp_options(arguments, file)), arguments_(arguments) {
+  interrupt_flag.store(&context.interrupt);
+  install(SIGINT, on_interrupt, 0);
+  install(SIGPIPE, SIG_IGN, 0);
+  if (arguments.limits.timeout > 0) {
+    install(SIGALRM, on_alarm, 0);
+    timer_t timer;
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGALRM;
+    timer_create(CLOCK_MONOTONIC, &event, &timer);
+    itimerspec when{};
+    when.it_value.tv_sec = static_cast<time_t>(arguments.limits.timeout);
+    when.it_value.tv_nsec = static_cast<long>((arguments.limits.timeout - static_cast<double>(when.it_value.tv_sec)) * 1e9);
+    if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0) when.it_value.tv_nsec = 1;
+    when.it_interval.tv_nsec = 100000000;  // again and again: a sleeping system call may be entered after the first
+    timer_settime(timer, 0, &when, nullptr);
+  }
+}
+
+Session::~Session() {
+  interp.streams.flush();
+  interrupt_flag.store(nullptr);
+}
+
+Value Session::main_module(const std::string& name, const std::string& file) {
+  Value module = interp.module(name);
+  Dict* names = module.as<Module>()->dict.as<Dict>();
+  if (!file.empty()) {
+    module.as<Module>()->file = interp.str(file);
+    dict_set_str(names, interp.sym.__file__, interp.str(file));
+  }
+  dict_set_str(interp.modules.as<Dict>(), interp.intern(name), module);
+  return module;
+}
+
+int Session::report(Error& error) {
+  Value e = interp.exception_of(error);
+  if (interp.stopped) {
+    std::string place;
+    Exception* x = e.as<Exception>();
+    for (const TraceEntry& entry : x->trace) {
+      if (entry.code->source && !entry.code->source->internal) {
+        place = fmt::format(", at {}:{}", entry.code->source->name, entry.span.line);
+        break;
+      }
+    }
+    interp.streams.err(fmt::format("tfl: the time limit of {:g} s was reached{}\n", arguments_.limits.timeout, place));
+    return kExitTimeout;
+  }
+  if (interp.is_instance(e, interp.exception_type(ErrorKind::SystemExit))) {
+    auto code = get_attr(interp, e, interp.sym.code);
+    if (!code || code->is_none()) return 0;
+    if (code->is_int() || code->is_bool()) return static_cast<int>(code->as_int() & 0xFF);
+    auto text = str_text(interp, *code);
+    interp.streams.err((text ? *text : std::string()) + "\n");
+    return kExitUncaught;
+  }
+  bool interrupted = interp.is_instance(e, interp.exception_type(ErrorKind::KeyboardInterrupt));
+  interp.streams.err(interp.format_traceback(e));
+  return interrupted ? kExitInterrupted : kExitUncaught;
+}
+
+}  // namespace tfl::cli

@@ -1,0 +1,45 @@
+// One interpreter with the limits, permissions and signals that the command line asks for.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/arguments.h"
+#include "frontend/compile/compile.h"
+#include "frontend/vm/interp.h"
+
+namespace tfl::cli {
+
+inline constexpr int kExitUncaught = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitFoundBefore = 3;
+inline constexpr int kExitTimeout = 4;
+inline constexpr int kExitInterrupted = 130;
+
+/// Whether messages get colour: the flag, NO_COLOR, and whether standard error is a terminal.
+bool use_color(const Arguments& arguments);
+
+/// The whole text of a file, or of standard input for "-". On failure prints why and gives false.
+bool read_source(const std::string& path, std::string& text);
+
+class Session {
+ public:
+  /// `file` is the script (its folder is where imports look); empty for none.
+  Session(const Arguments& arguments, const std::string& file);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Context context;
+  Interp interp;
+
+  /// A module object ready to run as `name`, registered in sys.modules.
+  Value main_module(const std::string& name, const std::string& file);
+  /// The exit code of an error that reached the top; prints the traceback.
+  int report(Error& error);
+
+ private:
+  const Arguments& arguments_;
+};
+
+}  // namespace tfl::cli

@@ -1,0 +1,33 @@
+// tfl test: hands the options to the runner, which is TFL source (stdlib/_test_runner.tfl), and gives its exit code.
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "frontend/object/protocol.h"
+
+namespace tfl::cli {
+
+int run_tests(const Arguments& a) {
+  Session session(a, "");
+  Interp& interp = session.interp;
+  Value options = interp.dict();
+  auto set = [&](const char* name, Value value) { dict_set_str(options.as<Dict>(), interp.intern(name), std::move(value)); };
+  std::vector<Value> paths;
+  for (const std::string& f : a.files) paths.push_back(interp.str(f));
+  set("paths", interp.list(std::move(paths)));
+  set("keyword", interp.str(a.test.keyword));
+  set("verbose", Value::boolean(a.test.verbose));
+  set("quiet", Value::boolean(a.test.quiet));
+  set("show_output", Value::boolean(a.test.show_output));
+  set("collect_only", Value::boolean(a.test.collect_only));
+  set("max_failures", Value::integer(a.test.max_failures));
+  set("durations", Value::integer(a.test.durations));
+  set("junit", interp.str(a.test.junit));
+  set("color", Value::boolean(interp.options.color));
+  auto module = interp.import_module("_test_runner");
+  if (!module) return session.report(module.error());
+  auto code = interp.call_method(*module, interp.intern("main"), {options});
+  interp.streams.flush();
+  if (!code) return session.report(code.error());
+  return code->is_int() ? static_cast<int>(code->as_int()) : 70;
+}
+
+}  // namespace tfl::cli
