@@ -4,6 +4,7 @@
 
 #include "frontend/modules/native_module.h"
 #include "frontend/object/file.h"
+#include "frontend/object/file.h"
 
 namespace tfl {
 
@@ -64,6 +65,11 @@ Result<void> init_sys(Interp& interp, Module& module) {
          interp.tuple({Value::integer(3), Value::integer(11), Value::integer(0), interp.str("final"), Value::integer(0)}));
   define(interp, module, "path", interp.list({interp.str(interp.options.script_folder)}));
   define(interp, module, "executable", interp.str("tfl"));
+  for (int i = 0; i < 3; ++i) {
+    static constexpr const char* kNames[] = {"stdin", "stdout", "stderr"};
+    define(interp, module, kNames[i], standard_stream(interp, i));
+    define(interp, module, std::string("__") + kNames[i] + "__", standard_stream(interp, i));
+  }
   return {};
 }
 
