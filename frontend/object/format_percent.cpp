@@ -65,6 +65,11 @@ class PercentFormatter {
 
   Result<void> one_field() {
     Field f;
+    if (at_ < s_.size() && s_[at_] == '%') {
+      out_ += '%';
+      ++at_;
+      return {};
+    }
     keyed_ = Value();
     if (at_ < s_.size() && s_[at_] == '(') TFL_TRY(key());
     for (; at_ < s_.size(); ++at_) {
@@ -91,7 +96,8 @@ class PercentFormatter {
     if (at_ >= s_.size()) return incomplete();
     size_t type_at = at_;
     char32_t type = bytes_ ? static_cast<unsigned char>(s_[at_++]) : utf8::next(s_, at_);
-    if (type == '%') {
+    if (type == '%') {  // with flags or a width: takes a value and ignores it
+      TFL_TRY(next_value());
       out_ += '%';
       return {};
     }

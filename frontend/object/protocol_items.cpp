@@ -114,6 +114,8 @@ Result<Value> iter(Interp& interp, const Value& v) {
 }
 
 Result<Value> next(Interp& interp, const Value& iterator) {
+  // Natives that go through an iterator (sum, list, all ...) can be stopped here.
+  if (interp.context.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]] TFL_TRY(interp.check_interrupt());
   Type* type = interp.type_of(iterator);
   if (!type->script && type->slots->next) return type->slots->next(interp, iterator);
   if (const Value* entry = script_lookup(interp, type, interp.sym.__next__)) {
