@@ -209,7 +209,6 @@ Result<Value> array_method(Interp& interp, Value* args) {
 }
 Result<Value> abs_method(Interp& interp, Value* args) { return apply_unary(interp, Op::abs, args[0]); }
 Result<Value> int_method(Interp& interp, Value* args) { return tensor_to_int(interp, args[0]); }
-Result<Value> index_method(Interp& interp, Value* args) { return Value::integer(TFL_TRY(tensor_to_index(interp, args[0]))); }
 Result<Value> float_method(Interp& interp, Value* args) { return Value::real(TFL_TRY(tensor_to_double(interp, args[0]))); }
 
 constexpr NativeDef kMethods[] = {
@@ -251,7 +250,6 @@ constexpr NativeDef kMethods[] = {
     method("__array__", "self, dtype=None, copy=None", array_method),
     method("__abs__", "self", abs_method),
     method("__int__", "self", int_method),
-    method("__index__", "self", index_method),
     method("__float__", "self", float_method),
 };
 
