@@ -20,6 +20,8 @@ using namespace formulas;  // NOLINT: the rows are written in these names
     static constexpr TypeClass types = TypeClass::type_class;                                           \
     static constexpr ResultType result = ResultType::result_type;                                       \
     template <class V, class X>                                                                         \
+    static constexpr bool exists = requires(X x, V y, V z) { formula; };                                \
+    template <class V, class X>                                                                         \
     TFL_INLINE static auto value([[maybe_unused]] X x, [[maybe_unused]] V y, [[maybe_unused]] V z) {    \
       return formula;                                                                                   \
     }                                                                                                   \
