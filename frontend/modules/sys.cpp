@@ -4,7 +4,9 @@
 
 #include "frontend/modules/native_module.h"
 #include "frontend/object/file.h"
+#include "frontend/vm/frame.h"
 #include "frontend/object/file.h"
+#include "frontend/vm/frame.h"
 
 namespace tfl {
 
@@ -32,8 +34,13 @@ Result<Value> sys_intern(Interp& interp, Value* args) {
 
 Result<Value> sys_getrefcount(Interp&, Value* args) { return Value::integer(args[0].is_object() ? args[0].counted()->refs : 1); }
 
+/// What the innermost frame is handling: (class, exception, traceback).
 Result<Value> sys_exc_info(Interp& interp, Value*) {
-  return interp.tuple({Value::none(), Value::none(), Value::none()});
+  Value e = current_handling(interp);
+  if (e.is_empty()) return interp.tuple({Value::none(), Value::none(), Value::none()});
+  Value type = Value::share(e.object()->type);
+  Value trace = TFL_TRY(get_attr(interp, e, interp.sym.__traceback__));
+  return interp.tuple({type, e, trace});
 }
 
 constexpr NativeDef kSys[] = {
