@@ -17,6 +17,9 @@ constexpr int64_t kRowStride = kProductBlock + 16;        // of the copies: rows
 constexpr int64_t kBlockColumns = 4096;                   // of b, copied together
 constexpr size_t kSmallBytes = 192 * 1024;                // of b: up to here it is read in place
 
+// After an interrupt the rest is left out: nobody looks at the result.
+bool interrupted(Context& context) { return context.interrupt.load(std::memory_order_relaxed) != 0; }
+
 // `total` cut into as few parts of at most `most` as possible, of nearly equal size.
 struct Parts {
   int64_t total, count, each, longer;
@@ -103,8 +106,8 @@ bool reads_a_in_place(const Product<T>& p) {
 
 // Some columns of the product, all operands read where they are.
 template <class T>
-void run_columns(const Product<T>& p, const ProductTiles<T>& tiles) {
-  for (int64_t p0 = 0; p0 < p.k; p0 += kProductBlock) {
+void run_columns(Context& context, const Product<T>& p, const ProductTiles<T>& tiles) {
+  for (int64_t p0 = 0; p0 < p.k && !interrupted(context); p0 += kProductBlock) {
     int64_t k = std::min(kProductBlock, p.k - p0), done = 0;
     const T* a = p.a + p0 * p.a_k;
     const T* b = p.b + p0 * p.b_k;
@@ -129,13 +132,13 @@ void run_columns(const Product<T>& p, const ProductTiles<T>& tiles) {
 template <class T>
 void run_in_place(Context& context, const Product<T>& p, const ProductTiles<T>& tiles, int threads) {
   constexpr int64_t kColumns = 512;  // for a thread at a time
-  if (threads == 1 || p.m > 1 || p.n < 2 * kColumns || p.n * p.k < kThreadedProduct / 4) return run_columns(p, tiles);
+  if (threads == 1 || p.m > 1 || p.n < 2 * kColumns || p.n * p.k < kThreadedProduct / 4) return run_columns(context, p, tiles);
   context.threads().parallel_for(p.n, kColumns, [&](int64_t first, int64_t last) {
     Product<T> part = p;
     part.n = last - first;
     part.b += first * p.b_col;
     part.c += first;
-    run_columns(part, tiles);
+    run_columns(context, part, tiles);
   });
 }
 
@@ -193,7 +196,6 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
       });
     }
   };
-  auto interrupted = [&] { return context.interrupt.load(std::memory_order_relaxed) != 0; };
 
   bool a_in_place = reads_a_in_place(p);
   T* packed_b = scratch;
@@ -216,13 +218,13 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
     Parts groups(panels.count, (panels.count + wanted - 1) / wanted);
     for (int64_t p0 = 0; p0 < p.k; p0 += kProductBlock) {
       int64_t k = std::min(kProductBlock, p.k - p0);
-      if (interrupted()) return;
+      if (interrupted(context)) return;
       each(panels.count, [&](int64_t j) {
         int64_t first = panels.start(j) * tiles.lanes, width = panels.size(j) * tiles.lanes;
         pack_panel(tiles, k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k, p.b_col, packed_b + first * k);
       });
       each(rows.count * groups.count, [&](int64_t task) {
-        if (interrupted()) return;
+        if (interrupted(context)) return;
         int64_t block = task / groups.count, group = task % groups.count;
         int64_t row = rows.start(block) * height, count = std::min(rows.size(block) * height, p.m - row);
         const T* a = p.a + row * p.a_row + p0 * p.a_k;

@@ -42,7 +42,7 @@ Result<void> infer_gather(InferCall& call) {
   int64_t rank = static_cast<int64_t>(x.dims.size()), index_rank = static_cast<int64_t>(indices.dims.size());
   if (batch < 0) batch += index_rank;
   int64_t axis = call.attrs.get_int(Attr::axis, batch);
-  int64_t needed = axis < 0 ? -axis : axis + 1;
+  int64_t needed = axis < 0 ? -std::max(axis, -INT64_MAX) : std::min(axis, INT64_MAX - 1) + 1;
   if (rank < needed) return invalid(call.op, "Shape must be at least rank {} but is rank {}", needed, rank);
   axis = front_axis(axis, rank);
   if (batch < 0 || batch > index_rank) {

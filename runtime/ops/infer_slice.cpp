@@ -105,8 +105,7 @@ Result<void> infer_unstack(InferCall& call) {
     each.dims.erase(static_cast<size_t>(front));
   }
   if (num < 0) return fail(ErrorKind::ValueError, "Cannot infer argument `num` from shape {}", x.ranked ? shape_words(x.dims) : "<unknown>");
-  for (int64_t i = 0; i < num; ++i) call.results.push_back(each);
-  return {};
+  return give_many(call, each, num);
 }
 
 Result<void> infer_split(InferCall& call) {
@@ -125,8 +124,7 @@ Result<void> infer_split(InferCall& call) {
     }
     each.dims[front] = known(size) ? size / num : num == 1 ? size : -1;
   }
-  for (int64_t i = 0; i < num; ++i) call.results.push_back(each);
-  return {};
+  return give_many(call, each, num);
 }
 
 Result<void> infer_split_v(InferCall& call) {
@@ -141,8 +139,7 @@ Result<void> infer_split_v(InferCall& call) {
     return invalid(call.op, "Length of split_lengths should equal number of outputs: {} != {}", s.dims[0], num);
   }
   if (!x.ranked) {
-    for (int64_t i = 0; i < num; ++i) call.results.push_back(x);
-    return {};
+    return give_many(call, x, num);
   }
   int64_t rank = static_cast<int64_t>(x.dims.size());
   int64_t front = front_axis(axis, rank);
@@ -151,8 +148,7 @@ Result<void> infer_split_v(InferCall& call) {
   TensorType each = x;
   if (!sizes) {
     each.dims[front] = -1;
-    for (int64_t i = 0; i < num; ++i) call.results.push_back(each);
-    return {};
+    return give_many(call, each, num);
   }
   int64_t open = -1, total = 0, have = x.dims[front];
   for (size_t i = 0; i < sizes->size(); ++i) {

@@ -13,6 +13,19 @@ Failure invalid_in(std::string_view tf_name, std::string text) {
   return fail(ErrorKind::InvalidArgumentError, fmt::format("{} [Op:{}]", text, tf_name));
 }
 
+Result<void> give(InferCall& call, TensorType type) {
+  if (type.dims.size() > static_cast<size_t>(kMaxRank)) return invalid(call.op, "a tensor has at most {} dimensions, not {}", kMaxRank, type.dims.size());
+  call.results.push_back(std::move(type));
+  return {};
+}
+
+Result<void> give_many(InferCall& call, const TensorType& type, int64_t count) {
+  constexpr int64_t kMost = 1 << 24;
+  if (count > kMost) return fail(ErrorKind::ResourceExhaustedError, "{} would make {} tensors [Op:{}]", op_info(call.op).name, count, op_info(call.op).tf_name);
+  for (int64_t i = 0; i < count; ++i) call.results.push_back(type);
+  return {};
+}
+
 Dims integers(const Tensor& t) {
   Dims out;
   int64_t n = t.rank() == 0 ? 1 : t.dim(0);

@@ -25,10 +25,10 @@ Failure invalid(Op op, fmt::format_string<Args...> format, Args&&... args) {
 
 inline TensorType ranked(DType dtype, Dims dims) { return {dtype, true, std::move(dims)}; }
 inline TensorType unranked(DType dtype) { return {dtype, false, {}}; }
-inline Result<void> give(InferCall& call, TensorType type) {
-  call.results.push_back(std::move(type));
-  return {};
-}
+/// Appends a result; a rank over kMaxRank is an error.
+Result<void> give(InferCall& call, TensorType type);
+/// Appends the same type `count` times, as far as that is sensible.
+Result<void> give_many(InferCall& call, const TensorType& type, int64_t count);
 
 /// The integers of an operand whose value is known (rank 0 or 1, int16 int32 int64 ...); nothing otherwise.
 std::optional<Dims> integers(const OperandInfo& operand);
