@@ -47,8 +47,11 @@ std::string_view diagnostic_name(DiagnosticId id) { return kRows[static_cast<siz
 size_t diagnostic_count() { return std::size(kRows); }
 
 void sort_diagnostics(std::vector<Diagnostic>& diagnostics) {
-  std::stable_sort(diagnostics.begin(), diagnostics.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
+  // They are few and nearly sorted, and must stay in order where they share a place.
+  auto before = [](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); };
+  for (auto it = diagnostics.begin(); it != diagnostics.end(); ++it) {
+    std::rotate(std::upper_bound(diagnostics.begin(), it, *it, before), it, it + 1);
+  }
   auto same = [](const Diagnostic& a, const Diagnostic& b) { return place(a) == place(b) && a.message == b.message; };
   diagnostics.erase(std::unique(diagnostics.begin(), diagnostics.end(), same), diagnostics.end());
 }
