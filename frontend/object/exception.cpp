@@ -1,6 +1,8 @@
 // Exception objects.
 #include "frontend/object/exception.h"
 
+#include <cerrno>
+
 #include "frontend/object/attributes.h"
 #include "frontend/object/class.h"
 #include "frontend/object/native.h"
@@ -20,10 +22,32 @@ void destroy_exception(Object* o) {
 
 bool is_kind(const Type* type, Interp& interp, ErrorKind kind) { return type->is_subtype_of(interp.exception_type(kind)); }
 
+/// OSError(errno, text) is an instance of the class that fits the number.
+Type* os_error_type(Interp& interp, Type* type, const CallArgs& args) {
+  if (type != interp.exception_type(ErrorKind::OSError) || args.count < 2 || !args.values[0].is_int()) return type;
+  switch (args.values[0].as_int()) {
+    case ENOENT: return interp.exception_type(ErrorKind::FileNotFoundError);
+    case EEXIST: return interp.exception_type(ErrorKind::FileExistsError);
+    case EISDIR: return interp.exception_type(ErrorKind::IsADirectoryError);
+    case ENOTDIR: return interp.exception_type(ErrorKind::NotADirectoryError);
+    case EACCES: case EPERM: return interp.exception_type(ErrorKind::PermissionError);
+    case ETIMEDOUT: return interp.exception_type(ErrorKind::TimeoutError);
+    default: return type;
+  }
+}
+
+/// The arguments an exception keeps: an OSError's file name is not among them.
+void take_args(Interp& interp, Exception* e, const Value* values, uint32_t count) {
+  bool with_file = is_kind(e->type, interp, ErrorKind::OSError) && count >= 3 && count <= 5;
+  if (with_file) e->obj = values[2];
+  e->args = interp.tuple(std::span<const Value>(values, with_file ? 2 : count));
+}
+
 Result<Value> construct_exception(Interp& interp, Type* type, CallArgs& args) {
+  type = os_error_type(interp, type, args);
   Exception* e = interp.allocate<Exception>(type);
   Value self = Value::adopt(e);
-  e->args = interp.tuple(std::span<const Value>(args.values, args.count));
+  take_args(interp, e, args.values, args.count);
   Symbols& sym = interp.sym;
   for (size_t i = 0; i < args.keywords.size(); ++i) {
     Str* name = args.keywords[i];
@@ -54,7 +78,7 @@ Result<Value> init_exception(Interp& interp, CallArgs& args) {
       !is_kind(e->type, interp, ErrorKind::AttributeError) && !is_kind(e->type, interp, ErrorKind::OpError)) {
     return fail(ErrorKind::TypeError, "{}() takes no keyword arguments", e->type->name->text);
   }
-  e->args = interp.tuple(std::span<const Value>(args.values + 1, args.count - 1));
+  take_args(interp, e, args.values + 1, args.count - 1);
   return Value::none();
 }
 
@@ -143,7 +167,7 @@ Result<Value> get_exception_attr(Interp& interp, const Value& self, Str* name) {
     bool full = args_of(e).size() >= 2;
     if (name->text == "errno") return full ? arg_or_none(e, 0) : Value::none();
     if (name == sym.strerror) return full ? arg_or_none(e, 1) : Value::none();
-    if (name == sym.filename) return arg_or_none(e, 2);
+    if (name == sym.filename) return or_none(e->obj);
   }
   if (is_kind(t, interp, ErrorKind::OpError)) {
     bool full = args_of(e).size() >= 3;
@@ -242,12 +266,12 @@ Result<std::string> exception_text(Interp& interp, Exception* e) {
     if (args.size() >= 3) return str_text(interp, args[2]);
   } else if (is_kind(e->type, interp, ErrorKind::KeyError)) {
     if (args.size() == 1) return repr_text(interp, args[0]);
-  } else if (is_kind(e->type, interp, ErrorKind::OSError) && args.size() >= 2 && args.size() <= 5) {
+  } else if (is_kind(e->type, interp, ErrorKind::OSError) && args.size() == 2) {
     std::string number = TFL_TRY(str_text(interp, args[0]));
     std::string what = TFL_TRY(str_text(interp, args[1]));
     std::string text = "[Errno " + number + "] " + what;
-    if (args.size() >= 3 && !args[2].is_none()) {
-      std::string file = TFL_TRY(repr_text(interp, args[2]));
+    if (!e->obj.is_empty() && !e->obj.is_none()) {
+      std::string file = TFL_TRY(repr_text(interp, e->obj));
       text += ": " + file;
     }
     return text;

@@ -8,7 +8,9 @@
 #include "frontend/object/exception.h"
 #include "frontend/object/protocol.h"
 #include "frontend/object/registry.h"
+#include "frontend/object/set_table.h"
 #include "frontend/object/signature.h"
+#include "frontend/tensor/tensor_api.h"
 #include "frontend/vm/frame.h"
 
 namespace tfl {
@@ -50,6 +52,7 @@ Interp::Interp(Context& c, InterpOptions o) : context(c), options(std::move(o)) 
   Tuple* nothing = allocate<Tuple>(types.tuple);
   nothing->size = 0;
   empty_tuple = Value::adopt(nothing);
+  init_tensors(*this);
   modules = dict();
   builtins = module("builtins");
   dict_set_str(modules.as<Dict>(), sym.builtins, builtins);
@@ -125,6 +128,12 @@ Value Interp::tuple(std::span<const Value> items) {
 
 Value Interp::dict() { return Value::adopt(allocate<Dict>(types.dict)); }
 
+Value Interp::set() {
+  Set* s = allocate<Set>(types.set);
+  set_clear(s);
+  return Value::adopt(s);
+}
+
 Value Interp::slice(Value start, Value stop, Value step) {
   Slice* s = allocate<Slice>(types.slice);
   s->start = std::move(start);
@@ -140,7 +149,7 @@ Value Interp::cell(Value v) {
 }
 
 Value Interp::bound_method(const Value& function, const Value& self) {
-  BoundMethod* m = allocate<BoundMethod>(types.method);
+  BoundMethod* m = allocate<BoundMethod>(function.is(Kind::NativeFunction) ? types.bound_native : types.method);
   m->function = function;
   m->self = self;
   return Value::adopt(m);

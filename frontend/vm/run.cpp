@@ -55,6 +55,15 @@ Function* plain_init(Interp& interp, Type* type) {
   return init && init->is(Kind::Function) && !init->as<Function>()->code.as<Code>()->generator ? init->as<Function>() : nullptr;
 }
 
+/// A tuple of registers, which become Empty.
+Value take_tuple(Interp& interp, Value* items, uint32_t count) {
+  if (count == 0) return interp.empty_tuple;
+  Tuple* t = interp.allocate<Tuple>(interp.types.tuple, sizeof(Tuple) + (count - 1) * sizeof(Value));
+  t->size = count;
+  for (uint32_t i = 0; i < count; ++i) new (&t->items[i]) Value(std::move(items[i]));
+  return Value::adopt(t);
+}
+
 const Handler* find_handler(const Code& code, uint32_t at) {
   for (const Handler& h : code.handlers) {
     if (at >= h.first && at < h.last) return &h;

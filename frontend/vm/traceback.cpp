@@ -12,16 +12,6 @@ namespace {
 constexpr int kShownRepeats = 3;    // of one and the same line of a recursion
 constexpr int kMaxChain = 100;      // exceptions in a chain
 
-/// Byte offset of character `column` of a line.
-size_t byte_offset(std::string_view line, size_t column) {
-  size_t at = 0;
-  while (column > 0 && at < line.size()) {
-    utf8::next(line, at);
-    --column;
-  }
-  return at;
-}
-
 void append_source_line(std::string& out, const TraceEntry& entry) {
   const Source* source = entry.code->source.get();
   if (!source) return;
