@@ -9,6 +9,9 @@ void TensorStateDeleter::operator()(TensorState* state) const { delete state; }
 void init_tensors(Interp& interp) {
   interp.tensors.reset(new TensorState);
   init_variables(interp);
+  const Types& t = interp.types;
+  interp.tensors->numpy_scalars = {t.np_float16, t.np_bfloat16, t.np_float32, t.np_float64, t.np_int8,   t.np_int16,  t.np_int32,
+                                   t.np_int64,   t.np_uint8,    t.np_uint16,  t.np_uint32,  t.np_uint64, t.np_bool,   nullptr};
   for (int i = 0; i < kDTypeCount; ++i) {
     for (bool numpy : {false, true}) {
       DTypeObject* d = interp.allocate<DTypeObject>(interp.types.dtype);

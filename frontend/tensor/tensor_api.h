@@ -8,6 +8,7 @@
 #include "frontend/object/protocol.h"
 #include "runtime/ops/op.h"
 #include "runtime/text/array_text.h"
+#include "runtime/text/array_text.h"
 
 namespace tfl {
 
@@ -43,10 +44,13 @@ struct VariableObject : Object {
 /// Where a variable's value is kept.
 inline VariableObject* variable_storage(VariableObject* v) { return v->source.is_empty() ? v : v->source.as<VariableObject>(); }
 
-struct NdArrayObject : Object {  // mutable; views share `array`'s buffer
-  Tensor array;
-  Value base;      // the array this one is a view of, or Empty
+struct NdArrayObject : Object {  // mutable; views share the root's buffer (frontend/numpy/array.h)
+  Tensor array;         // read it through array_content(): a view may have to follow its root
+  Value base;           // the root array this one is a view of, or Empty
   bool writable;
+  bool owned;           // of a root: no tensor sees these elements
+  uint32_t generation;  // of a root: how often its elements moved; of a view: the generation `array` belongs to
+  int64_t offset;       // of a view: elements from the root's first to its own
 };
 
 struct NumPyScalarObject : Object {  // np.float32(1.5): rank 0, immutable
@@ -98,6 +102,8 @@ bool is_tensor_like(const Value& v);
 std::optional<DType> dtype_of(Interp&, const Value& v);
 
 Result<DType> to_dtype(Interp&, const Value& v);      // tf.int32, "int32", np.int32, np.dtype, int, float, bool, str
+/// The same as NumPy reads it: int and float, "int" and "float" are 64 bits wide.
+Result<DType> to_numpy_dtype(Interp&, const Value& v);
 Value dtype_value(Interp&, DType dtype);              // tf.float32
 Value numpy_dtype_value(Interp&, DType dtype);        // np.dtype('float32')
 Value shape_value(Interp&, std::span<const int64_t> dims);

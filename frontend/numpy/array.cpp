@@ -1,0 +1,252 @@
+#include "frontend/numpy/array.h"
+
+#include <algorithm>
+
+#include "runtime/kernels/copy.h"
+
+namespace tfl {
+
+namespace {
+
+/// Elements in a buffer of their own, row-major, however few they are: views share a buffer, not what lies inside a tensor.
+Result<Tensor> own_copy(Interp& interp, const Tensor& t) {
+  if (t.contiguous() && t.rep()->refs == 1 && t.rep()->buffer && t.rep()->buffer->refs == 1) return t;
+  auto least = static_cast<int64_t>(kInlineBytes / dtype_size(t.dtype()) + 1);
+  Tensor room = TFL_TRY(Tensor::empty(interp.context, t.dtype(), Dims{std::max(t.size(), least)}));
+  Dims strides = Tensor::row_major_strides(t.dims());
+  Tensor copy = Tensor::view(interp.context, room, t.dims(), strides, 0);
+  copy_strided(interp.context, t.dtype(), t.dims(), copy.raw(), strides, t.raw(), t.strides());
+  return copy;
+}
+
+NdArrayObject* root_of(NdArrayObject* a) { return a->base.is(Kind::NdArray) ? a->base.as<NdArrayObject>() : a; }
+
+Result<void> own(Interp& interp, NdArrayObject* root) {
+  if (root->owned) return {};
+  Tensor held = std::move(root->array);
+  auto copy = own_copy(interp, held);
+  if (!copy) {
+    root->array = std::move(held);
+    return copy.failure();
+  }
+  root->array = copy.take();
+  root->owned = true;
+  ++root->generation;
+  return {};
+}
+
+enum class Group : uint8_t { Bool, Unsigned, Signed, Float, Other };
+Group group_of(DType d) {
+  if (d == DType::Bool) return Group::Bool;
+  if (is_floating(d)) return Group::Float;
+  if (is_unsigned(d)) return Group::Unsigned;
+  return is_integer(d) ? Group::Signed : Group::Other;
+}
+
+DType signed_of_size(size_t bytes) { return bytes <= 1 ? DType::I8 : bytes == 2 ? DType::I16 : bytes == 4 ? DType::I32 : DType::I64; }
+
+}  // namespace
+
+Tensor& array_content(Interp& interp, NdArrayObject* a) {
+  if (!a->base.is(Kind::NdArray)) return a->array;
+  NdArrayObject* root = a->base.as<NdArrayObject>();
+  if (a->generation != root->generation) {
+    a->array = Tensor::view(interp.context, root->array, Dims(a->array.dims()), Dims(a->array.strides()), a->offset);
+    a->generation = root->generation;
+  }
+  return a->array;
+}
+
+Result<Tensor*> array_for_write(Interp& interp, NdArrayObject* a) {
+  if (!a->writable) return fail(ErrorKind::ValueError, "assignment destination is read-only");
+  TFL_TRY(own(interp, root_of(a)));
+  return &array_content(interp, a);
+}
+
+Value array_view(Interp& interp, const Value& base, std::span<const int64_t> dims, std::span<const int64_t> strides, int64_t offset) {
+  NdArrayObject* from = base.as<NdArrayObject>();
+  NdArrayObject* root = root_of(from);
+  // A view must share; elements that lie inside a small tensor get a buffer first.
+  if (!root->array.rep()->buffer) {
+    if (auto moved = own(interp, root); !moved) return base;  // a few bytes: the limit itself is reached
+  }
+  Tensor& content = array_content(interp, from);
+  NdArrayObject* v = interp.allocate<NdArrayObject>(interp.types.ndarray);
+  v->array = Tensor::view(interp.context, content, dims, strides, offset);
+  v->base = from->base.is(Kind::NdArray) ? from->base : base;
+  v->writable = from->writable;
+  v->owned = false;
+  v->generation = root->generation;
+  v->offset = (v->array.raw() - root->array.raw()) / static_cast<int64_t>(dtype_size(content.dtype()));
+  return Value::adopt(v);
+}
+
+Value ndarray_value(Interp& interp, Tensor t, Value base) {
+  NdArrayObject* a = interp.allocate<NdArrayObject>(interp.types.ndarray);
+  a->owned = false;
+  if (!t.contiguous()) {
+    if (auto copy = contiguous(interp.context, t)) t = copy.take();
+  }
+  a->array = std::move(t);
+  a->base = std::move(base);
+  a->writable = true;
+  a->generation = 0;
+  a->offset = 0;
+  return Value::adopt(a);
+}
+
+Value array_result(Interp& interp, Tensor t) { return t.rank() == 0 ? numpy_scalar_value(interp, std::move(t)) : ndarray_value(interp, std::move(t)); }
+
+Result<Tensor> cast_tensor(Interp& interp, const Tensor& t, DType dtype) {
+  if (t.dtype() == dtype) return t;
+  if (t.dtype() == DType::String || dtype == DType::String) {
+    return fail(ErrorKind::TypeError, "Cannot cast array data from dtype('{}') to dtype('{}')", t.dtype() == DType::String ? "O" : dtype_name(t.dtype()),
+                dtype == DType::String ? "O" : dtype_name(dtype));
+  }
+  return apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype));
+}
+
+Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wanted) {
+  if (v.is(Kind::NdArray)) {
+    Tensor t = array_content(interp, v.as<NdArrayObject>());
+    return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
+  }
+  ToTensor how;
+  if (v.is_float()) return wanted && *wanted != DType::F64 ? cast_tensor(interp, TFL_TRY(scalar<double>(interp.context, DType::F64, v.as_float())), *wanted)
+                                                           : scalar<double>(interp.context, DType::F64, v.as_float());
+  if (v.is_int()) {
+    Tensor t = TFL_TRY(scalar<int64_t>(interp.context, DType::I64, v.as_int()));
+    return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
+  }
+  if (is_tensor_like(v) || v.is_bool() || v.is_str() || v.is(Kind::Bytes)) {
+    Tensor t = TFL_TRY(to_concrete(interp, v));
+    return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
+  }
+  // Sequences of Python numbers are 64 bits wide; those with arrays and tensors in them take the widest of theirs.
+  struct Walk {
+    Interp& interp;
+    bool real = false, whole = false, boolean = false, other = false;
+    std::optional<DType> decided;
+    void look(const Value& item, int depth) {
+      if (depth > 64) return;
+      if (item.is(Kind::List)) {
+        for (const Value& x : item.as<List>()->items) look(x, depth + 1);
+      } else if (item.is(Kind::Tuple)) {
+        for (const Value& x : item.as<Tuple>()->span()) look(x, depth + 1);
+      } else if (item.is_float()) {
+        real = true;
+      } else if (item.is_int() || item.is(Kind::Range) || item.is(Kind::Shape)) {
+        whole = true;
+      } else if (item.is_bool()) {
+        boolean = true;
+      } else if (auto d = dtype_of(interp, item)) {
+        decided = decided ? promote_types(*decided, *d) : *d;
+      } else {
+        other = true;
+      }
+    }
+  } walk{interp};
+  walk.look(v, 0);
+  std::optional<DType> natural;
+  if (!walk.other) {
+    if (walk.real) natural = DType::F64;
+    else if (walk.whole) natural = DType::I64;
+    else if (walk.boolean) natural = DType::Bool;
+    if (walk.decided) natural = natural && !walk.boolean ? promote_types(*natural, *walk.decided) : walk.decided;
+    if (!natural && !walk.decided) natural = DType::F64;
+  }
+  if (natural && *natural != DType::String && (!wanted || is_floating(*natural) || !is_numeric(*wanted))) {
+    // Through the natural type first: 1.5 to int32 truncates, as NumPy does and tensors refuse.
+    how.dtype = walk.decided && *walk.decided != *natural ? std::nullopt : natural;
+    if (!how.dtype || walk.decided) {
+      auto direct = to_concrete(interp, v, how);
+      if (direct) return cast_tensor(interp, *direct, wanted ? *wanted : *natural);
+      how.dtype = natural;
+    }
+    auto t = to_concrete(interp, v, how);
+    if (!t) {
+      if (t.error().message.find("rectangular") != std::string::npos) {
+        return fail(ErrorKind::ValueError,
+                    "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions.");
+      }
+      return t.failure();
+    }
+    return wanted ? cast_tensor(interp, *t, *wanted) : Result<Tensor>(t.take());
+  }
+  if (wanted) how.dtype = wanted;
+  return to_concrete(interp, v, how);
+}
+
+Result<Value> as_array_value(Interp& interp, const Value& v, std::optional<DType> wanted) {
+  if (v.is(Kind::NdArray) && (!wanted || v.as<NdArrayObject>()->array.dtype() == *wanted)) return v;
+  return ndarray_value(interp, TFL_TRY(as_array(interp, v, wanted)));
+}
+
+DType promote_types(DType a, DType b) {
+  if (a == b) return a;
+  Group ga = group_of(a), gb = group_of(b);
+  if (ga == Group::Other || gb == Group::Other) return DType::String;
+  if (ga > gb) {
+    std::swap(a, b);
+    std::swap(ga, gb);
+  }
+  size_t sa = dtype_size(a), sb = dtype_size(b);
+  if (ga == Group::Bool) return b;
+  if (ga == gb) {
+    if (ga == Group::Float && sa == sb) return DType::F32;  // float16 with bfloat16
+    return sa > sb ? a : b;
+  }
+  if (gb == Group::Float) {
+    if (sa == 1) return b;
+    if (sa == 2) return sb == 2 ? DType::F32 : b;
+    return DType::F64;
+  }
+  // Unsigned with signed: the next wider signed type holds both.
+  if (sb > sa) return b;
+  return sa == 8 ? DType::F64 : signed_of_size(sa * 2);
+}
+
+Result<Operand> operand_of(Interp& interp, const Value& v) {
+  Operand o;
+  if (v.is_bool()) o.weak = Operand::Weak::Bool;
+  else if (v.is_int()) o.weak = Operand::Weak::Int;
+  else if (v.is_float()) o.weak = Operand::Weak::Float;
+  o.t = TFL_TRY(as_array(interp, v));
+  return o;
+}
+
+Result<DType> common_type(Interp&, const Operand& a, const Operand& b) {
+  using Weak = Operand::Weak;
+  if ((a.weak == Weak::No) == (b.weak == Weak::No)) return promote_types(a.t.dtype(), b.t.dtype());
+  const Operand& weak = a.weak == Weak::No ? b : a;
+  DType strong = (a.weak == Weak::No ? a : b).t.dtype();
+  switch (weak.weak) {
+    case Weak::Int: return strong == DType::Bool ? DType::I64 : strong;
+    case Weak::Float: return is_floating(strong) || strong == DType::String ? strong : DType::F64;
+    default: return strong;
+  }
+}
+
+Result<DType> to_numpy_dtype(Interp& interp, const Value& v) {
+  if (v.identical(Value::share(interp.types.float_)) || v.is_none()) return DType::F64;
+  if (v.identical(Value::share(interp.types.int_))) return DType::I64;
+  if (v.is_str()) {
+    const std::string& text = v.as<Str>()->text;
+    if (text == "float" || text == "d" || text == "f8" || text == "<f8") return DType::F64;
+    if (text == "int" || text == "i8" || text == "<i8" || text == "l") return DType::I64;
+    if (text == "f" || text == "f4" || text == "<f4") return DType::F32;
+    if (text == "i4" || text == "<i4" || text == "i") return DType::I32;
+    if (text == "u1" || text == "B") return DType::U8;
+    if (text == "i1" || text == "b") return DType::I8;
+    if (text == "?" || text == "bool_") return DType::Bool;
+    if (text == "f2" || text == "e") return DType::F16;
+    if (text == "object" || text == "O" || text == "str" || text == "U") return DType::String;
+  }
+  auto d = to_dtype(interp, v);
+  if (!d) return fail(ErrorKind::TypeError, "data type '{}' not understood", v.is_str() ? v.as<Str>()->text : std::string(interp.type_name(v)));
+  return *d;
+}
+
+Type* numpy_scalar_type(Interp& interp, DType dtype) { return interp.tensors->numpy_scalars[static_cast<size_t>(dtype)]; }
+
+}  // namespace tfl
