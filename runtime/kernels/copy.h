@@ -11,8 +11,8 @@ namespace tfl {
 
 /// For every index i within `dims`: dst[i . dst_strides] = src[i . src_strides]; strides count elements. Large copies use
 /// the context's threads. The two must not overlap.
-void copy_strided(Context& context, DType dtype, std::span<const int64_t> dims, std::byte* dst, std::span<const int64_t> dst_strides, const std::byte* src,
-                  std::span<const int64_t> src_strides);
+void copy_strided(Context& context, DType dtype, std::span<const int64_t> dims, std::byte* dst,
+                  std::span<const int64_t> dst_strides, const std::byte* src, std::span<const int64_t> src_strides);
 
 /// dst[0 .. n) = *value.
 void fill_elements(Context& context, DType dtype, std::byte* dst, int64_t n, const std::byte* value);

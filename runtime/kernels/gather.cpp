@@ -75,7 +75,8 @@ int64_t first_bad(const I* indices, int64_t n, int64_t size) {
   int64_t i = 0;
   for (; i + 64 <= n; i += 64) {
     bool bad = false;
-    for (int64_t j = i; j < i + 64; ++j) bad |= static_cast<uint64_t>(static_cast<int64_t>(indices[j])) >= static_cast<uint64_t>(size);
+    for (int64_t j = i; j < i + 64; ++j)
+      bad |= static_cast<uint64_t>(static_cast<int64_t>(indices[j])) >= static_cast<uint64_t>(size);
     if (bad) break;
   }
   for (; i < n; ++i) {
@@ -94,9 +95,12 @@ Result<void> run_gather(RunCall& call) {
   int64_t axis = shape_rules::front_axis(call.attrs.get_int(Attr::axis, batch_dims), x.rank());
   GatherPlan p{1, 1, x.dim(static_cast<int>(axis)), 1, 1};
   for (int i = 0; i < x.rank(); ++i) {
-    if (i < batch_dims) p.batch *= x.dim(i);
-    else if (i < axis) p.outer *= x.dim(i);
-    else if (i > axis) p.inner *= x.dim(i);
+    if (i < batch_dims)
+      p.batch *= x.dim(i);
+    else if (i < axis)
+      p.outer *= x.dim(i);
+    else if (i > axis)
+      p.inner *= x.dim(i);
   }
   for (int i = static_cast<int>(batch_dims); i < indices.rank(); ++i) p.count *= indices.dim(i);
   return with_index_type(indices.dtype(), [&](auto index_tag) -> Result<void> {
@@ -104,7 +108,8 @@ Result<void> run_gather(RunCall& call) {
     const I* at = indices.data<I>();
     int64_t bad = first_bad(at, indices.size(), p.size);
     if (bad >= 0) {
-      return invalid(call.op, "indices{} = {} is not in [0, {})", index_position(indices.dims(), bad), static_cast<int64_t>(at[bad]), p.size);
+      return invalid(call.op, "indices{} = {} is not in [0, {})", index_position(indices.dims(), bad),
+                     static_cast<int64_t>(at[bad]), p.size);
     }
     Tensor out = TFL_TRY(call.allocate());
     if (out.size() == 0) return call.give(std::move(out));
@@ -167,13 +172,15 @@ Result<void> run_gather_nd(RunCall& call) {
         }
         for (int64_t v : lead) tuple += fmt::format("{}, ", v);
       }
-      for (int64_t d = 0; d < depth; ++d) tuple += fmt::format("{}{}", d ? ", " : "", index_at(indices.dtype(), indices.raw(), t * depth + d));
-      return invalid(call.op, "indices{} = [{}] does not index into param shape {}, node name: GatherNd", index_position(outer, t), tuple,
-                     shape_rules::shape_words(x.dims()));
+      for (int64_t d = 0; d < depth; ++d)
+        tuple += fmt::format("{}{}", d ? ", " : "", index_at(indices.dtype(), indices.raw(), t * depth + d));
+      return invalid(call.op, "indices{} = [{}] does not index into param shape {}, node name: GatherNd",
+                     index_position(outer, t), tuple, shape_rules::shape_words(x.dims()));
     }
     if (out.size() == 0) continue;
     int64_t from = t / per_batch * batch_size + at * inner;
-    copy_run(x.dtype(), out.raw() + t * inner * static_cast<int64_t>(bytes), x.raw() + from * static_cast<int64_t>(bytes), inner);
+    copy_run(x.dtype(), out.raw() + t * inner * static_cast<int64_t>(bytes),
+             x.raw() + from * static_cast<int64_t>(bytes), inner);
   }
   return call.give(std::move(out));
 }

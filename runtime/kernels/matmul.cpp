@@ -38,7 +38,8 @@ int64_t batch_offset(int64_t index, std::span<const int64_t> batch, std::span<co
 }
 
 // A single b for every batch, and rows of a that follow each other at one distance: the batches are more rows.
-bool batches_are_rows(const Tensor& a, const Matrix& x, std::span<const int64_t> batch, std::span<const int64_t> a_batch, std::span<const int64_t> b_batch) {
+bool batches_are_rows(const Tensor& a, const Matrix& x, std::span<const int64_t> batch,
+                      std::span<const int64_t> a_batch, std::span<const int64_t> b_batch) {
   if (a.rank() < 2 || batch.empty()) return false;
   for (int64_t s : b_batch) {
     if (s != 0) return false;
@@ -52,13 +53,15 @@ bool batches_are_rows(const Tensor& a, const Matrix& x, std::span<const int64_t>
 }
 
 template <class T>
-Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tensor& a, const Tensor& b, bool ta, bool tb, Tensor& out) {
+Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tensor& a, const Tensor& b, bool ta,
+                      bool tb, Tensor& out) {
   Matrix x = matrix_of(a, ta), y = matrix_of(b, tb);
   std::span<const int64_t> batch = out.dims().first(static_cast<size_t>(out.rank() - 2));
   Dims a_batch = batch_strides(a, batch), b_batch = batch_strides(b, batch);
   int64_t batches = 1;
   for (int64_t d : batch) batches *= d;
-  Product<T> p{x.rows, y.cols, x.cols, a.data<T>(), x.row_stride, x.col_stride, b.data<T>(), y.row_stride, y.col_stride, out.data<T>(), y.cols};
+  Product<T> p{x.rows,      y.cols,       x.cols,       a.data<T>(),   x.row_stride, x.col_stride,
+               b.data<T>(), y.row_stride, y.col_stride, out.data<T>(), y.cols};
   if (batches > 1 && batches_are_rows(a, x, batch, a_batch, b_batch)) {
     p.m *= batches;
     batches = 1;
@@ -92,7 +95,8 @@ Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tens
     // Each lot of batches has its own scratch memory.
     context.threads().parallel_for(lots, 1, [&](int64_t first, int64_t last) {
       for (int64_t lot = first; lot < last; ++lot) {
-        for (int64_t i = lot * batches / lots; i < (lot + 1) * batches / lots; ++i) run(i, 1, memory ? memory + static_cast<size_t>(lot) * each : nullptr);
+        for (int64_t i = lot * batches / lots; i < (lot + 1) * batches / lots; ++i)
+          run(i, 1, memory ? memory + static_cast<size_t>(lot) * each : nullptr);
       }
     });
   }

@@ -19,7 +19,8 @@ inline constexpr int kMaxTileVectors = 4;
 /// b[p, j] is b[p * b_k + j]. The last vector has `tail` columns; no other element of b or c is touched on levels whose loads
 /// are masked, while others read whole vectors of b (and so need it packed).
 template <class T>
-using ProductTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, int tail, bool add);
+using ProductTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c,
+                             int64_t c_row, int tail, bool add);
 
 template <class T>
 struct ProductTiles {

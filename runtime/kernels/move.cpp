@@ -9,7 +9,9 @@ namespace tfl {
 namespace {
 
 std::byte* element(Tensor& t, int64_t offset) { return t.raw() + offset * static_cast<int64_t>(dtype_size(t.dtype())); }
-const std::byte* element(const Tensor& t, int64_t offset) { return t.raw() + offset * static_cast<int64_t>(dtype_size(t.dtype())); }
+const std::byte* element(const Tensor& t, int64_t offset) {
+  return t.raw() + offset * static_cast<int64_t>(dtype_size(t.dtype()));
+}
 
 }  // namespace
 
@@ -19,7 +21,8 @@ Result<void> run_concat(RunCall& call) {
   int64_t axis = shape_rules::front_axis(call.attrs.get_int(Attr::axis), out.rank());
   int64_t at = 0;
   for (const Tensor& x : call.operands) {
-    copy_strided(call.context, x.dtype(), x.dims(), element(out, at * out.strides()[axis]), out.strides(), x.raw(), x.strides());
+    copy_strided(call.context, x.dtype(), x.dims(), element(out, at * out.strides()[axis]), out.strides(), x.raw(),
+                 x.strides());
     at += x.dim(static_cast<int>(axis));
   }
   return call.give(std::move(out));
@@ -33,7 +36,8 @@ Result<void> run_stack(RunCall& call) {
   strides.erase(static_cast<size_t>(axis));
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const Tensor& x = call.operands[i];
-    copy_strided(call.context, x.dtype(), x.dims(), element(out, static_cast<int64_t>(i) * step), strides, x.raw(), x.strides());
+    copy_strided(call.context, x.dtype(), x.dims(), element(out, static_cast<int64_t>(i) * step), strides, x.raw(),
+                 x.strides());
   }
   return call.give(std::move(out));
 }
@@ -71,7 +75,8 @@ Padding read_padding(const Tensor& p) {
   for (int64_t i = 0; i < p.dim(0); ++i) {
     for (int64_t column = 0; column < 2; ++column) {
       int64_t offset = i * p.strides()[0] + column * p.strides()[1];
-      (column ? out.after : out.before).push_back(p.dtype() == DType::I64 ? p.data<int64_t>()[offset] : p.data<int32_t>()[offset]);
+      (column ? out.after : out.before)
+          .push_back(p.dtype() == DType::I64 ? p.data<int64_t>()[offset] : p.data<int32_t>()[offset]);
     }
   }
   return out;
@@ -92,10 +97,12 @@ Result<void> run_pad(RunCall& call) {
   std::string_view mode = call.attrs.get_text(Attr::mode);
   if (mode.empty() || mode == "CONSTANT") {
     if (x.dtype() == DType::String) {
-      if (call.operands.size() > 2) fill_elements(call.context, x.dtype(), out.raw(), out.size(), call.operands[2].raw());
+      if (call.operands.size() > 2)
+        fill_elements(call.context, x.dtype(), out.raw(), out.size(), call.operands[2].raw());
     } else {
       constexpr uint64_t kZero = 0;
-      const std::byte* value = call.operands.size() > 2 ? call.operands[2].raw() : reinterpret_cast<const std::byte*>(&kZero);
+      const std::byte* value =
+          call.operands.size() > 2 ? call.operands[2].raw() : reinterpret_cast<const std::byte*>(&kZero);
       fill_elements(call.context, x.dtype(), out.raw(), out.size(), value);
     }
     copy_strided(call.context, x.dtype(), x.dims(), element(out, offset), out.strides(), x.raw(), x.strides());
@@ -115,7 +122,8 @@ Result<void> run_pad(RunCall& call) {
     copy_strided(call.context, x.dtype(), dims, element(out, middle - padding.before[i] * step), out.strides(),
                  element(out, middle + (skip + padding.before[i] - 1) * step), mirrored);
     dims[i] = padding.after[i];
-    copy_strided(call.context, x.dtype(), dims, element(out, middle + size * step), out.strides(), element(out, middle + (size - 1 - skip) * step), mirrored);
+    copy_strided(call.context, x.dtype(), dims, element(out, middle + size * step), out.strides(),
+                 element(out, middle + (size - 1 - skip) * step), mirrored);
     dims[i] = out.dim(i);
     offset -= padding.before[i] * step;
   }

@@ -12,10 +12,10 @@ namespace tfl {
 
 namespace {
 
-constexpr int64_t kBlockRows = 96;                        // of a, copied together
-constexpr int64_t kRowStride = kProductBlock + 16;        // of the copies: rows do not fall on the same cache sets
-constexpr int64_t kBlockColumns = 4096;                   // of b, copied together
-constexpr size_t kSmallBytes = 192 * 1024;                // of b: up to here it is read in place
+constexpr int64_t kBlockRows = 96;                  // of a, copied together
+constexpr int64_t kRowStride = kProductBlock + 16;  // of the copies: rows do not fall on the same cache sets
+constexpr int64_t kBlockColumns = 4096;             // of b, copied together
+constexpr size_t kSmallBytes = 192 * 1024;          // of b: up to here it is read in place
 
 // After an interrupt the rest is left out: nobody looks at the result.
 bool interrupted(Context& context) { return context.interrupt.load(std::memory_order_relaxed) != 0; }
@@ -23,7 +23,7 @@ bool interrupted(Context& context) { return context.interrupt.load(std::memory_o
 // `total` cut into as few parts of at most `most` as possible, of nearly equal size.
 struct Parts {
   int64_t total, count, each, longer;
-  Parts(int64_t total_, int64_t most) : total(total_), count((total_ + most - 1) / most) {
+  Parts(int64_t whole, int64_t most) : total(whole), count((whole + most - 1) / most) {
     each = count ? total / count : 0;
     longer = count ? total % count : 0;
   }
@@ -38,8 +38,8 @@ Parts panels_of(const ProductTiles<T>& tiles, int64_t columns) {
 
 // Rows by one panel of columns, over one block of k.
 template <class T>
-void panel_rows(const ProductTiles<T>& tiles, int64_t rows, int64_t vectors, int64_t columns, int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b,
-                int64_t b_k, T* c, int64_t c_row, bool add) {
+void panel_rows(const ProductTiles<T>& tiles, int64_t rows, int64_t vectors, int64_t columns, int64_t k, const T* a,
+                int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, bool add) {
   Parts parts(rows, tiles.max_rows[vectors - 1]);
   int tail = static_cast<int>(columns - (vectors - 1) * tiles.lanes);
   for (int64_t i = 0; i < parts.count; ++i) {
@@ -50,7 +50,8 @@ void panel_rows(const ProductTiles<T>& tiles, int64_t rows, int64_t vectors, int
 
 // b[0 .. k) x [0 .. columns) into a dense panel `width` wide, zeros after the last column.
 template <class T>
-void pack_panel(const ProductTiles<T>& tiles, int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_k, int64_t b_col, T* to) {
+void pack_panel(const ProductTiles<T>& tiles, int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_k,
+                int64_t b_col, T* to) {
   if (b_col != 1 && b_k == 1) return tiles.pack_columns(k, columns, width, b, b_col, to);
   for (int64_t p = 0; p < k; ++p) {
     T* row = to + p * width;
@@ -67,7 +68,8 @@ void pack_panel(const ProductTiles<T>& tiles, int64_t k, int64_t columns, int64_
 template <class T>
 void pack_rows(int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_k, T* to) {
   if (a_k == 1) {
-    for (int64_t i = 0; i < rows; ++i) std::memcpy(to + i * kRowStride, a + i * a_row, static_cast<size_t>(k) * sizeof(T));
+    for (int64_t i = 0; i < rows; ++i)
+      std::memcpy(to + i * kRowStride, a + i * a_row, static_cast<size_t>(k) * sizeof(T));
     return;
   }
   constexpr int64_t kStep = 16;
@@ -132,7 +134,8 @@ void run_columns(Context& context, const Product<T>& p, const ProductTiles<T>& t
 template <class T>
 void run_in_place(Context& context, const Product<T>& p, const ProductTiles<T>& tiles, int threads) {
   constexpr int64_t kColumns = 512;  // for a thread at a time
-  if (threads == 1 || p.m > 1 || p.n < 2 * kColumns || p.n * p.k < kThreadedProduct / 4) return run_columns(context, p, tiles);
+  if (threads == 1 || p.m > 1 || p.n < 2 * kColumns || p.n * p.k < kThreadedProduct / 4)
+    return run_columns(context, p, tiles);
   context.threads().parallel_for(p.n, kColumns, [&](int64_t first, int64_t last) {
     Product<T> part = p;
     part.n = last - first;
@@ -221,7 +224,8 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
       if (interrupted(context)) return;
       each(panels.count, [&](int64_t j) {
         int64_t first = panels.start(j) * tiles.lanes, width = panels.size(j) * tiles.lanes;
-        pack_panel(tiles, k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k, p.b_col, packed_b + first * k);
+        pack_panel(tiles, k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k,
+                   p.b_col, packed_b + first * k);
       });
       each(rows.count * groups.count, [&](int64_t task) {
         if (interrupted(context)) return;
@@ -240,8 +244,9 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
         }
         for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
           int64_t first = panels.start(j) * tiles.lanes, vectors = panels.size(j), width = vectors * tiles.lanes;
-          panel_rows(tiles, count, vectors, std::min(width, n - first), k, a, a_row, a_k, static_cast<const T*>(packed_b) + first * k, width,
-                     p.c + row * p.c_row + n0 + first, p.c_row, p0 != 0);
+          panel_rows(tiles, count, vectors, std::min(width, n - first), k, a, a_row, a_k,
+                     static_cast<const T*>(packed_b) + first * k, width, p.c + row * p.c_row + n0 + first, p.c_row,
+                     p0 != 0);
         }
         if (place >= 0) places.give(place);
       });
@@ -249,8 +254,8 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
   }
 }
 
-#define TFL_INSTANTIATE(T)                                                                     \
-  template size_t product_scratch<T>(const Product<T>&, const ProductTiles<T>&, int);          \
+#define TFL_INSTANTIATE(T)                                                            \
+  template size_t product_scratch<T>(const Product<T>&, const ProductTiles<T>&, int); \
   template void run_product<T>(Context&, const Product<T>&, const ProductTiles<T>&, int, T*);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

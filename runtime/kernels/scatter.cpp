@@ -22,9 +22,14 @@ T combine(Combine how, T a, T b) {
     return a || b;
   } else if constexpr (is_half<T>) {
     float x = to_f32(a), y = to_f32(b);
-    float r = how == Combine::Add ? x + y : how == Combine::Sub ? x - y : how == Combine::Min ? (y < x || y != y ? y : x) : (y > x || y != y ? y : x);
-    if constexpr (std::is_same_v<T, f16>) return to_f16(r);
-    else return to_bf16(r);
+    float r = how == Combine::Add   ? x + y
+              : how == Combine::Sub ? x - y
+              : how == Combine::Min ? (y < x || y != y ? y : x)
+                                    : (y > x || y != y ? y : x);
+    if constexpr (std::is_same_v<T, f16>)
+      return to_f16(r);
+    else
+      return to_bf16(r);
   } else if constexpr (std::is_floating_point_v<T>) {
     switch (how) {
       case Combine::Add: return a + b;
@@ -66,8 +71,10 @@ Result<void> scatter_into(RunCall& call, Tensor& out, const Tensor& indices, con
     offset_of(t, inside);
     if (inside) continue;
     std::string tuple;
-    for (int64_t d = 0; d < depth; ++d) tuple += fmt::format("{}{}", d ? ", " : "", index_at(indices.dtype(), indices.raw(), t * depth + d));
-    return invalid(call.op, "indices{} = [{}] does not index into shape {}", index_position(outer, t), tuple, shape_rules::shape_words(out.dims()));
+    for (int64_t d = 0; d < depth; ++d)
+      tuple += fmt::format("{}{}", d ? ", " : "", index_at(indices.dtype(), indices.raw(), t * depth + d));
+    return invalid(call.op, "indices{} = [{}] does not index into shape {}", index_position(outer, t), tuple,
+                   shape_rules::shape_words(out.dims()));
   }
   if (out.size() == 0 || updates.size() == 0) return {};
   with_element_type(out.dtype(), [&](auto tag) {

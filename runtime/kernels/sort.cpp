@@ -42,8 +42,10 @@ auto key_of(T x) {
     return float_key<uint64_t>(x);
   } else {
     using U = std::conditional_t<kNarrow<T>, uint32_t, uint64_t>;
-    if constexpr (std::is_signed_v<T>) return static_cast<U>(static_cast<U>(x) ^ (U{1} << (8 * sizeof(U) - 1)));
-    else return static_cast<U>(x);
+    if constexpr (std::is_signed_v<T>)
+      return static_cast<U>(static_cast<U>(x) ^ (U{1} << (8 * sizeof(U) - 1)));
+    else
+      return static_cast<U>(x);
   }
 }
 
@@ -59,8 +61,10 @@ Entry<T> make_entry(T x, int64_t at, bool descending) {
 }
 template <class E>
 int64_t position(const E& e) {
-  if constexpr (std::is_same_v<E, uint64_t>) return static_cast<int64_t>(e & 0xffffffffu);
-  else return e.at;
+  if constexpr (std::is_same_v<E, uint64_t>)
+    return static_cast<int64_t>(e & 0xffffffffu);
+  else
+    return e.at;
 }
 
 // x with `axis` moved to the end, row-major.
@@ -178,8 +182,10 @@ Result<void> run_top_k(RunCall& call) {
           for (int64_t i = 0; i < k; ++i) {
             int64_t at = position(e[i]);
             to[row * k + i] = from[row * n + at];
-            if (wide) indices.template data<int64_t>()[row * k + i] = at;
-            else indices.template data<int32_t>()[row * k + i] = static_cast<int32_t>(at);
+            if (wide)
+              indices.template data<int64_t>()[row * k + i] = at;
+            else
+              indices.template data<int32_t>()[row * k + i] = static_cast<int32_t>(at);
           }
         });
       }

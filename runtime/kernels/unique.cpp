@@ -42,8 +42,10 @@ bool equal(const T& a, const T& b) {
 }
 
 void put(Tensor& t, int64_t i, int64_t v) {
-  if (t.dtype() == DType::I64) t.data<int64_t>()[i] = v;
-  else t.data<int32_t>()[i] = static_cast<int32_t>(v);
+  if (t.dtype() == DType::I64)
+    t.data<int64_t>()[i] = v;
+  else
+    t.data<int32_t>()[i] = static_cast<int32_t>(v);
 }
 
 Result<void> run_unique_kind(RunCall& call, bool counts) {
@@ -102,8 +104,10 @@ Result<void> run_searchsorted(RunCall& call) {
     using T = typename decltype(tag)::type;
     if constexpr (!std::is_same_v<T, std::string>) {
       auto less = [](const T& a, const T& b) {
-        if constexpr (is_half<T>) return to_f32(a) < to_f32(b);
-        else return a < b;
+        if constexpr (is_half<T>)
+          return to_f32(a) < to_f32(b);
+        else
+          return a < b;
       };
       for (int64_t i = 0; i < values.size(); ++i) {
         const T* row = rows.data<T>() + i / m * n;

@@ -79,7 +79,8 @@ Result<void> run_broadcast_to(RunCall& call) {
   std::span<const int64_t> dims = call.types[0].dims;
   size_t lead = dims.size() - static_cast<size_t>(x.rank());
   Dims strides(dims.size(), 0);
-  for (size_t i = lead; i < dims.size(); ++i) strides[i] = x.dim(static_cast<int>(i - lead)) == 1 && dims[i] != 1 ? 0 : x.strides()[i - lead];
+  for (size_t i = lead; i < dims.size(); ++i)
+    strides[i] = x.dim(static_cast<int>(i - lead)) == 1 && dims[i] != 1 ? 0 : x.strides()[i - lead];
   return call.give(Tensor::view(call.context, x, dims, strides, 0));
 }
 

@@ -8,7 +8,8 @@ using namespace shape_rules;
 Result<void> infer_concat(InferCall& call) {
   int64_t axis = call.attrs.get_int(Attr::axis);
   const TensorType& first = call.operands[0].type;
-  for (size_t i = 1; i < call.operands.size(); ++i) TFL_TRY(check_same_dtype("ConcatV2", i, first.dtype, call.operands[i].type.dtype));
+  for (size_t i = 1; i < call.operands.size(); ++i)
+    TFL_TRY(check_same_dtype("ConcatV2", i, first.dtype, call.operands[i].type.dtype));
   if (call.operands.size() == 1) return give(call, first);
   const TensorType* shaped = nullptr;  // the first operand of known rank
   size_t shaped_at = 0;
@@ -19,7 +20,9 @@ Result<void> infer_concat(InferCall& call) {
   int64_t rank = static_cast<int64_t>(shaped->dims.size());
   if (rank == 0) return invalid(call.op, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
   int64_t front = front_axis(axis, rank);
-  if (front < 0) return invalid(call.op, "ConcatOp : Expected concatenating dimensions in the range [{}, {}), but got {}", -rank, rank, axis);
+  if (front < 0)
+    return invalid(call.op, "ConcatOp : Expected concatenating dimensions in the range [{}, {}), but got {}", -rank,
+                   rank, axis);
   TensorType out = ranked(first.dtype, shaped->dims);
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const TensorType& t = call.operands[i].type;
@@ -29,8 +32,8 @@ Result<void> infer_concat(InferCall& call) {
       continue;
     }
     if (static_cast<int64_t>(t.dims.size()) != rank) {
-      return invalid(call.op, "ConcatOp : Ranks of all input tensors should match: shape[{}] = {} vs. shape[{}] = {}", shaped_at, shape_words(shaped->dims), i,
-                     shape_words(t.dims));
+      return invalid(call.op, "ConcatOp : Ranks of all input tensors should match: shape[{}] = {} vs. shape[{}] = {}",
+                     shaped_at, shape_words(shaped->dims), i, shape_words(t.dims));
     }
     for (int64_t d = 0; d < rank; ++d) {
       if (d == front) {
@@ -42,8 +45,9 @@ Result<void> infer_concat(InferCall& call) {
         continue;
       }
       if (!may_equal(out.dims[d], t.dims[d])) {
-        return invalid(call.op, "ConcatOp : Dimension {} in both shapes must be equal: shape[{}] = {} vs. shape[{}] = {}", d, shaped_at,
-                       shape_words(shaped->dims), i, shape_words(t.dims));
+        return invalid(call.op,
+                       "ConcatOp : Dimension {} in both shapes must be equal: shape[{}] = {} vs. shape[{}] = {}", d,
+                       shaped_at, shape_words(shaped->dims), i, shape_words(t.dims));
       }
       out.dims[d] = merge(out.dims[d], t.dims[d]);
     }
@@ -68,8 +72,8 @@ Result<void> infer_stack(InferCall& call) {
     bool same = t.dims.size() == out.dims.size();
     for (size_t d = 0; same && d < t.dims.size(); ++d) same = may_equal(t.dims[d], out.dims[d]);
     if (!same) {
-      return invalid(call.op, "Shapes of all inputs must match: values[{}].shape = {} != values[{}].shape = {}", shaped_at,
-                     shape_words(call.operands[shaped_at].type.dims), i, shape_words(t.dims));
+      return invalid(call.op, "Shapes of all inputs must match: values[{}].shape = {} != values[{}].shape = {}",
+                     shaped_at, shape_words(call.operands[shaped_at].type.dims), i, shape_words(t.dims));
     }
     for (size_t d = 0; d < t.dims.size(); ++d) out.dims[d] = merge(out.dims[d], t.dims[d]);
   }
@@ -85,9 +89,11 @@ Result<void> infer_tile(InferCall& call) {
   const TensorType& x = call.operands[0].type;
   const TensorType& m = call.operands[1].type;
   TFL_TRY(check_index_dtype(call.op, "Tmultiples", m.dtype, false));
-  if (m.ranked && m.dims.size() != 1) return invalid(call.op, "Expected multiples to be 1-D, but got shape {}", shape_words(m.dims));
+  if (m.ranked && m.dims.size() != 1)
+    return invalid(call.op, "Expected multiples to be 1-D, but got shape {}", shape_words(m.dims));
   if (x.ranked && m.ranked && known(m.dims[0]) && m.dims[0] != static_cast<int64_t>(x.dims.size())) {
-    return invalid(call.op, "Expected multiples argument to be a vector of length {} but got length {}", x.dims.size(), m.dims[0]);
+    return invalid(call.op, "Expected multiples argument to be a vector of length {} but got length {}", x.dims.size(),
+                   m.dims[0]);
   }
   std::optional<Dims> multiples = integers(call.operands[1]);
   for (size_t i = 0; multiples && i < multiples->size(); ++i) {
@@ -114,23 +120,28 @@ Result<void> infer_pad(InferCall& call) {
   bool constant = mode.empty() || mode == "CONSTANT", reflect = mode == "REFLECT";
   std::string_view name = !constant ? "MirrorPad" : call.operands.size() > 2 ? "PadV2" : "Pad";
   if (!constant && !reflect && mode != "SYMMETRIC") {
-    return invalid_in(name, fmt::format("Value for attr 'mode' of \"{}\" is not in the list of allowed values: \"REFLECT\", \"SYMMETRIC\"", mode));
+    return invalid_in(
+        name,
+        fmt::format("Value for attr 'mode' of \"{}\" is not in the list of allowed values: \"REFLECT\", \"SYMMETRIC\"",
+                    mode));
   }
   constexpr DType kIndex[] = {DType::I32, DType::I64};
   TFL_TRY(check_dtype(name, "Tpaddings", p.dtype, kIndex));
   if (call.operands.size() > 2) {
     TFL_TRY(check_same_dtype(name, 2, x.dtype, call.operands[2].type.dtype));
     const TensorType& v = call.operands[2].type;
-    if (v.ranked && !v.dims.empty()) return invalid_in(name, fmt::format("constant_values must be a scalar. Found: {}", shape_words(v.dims)));
+    if (v.ranked && !v.dims.empty())
+      return invalid_in(name, fmt::format("constant_values must be a scalar. Found: {}", shape_words(v.dims)));
   }
   if (p.ranked && (p.dims.size() != 2 || !may_equal(p.dims[1], 2))) {
     return invalid_in(name, fmt::format("paddings must be a matrix with 2 columns: {}", shape_words(p.dims)));
   }
   if (x.ranked && p.ranked && !may_equal(p.dims[0], static_cast<int64_t>(x.dims.size()))) {
-    return invalid_in(name, fmt::format("The first dimension of paddings must be the rank of inputs{}{} [{}]", shape_words(x.dims), constant ? "" : ",",
-                                        p.dims[0]));
+    return invalid_in(name, fmt::format("The first dimension of paddings must be the rank of inputs{}{} [{}]",
+                                        shape_words(x.dims), constant ? "" : ",", p.dims[0]));
   }
-  if (!x.ranked) return give(call, p.ranked && known(p.dims[0]) ? ranked(x.dtype, Dims(static_cast<size_t>(p.dims[0]), -1)) : x);
+  if (!x.ranked)
+    return give(call, p.ranked && known(p.dims[0]) ? ranked(x.dtype, Dims(static_cast<size_t>(p.dims[0]), -1)) : x);
   Dims dims = x.dims;
   if (!call.operands[1].value) {
     for (int64_t& d : dims) d = -1;
@@ -143,16 +154,20 @@ Result<void> infer_pad(InferCall& call) {
       return value.dtype() == DType::I64 ? value.data<int64_t>()[offset] : int64_t{value.data<int32_t>()[offset]};
     };
     int64_t before = at(0), after = at(1);
-    if (before < 0 || after < 0) return invalid_in(name, fmt::format("{}addings must be non-negative: {} {}", constant ? "P" : "p", before, after));
+    if (before < 0 || after < 0)
+      return invalid_in(name,
+                        fmt::format("{}addings must be non-negative: {} {}", constant ? "P" : "p", before, after));
     if (!known(dims[i])) {
       if (before != 0 || after != 0) dims[i] = -1;
       continue;
     }
     if (reflect && (before >= dims[i] || after >= dims[i]) && (before || after)) {
-      return invalid_in(name, fmt::format("paddings must be less than the dimension size: {}, {} not less than {}", before, after, dims[i]));
+      return invalid_in(name, fmt::format("paddings must be less than the dimension size: {}, {} not less than {}",
+                                          before, after, dims[i]));
     }
     if (!constant && !reflect && (before > dims[i] || after > dims[i])) {
-      return invalid_in(name, fmt::format("paddings must be no greater than the dimension size: {}, {} greater than {}", before, after, dims[i]));
+      return invalid_in(name, fmt::format("paddings must be no greater than the dimension size: {}, {} greater than {}",
+                                          before, after, dims[i]));
     }
     if (__builtin_add_overflow(dims[i], before, &dims[i]) || __builtin_add_overflow(dims[i], after, &dims[i])) {
       return invalid_in(name, "Padded size overflows");
@@ -170,8 +185,10 @@ Result<void> infer_roll(InferCall& call) {
   int64_t count = axes ? static_cast<int64_t>(axes->size()) : 0;
   if (x.ranked && x.dims.empty()) return invalid(call.op, "input must be 1-D or higher");
   if (shift.ranked) {
-    if (shift.dims.size() > 1) return invalid(call.op, "shift must be a scalar or a 1-D vector. Found: {}", shape_words(shift.dims));
-    if (!may_equal(shift.dims.empty() ? 1 : shift.dims[0], count)) return invalid(call.op, "shift and axis must have the same size");
+    if (shift.dims.size() > 1)
+      return invalid(call.op, "shift must be a scalar or a 1-D vector. Found: {}", shape_words(shift.dims));
+    if (!may_equal(shift.dims.empty() ? 1 : shift.dims[0], count))
+      return invalid(call.op, "shift and axis must have the same size");
   }
   for (int64_t i = 0; x.ranked && i < count; ++i) {
     int64_t rank = static_cast<int64_t>(x.dims.size()), axis = (*axes)[i];

@@ -10,8 +10,11 @@ namespace {
 Result<void> check_sortable(InferCall& call) {
   const TensorType& x = call.operands[0].type;
   if (!is_numeric(x.dtype)) {
-    return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: bfloat16, half, float, double, int8, int16, int32, int64, uint8, "
-                   "uint16, uint32, uint64", dtype_tf_name(x.dtype));
+    return invalid(call.op,
+                   "Value for attr 'T' of {} is not in the list of allowed values: bfloat16, half, float, double, "
+                   "int8, int16, int32, int64, uint8, "
+                   "uint16, uint32, uint64",
+                   dtype_tf_name(x.dtype));
   }
   return {};
 }
@@ -89,7 +92,8 @@ Result<void> infer_searchsorted(InferCall& call) {
   std::string_view name = call.attrs.get_bool(Attr::right) ? "UpperBound" : "LowerBound";
   TFL_TRY(check_same_dtype(name, 1, rows.dtype, values.dtype));
   if (!is_numeric(rows.dtype)) {
-    return invalid_in(name, fmt::format("Value for attr 'T' of {} is not in the list of allowed values: numbers", dtype_tf_name(rows.dtype)));
+    return invalid_in(name, fmt::format("Value for attr 'T' of {} is not in the list of allowed values: numbers",
+                                        dtype_tf_name(rows.dtype)));
   }
   DType index = TFL_TRY(index_dtype(call, "out_type"));
   if ((rows.ranked && rows.dims.empty()) || (values.ranked && values.dims.empty())) {

@@ -16,8 +16,9 @@ Result<void> infer_slice(InferCall& call) {
   if (rank >= 0 && b.ranked && s.ranked) {
     auto fits = [&](const TensorType& t) { return t.dims.size() == 1 && may_equal(t.dims[0], rank); };
     if (!fits(b) || !fits(s)) {
-      return invalid(call.op, "Expected begin and size arguments to be 1-D tensors of size {}, but got shapes {} and {} instead.", rank,
-                     shape_words(b.dims), shape_words(s.dims));
+      return invalid(
+          call.op, "Expected begin and size arguments to be 1-D tensors of size {}, but got shapes {} and {} instead.",
+          rank, shape_words(b.dims), shape_words(s.dims));
     }
   }
   std::optional<Dims> begin = integers(call.operands[1]), size = integers(call.operands[2]);
@@ -34,7 +35,8 @@ Result<void> infer_slice(InferCall& call) {
       dims.push_back(begin && known(have) ? have - (*begin)[i] : begin && (*begin)[i] == 0 ? have : -1);
     } else {
       int64_t most = known(have) ? have - (begin ? (*begin)[i] : 0) : INT64_MAX;
-      if ((*size)[i] < 0 || (*size)[i] > most) return invalid(call.op, "Expected size[{}] in [0, {}], but got {}", i, most, (*size)[i]);
+      if ((*size)[i] < 0 || (*size)[i] > most)
+        return invalid(call.op, "Expected size[{}] in [0, {}], but got {}", i, most, (*size)[i]);
       dims.push_back((*size)[i]);
     }
   }
@@ -44,7 +46,8 @@ Result<void> infer_slice(InferCall& call) {
 Result<void> infer_strided_slice(InferCall& call) {
   const TensorType& x = call.operands[0].type;
   TFL_TRY(check_index_dtype(call.op, "Index", call.operands[1].type.dtype));
-  for (size_t i = 2; i < 4; ++i) TFL_TRY(check_same_dtype("StridedSlice", i, call.operands[1].type.dtype, call.operands[i].type.dtype));
+  for (size_t i = 2; i < 4; ++i)
+    TFL_TRY(check_same_dtype("StridedSlice", i, call.operands[1].type.dtype, call.operands[i].type.dtype));
   int64_t written = -1;
   bool fits = true;
   for (size_t i = 1; i < 4; ++i) {
@@ -55,8 +58,9 @@ Result<void> infer_strided_slice(InferCall& call) {
   }
   if (!fits) {
     auto words = [&](size_t i) { return shape_words(call.operands[i].type.dims); };
-    return invalid(call.op, "Expected begin, end, and strides to be 1D equal size tensors, but got shapes {}, {}, and {} instead.", words(1), words(2),
-                   words(3));
+    return invalid(
+        call.op, "Expected begin, end, and strides to be 1D equal size tensors, but got shapes {}, {}, and {} instead.",
+        words(1), words(2), words(3));
   }
   SliceSpec spec;
   spec.begin_mask = call.attrs.get_int(Attr::begin_mask);
@@ -64,7 +68,8 @@ Result<void> infer_strided_slice(InferCall& call) {
   spec.ellipsis_mask = call.attrs.get_int(Attr::ellipsis_mask);
   spec.new_axis_mask = call.attrs.get_int(Attr::new_axis_mask);
   spec.shrink_axis_mask = call.attrs.get_int(Attr::shrink_axis_mask);
-  std::optional<Dims> begin = integers(call.operands[1]), end = integers(call.operands[2]), strides = integers(call.operands[3]);
+  std::optional<Dims> begin = integers(call.operands[1]), end = integers(call.operands[2]),
+                      strides = integers(call.operands[3]);
   if (!x.ranked || !known(written)) return give(call, unranked(x.dtype));
   if (begin && end && strides) {
     spec.begin = std::move(*begin);
@@ -80,7 +85,8 @@ Result<void> infer_strided_slice(InferCall& call) {
   Dims unknown_dims(x.dims.size(), -1);
   SlicePlan plan = TFL_TRY(plan_slice(unknown_dims, spec));
   for (size_t i = 0; i < plan.axes.size(); ++i) {
-    bool whole = plan.axes[i] >= 0 && strides && plan.strides[plan.axes[i]] == 1 && plan.dims[i] == -1 && plan.begin[plan.axes[i]] == 0;
+    bool whole = plan.axes[i] >= 0 && strides && plan.strides[plan.axes[i]] == 1 && plan.dims[i] == -1 &&
+                 plan.begin[plan.axes[i]] == 0;
     int64_t at = plan.axes[i];
     bool untouched = whole && spec.ellipsis_mask == 0 && spec.new_axis_mask == 0 &&
                      (at >= written || ((spec.begin_mask >> at & 1) && (spec.end_mask >> at & 1)));
@@ -104,7 +110,9 @@ Result<void> infer_unstack(InferCall& call) {
     each = ranked(x.dtype, x.dims);
     each.dims.erase(static_cast<size_t>(front));
   }
-  if (num < 0) return fail(ErrorKind::ValueError, "Cannot infer argument `num` from shape {}", x.ranked ? shape_words(x.dims) : "<unknown>");
+  if (num < 0)
+    return fail(ErrorKind::ValueError, "Cannot infer argument `num` from shape {}",
+                x.ranked ? shape_words(x.dims) : "<unknown>");
   return give_many(call, each, num);
 }
 
@@ -116,11 +124,14 @@ Result<void> infer_split(InferCall& call) {
   if (x.ranked) {
     int64_t rank = static_cast<int64_t>(x.dims.size());
     int64_t front = front_axis(axis, rank);
-    if (front < 0) return invalid(call.op, "-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, axis);
+    if (front < 0)
+      return invalid(call.op, "-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, axis);
     int64_t size = x.dims[front];
     if (known(size) && size % num != 0) {
-      return invalid(call.op, "Number of ways to split should evenly divide the split dimension, but got split_dim {} (size = {}) and num_split {}", front,
-                     size, num);
+      return invalid(call.op,
+                     "Number of ways to split should evenly divide the split dimension, but got split_dim {} (size = "
+                     "{}) and num_split {}",
+                     front, size, num);
     }
     each.dims[front] = known(size) ? size / num : num == 1 ? size : -1;
   }
@@ -143,7 +154,8 @@ Result<void> infer_split_v(InferCall& call) {
   }
   int64_t rank = static_cast<int64_t>(x.dims.size());
   int64_t front = front_axis(axis, rank);
-  if (front < 0) return invalid(call.op, "-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, axis);
+  if (front < 0)
+    return invalid(call.op, "-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, axis);
   std::optional<Dims> sizes = integers(call.operands[1]);
   TensorType each = x;
   if (!sizes) {
@@ -161,7 +173,8 @@ Result<void> infer_split_v(InferCall& call) {
   }
   if (known(have) && (open >= 0 ? total > have : total != have)) {
     return invalid(call.op,
-                   "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the size of the input along "
+                   "Determined shape must either match input shape along split_dim exactly if fully specified, or be "
+                   "less than the size of the input along "
                    "split_dim if not fully specified.  Got: {}",
                    total);
   }

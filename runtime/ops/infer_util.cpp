@@ -14,14 +14,17 @@ Failure invalid_in(std::string_view tf_name, std::string text) {
 }
 
 Result<void> give(InferCall& call, TensorType type) {
-  if (type.dims.size() > static_cast<size_t>(kMaxRank)) return invalid(call.op, "a tensor has at most {} dimensions, not {}", kMaxRank, type.dims.size());
+  if (type.dims.size() > static_cast<size_t>(kMaxRank))
+    return invalid(call.op, "a tensor has at most {} dimensions, not {}", kMaxRank, type.dims.size());
   call.results.push_back(std::move(type));
   return {};
 }
 
 Result<void> give_many(InferCall& call, const TensorType& type, int64_t count) {
   constexpr int64_t kMost = 1 << 24;
-  if (count > kMost) return fail(ErrorKind::ResourceExhaustedError, "{} would make {} tensors [Op:{}]", op_info(call.op).name, count, op_info(call.op).tf_name);
+  if (count > kMost)
+    return fail(ErrorKind::ResourceExhaustedError, "{} would make {} tensors [Op:{}]", op_info(call.op).name, count,
+                op_info(call.op).tf_name);
   for (int64_t i = 0; i < count; ++i) call.results.push_back(type);
   return {};
 }
@@ -58,7 +61,8 @@ Result<void> check_dtype(std::string_view tf_name, std::string_view attr, DType 
     if (!list.empty()) list += ", ";
     list += dtype_tf_name(d);
   }
-  return invalid_in(tf_name, fmt::format("Value for attr '{}' of {} is not in the list of allowed values: {}", attr, dtype_tf_name(dtype), list));
+  return invalid_in(tf_name, fmt::format("Value for attr '{}' of {} is not in the list of allowed values: {}", attr,
+                                         dtype_tf_name(dtype), list));
 }
 
 Result<void> check_index_dtype(Op op, std::string_view attr, DType dtype, bool with_int16) {
@@ -68,9 +72,10 @@ Result<void> check_index_dtype(Op op, std::string_view attr, DType dtype, bool w
 
 Result<void> check_same_dtype(std::string_view tf_name, size_t operand, DType expected, DType actual) {
   if (expected == actual) return {};
-  return fail(ErrorKind::InvalidArgumentError,
-              "cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:{}] name: ", tf_name, operand,
-              dtype_tf_name(expected), dtype_tf_name(actual), tf_name);
+  return fail(
+      ErrorKind::InvalidArgumentError,
+      "cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:{}] name: ",
+      tf_name, operand, dtype_tf_name(expected), dtype_tf_name(actual), tf_name);
 }
 
 std::string shape_words(std::span<const int64_t> dims) {

@@ -40,7 +40,9 @@ Result<void> check_index_dtype(Op op, std::string_view attr, DType dtype, bool w
 Result<void> check_same_dtype(std::string_view tf_name, size_t operand, DType expected, DType actual);
 
 /// `axis` counted from the front; negative when it is out of range.
-inline int64_t front_axis(int64_t axis, int64_t rank) { return axis < -rank || axis >= rank ? -1 : axis < 0 ? axis + rank : axis; }
+inline int64_t front_axis(int64_t axis, int64_t rank) {
+  return axis < -rank || axis >= rank ? -1 : axis < 0 ? axis + rank : axis;
+}
 
 /// Whether two sizes may be equal, and what is known of them together.
 inline bool may_equal(int64_t a, int64_t b) { return a == b || !known(a) || !known(b); }

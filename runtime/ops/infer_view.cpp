@@ -19,7 +19,9 @@ Result<void> infer_ensure_shape(InferCall& call) {
     fits = may_equal(x.dims[i], (*wanted)[i]);
     dims.push_back(merge(x.dims[i], (*wanted)[i]));
   }
-  if (!fits) return invalid(call.op, "Shape of tensor input {} is not compatible with expected shape {}.", shape_words(x.dims), shape_words(*wanted));
+  if (!fits)
+    return invalid(call.op, "Shape of tensor input {} is not compatible with expected shape {}.", shape_words(x.dims),
+                   shape_words(*wanted));
   return give(call, ranked(x.dtype, dims));
 }
 
@@ -43,7 +45,8 @@ Result<void> infer_reshape(InferCall& call) {
   const TensorType& x = call.operands[0].type;
   const TensorType& shape = call.operands[1].type;
   TFL_TRY(check_index_dtype(call.op, "Tshape", shape.dtype, false));
-  if (shape.ranked && shape.dims.size() > 1) return invalid(call.op, "sizes input must be 1-D, not {}", shape_words(shape.dims));
+  if (shape.ranked && shape.dims.size() > 1)
+    return invalid(call.op, "sizes input must be 1-D, not {}", shape_words(shape.dims));
   std::optional<Dims> wanted = integers(call.operands[1]);
   if (!wanted) return give_unknown(call, x.dtype, shape);
   int64_t open = -1, wanted_size = 1;
@@ -90,16 +93,22 @@ Result<void> infer_reshape(InferCall& call) {
       dividend = 1;
       for (int64_t d : x.dims) dividend *= d == 0 ? 1 : d;
       if (have != 0) {
-        return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}", have, 0);
+        return invalid(call.op,
+                       "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}",
+                       have, 0);
       }
     }
     if (dividend % divisor != 0) {
-      return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}", have, divisor);
+      return invalid(call.op,
+                     "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}",
+                     have, divisor);
     }
     dims[open] = dividend / divisor;
   } else {
     int64_t size = zero ? 0 : wanted_size;
-    if (size != have) return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape has {}", have, size);
+    if (size != have)
+      return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape has {}", have,
+                     size);
   }
   return give(call, ranked(x.dtype, dims));
 }
@@ -110,7 +119,8 @@ Result<void> infer_transpose(InferCall& call) {
   if (call.operands.size() > 1) {
     const TensorType& p = call.operands[1].type;
     TFL_TRY(check_index_dtype(call.op, "Tperm", p.dtype, false));
-    if (p.ranked && p.dims.size() != 1) return invalid(call.op, "perm must be rank 1, got shape {}", shape_words(p.dims));
+    if (p.ranked && p.dims.size() != 1)
+      return invalid(call.op, "perm must be rank 1, got shape {}", shape_words(p.dims));
     perm = integers(call.operands[1]);
     if (!perm) {
       if (!x.ranked) return give_unknown(call, x.dtype, p);
@@ -127,7 +137,8 @@ Result<void> infer_transpose(InferCall& call) {
     return give(call, ranked(x.dtype, dims));
   }
   if (static_cast<int64_t>(perm->size()) != rank) {
-    return invalid(call.op, "transpose expects a vector of size {}. But input(1) is a vector of size {}", rank, perm->size());
+    return invalid(call.op, "transpose expects a vector of size {}. But input(1) is a vector of size {}", rank,
+                   perm->size());
   }
   SmallVec<uint8_t, 8> seen(static_cast<size_t>(rank), 0);
   for (int64_t p : *perm) {
@@ -149,7 +160,8 @@ Result<void> infer_expand_dims(InferCall& call) {
   const TensorType& x = call.operands[0].type;
   if (!x.ranked) return give(call, x);
   int64_t rank = static_cast<int64_t>(x.dims.size()), axis = call.attrs.get_int(Attr::axis);
-  if (axis < -rank - 1 || axis > rank) return invalid(call.op, "Tried to expand dim index {} for tensor with {} dimensions.", axis, rank);
+  if (axis < -rank - 1 || axis > rank)
+    return invalid(call.op, "Tried to expand dim index {} for tensor with {} dimensions.", axis, rank);
   Dims dims = x.dims;
   dims.insert(static_cast<size_t>(axis < 0 ? axis + rank + 1 : axis), 1);
   return give(call, ranked(x.dtype, dims));
@@ -164,7 +176,8 @@ Result<void> infer_squeeze(InferCall& call) {
   bool chosen = axes && !axes->empty();
   for (size_t i = 0; chosen && i < axes->size(); ++i) {
     int64_t axis = front_axis((*axes)[i], rank);
-    if (axis < 0) return invalid(call.op, "Tried to squeeze dim index {} for tensor with {} dimensions.", (*axes)[i], rank);
+    if (axis < 0)
+      return invalid(call.op, "Tried to squeeze dim index {} for tensor with {} dimensions.", (*axes)[i], rank);
     if (known(x.dims[axis]) && x.dims[axis] != 1) {
       return invalid(call.op, "Can not squeeze dim[{}], expected a dimension of 1, got {}", axis, x.dims[axis]);
     }
@@ -191,11 +204,13 @@ Result<void> infer_broadcast_to(InferCall& call) {
   bool zero = false;
   for (int64_t d : *wanted) zero |= d == 0;
   for (int64_t d : *wanted) {
-    if (!zero && __builtin_mul_overflow(n, d, &n)) return invalid(call.op, "Shape {} would have more than 2**63 - 1 elements", shape_words(*wanted));
+    if (!zero && __builtin_mul_overflow(n, d, &n))
+      return invalid(call.op, "Shape {} would have more than 2**63 - 1 elements", shape_words(*wanted));
   }
   if (!x.ranked) return give(call, ranked(x.dtype, *wanted));
   if (x.dims.size() > wanted->size()) {
-    return invalid(call.op, "Rank of input ({}) must be no greater than rank of output shape ({}).", x.dims.size(), wanted->size());
+    return invalid(call.op, "Rank of input ({}) must be no greater than rank of output shape ({}).", x.dims.size(),
+                   wanted->size());
   }
   size_t lead = wanted->size() - x.dims.size();
   for (size_t i = 0; i < x.dims.size(); ++i) {

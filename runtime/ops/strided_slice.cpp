@@ -86,7 +86,8 @@ Result<SlicePlan> plan_slice(std::span<const int64_t> dims, const SliceSpec& spe
         if (rank == 0) return invalid(kOp, "Attempting to slice scalar input.");
         return invalid(kOp, "Index out of range using input dim {}; input has only {} dims", axis, rank);
       }
-      DenseIndex x{spec.begin[i], spec.end[i], spec.strides[i], bit(spec.begin_mask, i), bit(spec.end_mask, i), bit(spec.shrink_axis_mask, i)};
+      DenseIndex x{spec.begin[i],           spec.end[i],           spec.strides[i],
+                   bit(spec.begin_mask, i), bit(spec.end_mask, i), bit(spec.shrink_axis_mask, i)};
       order.push_back(x.shrink ? -2 : axis);
       dense.push_back(x);
     }

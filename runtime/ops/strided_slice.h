@@ -16,10 +16,10 @@ struct SliceSpec {
 };
 
 struct SlicePlan {
-  Dims dims;      // of the result; negative where the operand's size is unknown
-  Dims axes;      // the operand's axis behind each axis of the result; -1 for a new one
-  Dims begin;     // for each axis of the operand
-  Dims strides;   // likewise
+  Dims dims;     // of the result; negative where the operand's size is unknown
+  Dims axes;     // the operand's axis behind each axis of the result; -1 for a new one
+  Dims begin;    // for each axis of the operand
+  Dims strides;  // likewise
 };
 
 /// InvalidArgumentError for an index out of range, too many indices, a zero stride.

@@ -166,15 +166,19 @@ bool is_summarised(const Tensor& t, const PrintOptions& options) { return t.size
 
 }  // namespace
 
-std::string array_text(const Tensor& t, const PrintOptions& options, std::string_view separator, std::string_view prefix, std::string_view suffix) {
+std::string array_text(const Tensor& t, const PrintOptions& options, std::string_view separator,
+                       std::string_view prefix, std::string_view suffix) {
   if (t.size() == 0) return "[]";
   Shown shown{t, is_summarised(t, options), options.edge_items};
   std::vector<std::string> words = words_of(shown, options);
   Layout layout{shown, words, separator};
-  return layout.rows(0, static_cast<int64_t>(prefix.size()) + 1, options.line_width - static_cast<int64_t>(suffix.size()));
+  return layout.rows(0, static_cast<int64_t>(prefix.size()) + 1,
+                     options.line_width - static_cast<int64_t>(suffix.size()));
 }
 
-std::string array_str(const Tensor& t, const PrintOptions& options) { return t.rank() == 0 ? element_str(t) : array_text(t, options); }
+std::string array_str(const Tensor& t, const PrintOptions& options) {
+  return t.rank() == 0 ? element_str(t) : array_text(t, options);
+}
 
 std::string array_repr(const Tensor& t, const PrintOptions& options) {
   std::string body = array_text(t, options, ", ", "array(", ")");
@@ -183,7 +187,8 @@ std::string array_repr(const Tensor& t, const PrintOptions& options) {
   bool plain_empty = t.rank() == 1 && t.size() == 0;
   if ((t.size() == 0 && !plain_empty) || is_summarised(t, options)) add("shape=" + shape_tuple_text(t.dims()));
   bool implied = t.dtype() == DType::I64 || t.dtype() == DType::F64 || t.dtype() == DType::Bool;
-  if (!implied || t.size() == 0) add("dtype=" + std::string(t.dtype() == DType::String ? "object" : dtype_name(t.dtype())));
+  if (!implied || t.size() == 0)
+    add("dtype=" + std::string(t.dtype() == DType::String ? "object" : dtype_name(t.dtype())));
   std::string text = "array(" + body;
   if (extras.empty()) return text + ")";
   text += ',';
@@ -202,6 +207,8 @@ std::string element_str(const Tensor& t) {
   }
 }
 
-std::string element_item_repr(const Tensor& t) { return dtype_group(t.dtype()) == DTypeGroup::Float ? double_repr(float_at(t, 0)) : element_str(t); }
+std::string element_item_repr(const Tensor& t) {
+  return dtype_group(t.dtype()) == DTypeGroup::Float ? double_repr(float_at(t, 0)) : element_str(t);
+}
 
 }  // namespace tfl

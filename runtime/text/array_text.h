@@ -26,8 +26,8 @@ struct PrintOptions {
 };
 
 /// numpy.array2string(t, separator=separator, prefix=prefix, suffix=suffix).
-std::string array_text(const Tensor& t, const PrintOptions& options = {}, std::string_view separator = " ", std::string_view prefix = "",
-                       std::string_view suffix = "");
+std::string array_text(const Tensor& t, const PrintOptions& options = {}, std::string_view separator = " ",
+                       std::string_view prefix = "", std::string_view suffix = "");
 /// str(t.numpy()): an array, or the text of a NumPy scalar for rank 0.
 std::string array_str(const Tensor& t, const PrintOptions& options = {});
 /// repr(t.numpy()) for rank > 0: "array([1., 2.], dtype=float32)". Rank 0 gives "array(1., dtype=float32)".

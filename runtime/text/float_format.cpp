@@ -26,7 +26,8 @@ int64_t length(const std::string& s) { return static_cast<int64_t>(s.size()); }
 
 }  // namespace
 
-FloatFormat::FloatFormat(DType dtype, std::span<const double> values, const PrintOptions& options) : dtype_(dtype), options_(options) {
+FloatFormat::FloatFormat(DType dtype, std::span<const double> values, const PrintOptions& options)
+    : dtype_(dtype), options_(options) {
   double largest = 0, smallest = 0;
   bool any_finite = false, any_special = false, negative_infinity = false, any_sign = false;
   for (double v : values) {
@@ -108,7 +109,8 @@ std::string FloatFormat::text(double value) const {
   if (scientific_) {
     ScientificText s = scientific(dtype_, value, limits_);
     std::string digits = std::to_string(std::abs(s.exponent));
-    if (length(digits) < exponent_digits_) digits.insert(0, static_cast<size_t>(exponent_digits_ - length(digits)), '0');
+    if (length(digits) < exponent_digits_)
+      digits.insert(0, static_cast<size_t>(exponent_digits_ - length(digits)), '0');
     return signed_part(value, s.whole) + "." + s.fraction + (s.exponent < 0 ? "e-" : "e+") + digits;
   }
   PlainText p = positional(dtype_, value, limits_);

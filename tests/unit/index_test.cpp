@@ -36,7 +36,9 @@ TEST_CASE("gather along every axis, in batches, of every type", "[index]") {
           dims.push_back(7);
           Tensor indices = Tensor::empty(c, DType::I64, dims).take();
           for (int64_t i = 0; i < indices.size(); ++i) indices.data<int64_t>()[i] = i * i % x.dim(axis);
-          Tensor y = apply1(c, Op::gather, {x, indices}, Attrs().set_int(Attr::axis, axis - 3).set_int(Attr::batch_dims, batch)).take();
+          Tensor y = apply1(c, Op::gather, {x, indices},
+                            Attrs().set_int(Attr::axis, axis - 3).set_int(Attr::batch_dims, batch))
+                         .take();
           REQUIRE(y.rank() == 3);
           REQUIRE(y.dim(axis) == 7);
           for (int64_t n = 0; n < y.size(); ++n) {
@@ -45,17 +47,21 @@ TEST_CASE("gather along every axis, in batches, of every type", "[index]") {
             for (int i = 0; i < batch; ++i) slot = slot * x.dim(i) + at[i];
             at[axis] = indices.data<int64_t>()[slot * 7 + at[axis]];
             int64_t from = (at[0] * 4 + at[1]) * 5 + at[2];
-            if (dtype == DType::String) CHECK(y.data<std::string>()[n] == x.data<std::string>()[from]);
-            else CHECK(element_bits(y, n) == element_bits(x, from));
+            if (dtype == DType::String)
+              CHECK(y.data<std::string>()[n] == x.data<std::string>()[from]);
+            else
+              CHECK(element_bits(y, n) == element_bits(x, from));
           }
         }
       }
     }
-    Tensor large = random_tensor(c, DType::F32, {5000, 100}, 3), order = Tensor::empty(c, DType::I32, Dims{6000}).take();
+    Tensor large = random_tensor(c, DType::F32, {5000, 100}, 3),
+           order = Tensor::empty(c, DType::I32, Dims{6000}).take();
     for (int i = 0; i < 6000; ++i) order.data<int32_t>()[i] = static_cast<int32_t>(i * 7919LL % 5000);
     Tensor rows = apply1(c, Op::gather, {large, order}).take();
     bool same = true;
-    for (int64_t i = 0; i < 6000; ++i) same &= std::memcmp(rows.data<float>() + i * 100, large.data<float>() + order.data<int32_t>()[i] * 100, 400) == 0;
+    for (int64_t i = 0; i < 6000; ++i)
+      same &= std::memcmp(rows.data<float>() + i * 100, large.data<float>() + order.data<int32_t>()[i] * 100, 400) == 0;
     CHECK(same);
   }
 }
@@ -63,9 +69,11 @@ TEST_CASE("gather along every axis, in batches, of every type", "[index]") {
 TEST_CASE("an index out of range is named by its place", "[index]") {
   Context c;
   Tensor x = vector_of(c, {1, 2, 3}), m = ints(c, {2, 2}, {1, 2, 3, 4});
-  CHECK(message(apply1(c, Op::gather, {x, vector_of(c, {0, 5, -1})})) == "indices[1] = 5 is not in [0, 3) [Op:GatherV2]");
+  CHECK(message(apply1(c, Op::gather, {x, vector_of(c, {0, 5, -1})})) ==
+        "indices[1] = 5 is not in [0, 3) [Op:GatherV2]");
   CHECK(message(apply1(c, Op::gather, {x, ints(c, {}, {-1})})) == "indices = -1 is not in [0, 3) [Op:GatherV2]");
-  CHECK(message(apply1(c, Op::gather, {m, ints(c, {2, 2}, {0, 1, 2, 0})}, Attrs().set_int(Attr::axis, 1))) == "indices[1,0] = 2 is not in [0, 2) [Op:GatherV2]");
+  CHECK(message(apply1(c, Op::gather, {m, ints(c, {2, 2}, {0, 1, 2, 0})}, Attrs().set_int(Attr::axis, 1))) ==
+        "indices[1,0] = 2 is not in [0, 2) [Op:GatherV2]");
   CHECK(message(apply1(c, Op::gather_nd, {m, ints(c, {2, 2}, {0, 0, 1, 9})})) ==
         "indices[1] = [1, 9] does not index into param shape [2,2], node name: GatherNd [Op:GatherNd]");
   CHECK(message(apply1(c, Op::scatter_nd, {ints(c, {1, 1}, {5}), vector_of(c, {1}), vector_of(c, {3})})) ==
@@ -76,14 +84,20 @@ TEST_CASE("an index out of range is named by its place", "[index]") {
 
 TEST_CASE("scatters apply their updates in order", "[index]") {
   Context c;
-  Tensor x = vector_of(c, {10, 20, 30, 40}), where = ints(c, {4, 1}, {2, 0, 2, 2}), updates = vector_of(c, {1, 2, 35, 4});
-  CHECK(values(c, apply1(c, Op::tensor_scatter_update, {x, where, updates}).take()) == std::vector<int32_t>{2, 20, 4, 40});
-  CHECK(values(c, apply1(c, Op::tensor_scatter_add, {x, where, updates}).take()) == std::vector<int32_t>{12, 20, 70, 40});
-  CHECK(values(c, apply1(c, Op::tensor_scatter_sub, {x, where, updates}).take()) == std::vector<int32_t>{8, 20, -10, 40});
+  Tensor x = vector_of(c, {10, 20, 30, 40}), where = ints(c, {4, 1}, {2, 0, 2, 2}),
+         updates = vector_of(c, {1, 2, 35, 4});
+  CHECK(values(c, apply1(c, Op::tensor_scatter_update, {x, where, updates}).take()) ==
+        std::vector<int32_t>{2, 20, 4, 40});
+  CHECK(values(c, apply1(c, Op::tensor_scatter_add, {x, where, updates}).take()) ==
+        std::vector<int32_t>{12, 20, 70, 40});
+  CHECK(values(c, apply1(c, Op::tensor_scatter_sub, {x, where, updates}).take()) ==
+        std::vector<int32_t>{8, 20, -10, 40});
   CHECK(values(c, apply1(c, Op::tensor_scatter_min, {x, where, updates}).take()) == std::vector<int32_t>{2, 20, 1, 40});
-  CHECK(values(c, apply1(c, Op::tensor_scatter_max, {x, where, updates}).take()) == std::vector<int32_t>{10, 20, 35, 40});
+  CHECK(values(c, apply1(c, Op::tensor_scatter_max, {x, where, updates}).take()) ==
+        std::vector<int32_t>{10, 20, 35, 40});
   CHECK(values(c, x) == std::vector<int32_t>{10, 20, 30, 40});
-  Tensor rows = apply1(c, Op::scatter_nd, {ints(c, {2, 1}, {1, 1}), ints(c, {2, 2}, {1, 2, 3, 4}), vector_of(c, {3, 2})}).take();
+  Tensor rows =
+      apply1(c, Op::scatter_nd, {ints(c, {2, 1}, {1, 1}), ints(c, {2, 2}, {1, 2, 3, 4}), vector_of(c, {3, 2})}).take();
   CHECK(values(c, rows) == std::vector<int32_t>{0, 0, 4, 6, 0, 0});
 }
 
@@ -105,15 +119,19 @@ TEST_CASE("nonzero, boolean_mask and one_hot", "[index]") {
   }
   Tensor m = ints(c, {2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor mask = tensor<uint8_t>(c, DType::Bool, {3}, {1, 0, 1});
-  CHECK(values(c, apply1(c, Op::boolean_mask, {m, mask}, Attrs().set_int(Attr::axis, 1)).take()) == std::vector<int32_t>{1, 3, 4, 6});
-  Tensor hot = apply1(c, Op::one_hot, {vector_of(c, {1, -1, 2}), ints(c, {}, {3}), ints(c, {}, {5}), ints(c, {}, {0})}, Attrs().set_int(Attr::axis, 0)).take();
+  CHECK(values(c, apply1(c, Op::boolean_mask, {m, mask}, Attrs().set_int(Attr::axis, 1)).take()) ==
+        std::vector<int32_t>{1, 3, 4, 6});
+  Tensor hot = apply1(c, Op::one_hot, {vector_of(c, {1, -1, 2}), ints(c, {}, {3}), ints(c, {}, {5}), ints(c, {}, {0})},
+                      Attrs().set_int(Attr::axis, 0))
+                   .take();
   CHECK(values(c, hot) == std::vector<int32_t>{0, 0, 0, 5, 0, 0, 0, 0, 5});
 }
 
 TEST_CASE("sorts are stable, NaN is the largest, -0 equals 0", "[index]") {
   for (int threads : {1, 3}) {
     Context c(options(threads));
-    for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I8, DType::I32, DType::U32, DType::I64, DType::U64}) {
+    for (DType dtype :
+         {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I8, DType::I32, DType::U32, DType::I64, DType::U64}) {
       Tensor x = random_tensor(c, dtype, {40, 57, 3}, 21);
       Tensor keys = is_floating(dtype) ? cast_to(c, x, DType::F64) : x;
       auto less = [&](int64_t a, int64_t b) {
@@ -137,8 +155,9 @@ TEST_CASE("sorts are stable, NaN is the largest, -0 equals 0", "[index]") {
             std::vector<int64_t> expected(57);
             std::iota(expected.begin(), expected.end(), 0);
             auto at = [&](int64_t p) { return (i * 57 + p) * 3 + j; };
-            std::stable_sort(expected.begin(), expected.end(),
-                             [&](int64_t a, int64_t b) { return descending ? less(at(b), at(a)) : less(at(a), at(b)); });
+            std::stable_sort(expected.begin(), expected.end(), [&](int64_t a, int64_t b) {
+              return descending ? less(at(b), at(a)) : less(at(a), at(b));
+            });
             for (int64_t p = 0; p < 57; ++p) {
               same &= order.data<int32_t>()[at(p)] == expected[p];
               same &= element_bits(sorted, at(p)) == element_bits(x, at(expected[p]));
@@ -153,14 +172,16 @@ TEST_CASE("sorts are stable, NaN is the largest, -0 equals 0", "[index]") {
 
 TEST_CASE("top_k, unique and searchsorted", "[index]") {
   Context c;
-  std::vector<Tensor> top = apply_all(c, Op::top_k, {floats(c, {2, 4}, {1, __builtin_nanf(""), 3, 3, 4, 1, 9, 2}), ints(c, {}, {2})});
+  std::vector<Tensor> top =
+      apply_all(c, Op::top_k, {floats(c, {2, 4}, {1, __builtin_nanf(""), 3, 3, 4, 1, 9, 2}), ints(c, {}, {2})});
   CHECK(values(c, top[1]) == std::vector<int32_t>{1, 2, 2, 0});
   CHECK(top[0].data<float>()[2] == 9);
   std::vector<Tensor> distinct = apply_all(c, Op::unique_with_counts, {vector_of(c, {3, 1, 3, 2, 1, 3})});
   CHECK(values(c, distinct[0]) == std::vector<int32_t>{3, 1, 2});
   CHECK(values(c, distinct[1]) == std::vector<int32_t>{0, 1, 0, 2, 1, 0});
   CHECK(values(c, distinct[2]) == std::vector<int32_t>{3, 2, 1});
-  CHECK(apply_all(c, Op::unique, {floats(c, {4}, {__builtin_nanf(""), __builtin_nanf(""), 0.0f, -0.0f})})[0].size() == 3);
+  CHECK(apply_all(c, Op::unique, {floats(c, {4}, {__builtin_nanf(""), __builtin_nanf(""), 0.0f, -0.0f})})[0].size() ==
+        3);
   Tensor many = random_tensor(c, DType::I32, {5000}, 4);
   std::vector<Tensor> u = apply_all(c, Op::unique, {many});
   std::map<int32_t, int32_t> seen;
@@ -172,7 +193,8 @@ TEST_CASE("top_k, unique and searchsorted", "[index]") {
   CHECK(same);
   Tensor sorted = ints(c, {1, 4}, {1, 3, 3, 5}), wanted = ints(c, {1, 4}, {0, 3, 4, 9});
   CHECK(values(c, apply1(c, Op::searchsorted, {sorted, wanted}).take()) == std::vector<int32_t>{0, 1, 3, 4});
-  CHECK(values(c, apply1(c, Op::searchsorted, {sorted, wanted}, Attrs().set_bool(Attr::right, true)).take()) == std::vector<int32_t>{0, 3, 3, 4});
+  CHECK(values(c, apply1(c, Op::searchsorted, {sorted, wanted}, Attrs().set_bool(Attr::right, true)).take()) ==
+        std::vector<int32_t>{0, 3, 3, 4});
 }
 
 TEST_CASE("shape rules of structural operations hold for unknown sizes", "[index]") {
@@ -196,7 +218,9 @@ TEST_CASE("shape rules of structural operations hold for unknown sizes", "[index
       {Op::reshape, {x, vector_of(c, {3, 2})}, {}},
       {Op::transpose, {x, vector_of(c, {1, 0})}, {}},
       {Op::slice, {x, vector_of(c, {0, 1}), vector_of(c, {1, 2})}, {}},
-      {Op::strided_slice, {x, vector_of(c, {0}), vector_of(c, {1}), vector_of(c, {1})}, Attrs().set_int(Attr::shrink_axis_mask, 1)},
+      {Op::strided_slice,
+       {x, vector_of(c, {0}), vector_of(c, {1}), vector_of(c, {1})},
+       Attrs().set_int(Attr::shrink_axis_mask, 1)},
       {Op::concat, {x, x}, Attrs().set_int(Attr::axis, 0)},
       {Op::tile, {x, vector_of(c, {1, 2})}, {}},
       {Op::gather, {x, vector_of(c, {0})}, {}},
@@ -220,7 +244,8 @@ TEST_CASE("shape rules of structural operations hold for unknown sizes", "[index
         CHECK(types[i].dtype == exact[i].dtype);
         if (!types[i].ranked) continue;
         REQUIRE(types[i].dims.size() == exact[i].dims.size());
-        for (size_t d = 0; d < types[i].dims.size(); ++d) CHECK((types[i].dims[d] < 0 || exact[i].dims[d] < 0 || types[i].dims[d] == exact[i].dims[d]));
+        for (size_t d = 0; d < types[i].dims.size(); ++d)
+          CHECK((types[i].dims[d] < 0 || exact[i].dims[d] < 0 || types[i].dims[d] == exact[i].dims[d]));
       }
     }
   }

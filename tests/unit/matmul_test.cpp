@@ -19,11 +19,15 @@ C element(int64_t k, At at) {
     C sum{};
     for (int64_t p = first; p < std::min(k, first + kProductBlock); ++p) {
       auto [x, y] = at(p);
-      if constexpr (std::is_floating_point_v<C>) sum = std::fma(static_cast<C>(x), static_cast<C>(y), sum);
-      else sum = static_cast<C>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+      if constexpr (std::is_floating_point_v<C>)
+        sum = std::fma(static_cast<C>(x), static_cast<C>(y), sum);
+      else
+        sum = static_cast<C>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
     }
-    if constexpr (std::is_floating_point_v<C>) total = first == 0 ? sum : total + sum;
-    else total = static_cast<C>(static_cast<uint64_t>(total) + static_cast<uint64_t>(sum));
+    if constexpr (std::is_floating_point_v<C>)
+      total = first == 0 ? sum : total + sum;
+    else
+      total = static_cast<C>(static_cast<uint64_t>(total) + static_cast<uint64_t>(sum));
   }
   return total;
 }
@@ -58,7 +62,8 @@ void check_product(DType dtype, int64_t m, int64_t n, int64_t k, bool ta, bool t
     if (isa == IsaLevel::base && m * n * k > 200000) continue;
     for (int threads : {1, 2, 3}) {
       Context c(options(threads, isa));
-      INFO(dtype_name(dtype) << " " << m << "x" << k << "x" << n << " transposed " << ta << tb << " level " << static_cast<int>(isa) << " threads " << threads);
+      INFO(dtype_name(dtype) << " " << m << "x" << k << "x" << n << " transposed " << ta << tb << " level "
+                             << static_cast<int>(isa) << " threads " << threads);
       CHECK(first_difference(expected, apply1(c, Op::matmul, {a, b}, transposes(ta, tb)).take()) == -1);
     }
   }
@@ -70,7 +75,16 @@ TEST_CASE("products have the defined bits whatever their sizes", "[matmul]") {
   struct Sizes {
     int64_t m, n, k;
   };
-  for (Sizes s : {Sizes{1, 1, 1}, {1, 1, 700}, {3, 5, 0}, {10, 10, 10}, {13, 1, 600}, {1, 37, 513}, {17, 33, 65}, {64, 64, 64}, {7, 300, 1030}, {100, 3, 31}}) {
+  for (Sizes s : {Sizes{1, 1, 1},
+                  {1, 1, 700},
+                  {3, 5, 0},
+                  {10, 10, 10},
+                  {13, 1, 600},
+                  {1, 37, 513},
+                  {17, 33, 65},
+                  {64, 64, 64},
+                  {7, 300, 1030},
+                  {100, 3, 31}}) {
     for (int t = 0; t < 4; ++t) {
       check_product<float>(DType::F32, s.m, s.n, s.k, t & 1, t & 2);
       check_product<double>(DType::F64, s.m, s.n, s.k, t & 1, t & 2);
@@ -99,8 +113,14 @@ TEST_CASE("batches broadcast, operands may be views", "[matmul]") {
     struct Case {
       Dims a, b;
     };
-    for (const Case& k : {Case{{4, 3, 5}, {4, 5, 6}}, {{3, 5}, {4, 5, 6}}, {{4, 3, 5}, {5, 6}}, {{2, 1, 3, 5}, {3, 5, 6}}, {{2, 1, 3, 5}, {1, 4, 5, 6}}, {{0, 3, 5}, {5, 6}},
-                          {{40, 30, 64}, {40, 64, 100}}, {{40, 30, 64}, {64, 100}}}) {
+    for (const Case& k : {Case{{4, 3, 5}, {4, 5, 6}},
+                          {{3, 5}, {4, 5, 6}},
+                          {{4, 3, 5}, {5, 6}},
+                          {{2, 1, 3, 5}, {3, 5, 6}},
+                          {{2, 1, 3, 5}, {1, 4, 5, 6}},
+                          {{0, 3, 5}, {5, 6}},
+                          {{40, 30, 64}, {40, 64, 100}},
+                          {{40, 30, 64}, {64, 100}}}) {
       Tensor a = random_tensor(c, DType::F32, k.a, 3, true), b = random_tensor(c, DType::F32, k.b, 4, true);
       Tensor y = apply1(c, Op::matmul, {a, b}).take();
       // Every batch is the product of its two matrices.
@@ -137,10 +157,13 @@ TEST_CASE("what a product refuses", "[matmul]") {
     return r ? std::string("no error") : r.error().message;
   };
   auto zeros = [&](DType dtype, Dims dims) { return random_tensor(c, dtype, dims, 1); };
-  CHECK(message(zeros(DType::F32, {2, 3}), zeros(DType::F32, {2, 3})) == "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3] [Op:MatMul]");
+  CHECK(message(zeros(DType::F32, {2, 3}), zeros(DType::F32, {2, 3})) ==
+        "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3] [Op:MatMul]");
   CHECK(message(zeros(DType::F32, {3}), zeros(DType::F32, {3, 3})) == "In[0] ndims must be >= 2 [Op:MatMul]");
   CHECK(message(zeros(DType::F32, {2, 1, 1}), zeros(DType::F32, {3, 1, 1})) ==
         "In[0] and In[1] must have compatible batch dimensions: [2,1,1] vs. [3,1,1] [Op:BatchMatMulV2]");
-  CHECK_THAT(message(zeros(DType::Bool, {1, 1}), zeros(DType::Bool, {1, 1})), Catch::StartsWith("Value for attr 'T' of bool is not in the list"));
-  CHECK_THAT(message(zeros(DType::F32, {1, 1}), zeros(DType::F64, {1, 1})), Catch::Contains("was expected to be a float tensor but is a double tensor"));
+  CHECK_THAT(message(zeros(DType::Bool, {1, 1}), zeros(DType::Bool, {1, 1})),
+             Catch::StartsWith("Value for attr 'T' of bool is not in the list"));
+  CHECK_THAT(message(zeros(DType::F32, {1, 1}), zeros(DType::F64, {1, 1})),
+             Catch::Contains("was expected to be a float tensor but is a double tensor"));
 }

@@ -59,7 +59,8 @@ TEST_CASE("reshape infers one size and checks the rest", "[move]") {
         "Input to reshape is a tensor with 12 values, but the requested shape has 10 [Op:Reshape]");
   CHECK(message(apply1(c, Op::reshape, {x, vector_of(c, {5, -1})})) ==
         "Input to reshape is a tensor with 12 values, but the requested shape requires a multiple of 5 [Op:Reshape]");
-  CHECK(message(apply1(c, Op::reshape, {x, vector_of(c, {-1, -1})})) == "Only one input size may be -1, not both 0 and 1 [Op:Reshape]");
+  CHECK(message(apply1(c, Op::reshape, {x, vector_of(c, {-1, -1})})) ==
+        "Only one input size may be -1, not both 0 and 1 [Op:Reshape]");
 }
 
 TEST_CASE("transpose moves strides; copies follow them", "[move]") {
@@ -109,10 +110,14 @@ TEST_CASE("strided slices are Python's", "[move]") {
   Context c;
   auto at = [](int64_t begin, int64_t end, int64_t step, int64_t size) {  // PySlice_AdjustIndices
     std::vector<int32_t> out;
-    if (begin < 0) begin = begin + size < 0 ? (step < 0 ? -1 : 0) : begin + size;
-    else if (begin >= size) begin = step < 0 ? size - 1 : size;
-    if (end < 0) end = end + size < 0 ? (step < 0 ? -1 : 0) : end + size;
-    else if (end >= size) end = step < 0 ? size - 1 : size;
+    if (begin < 0)
+      begin = begin + size < 0 ? (step < 0 ? -1 : 0) : begin + size;
+    else if (begin >= size)
+      begin = step < 0 ? size - 1 : size;
+    if (end < 0)
+      end = end + size < 0 ? (step < 0 ? -1 : 0) : end + size;
+    else if (end >= size)
+      end = step < 0 ? size - 1 : size;
     for (int64_t i = begin; step < 0 ? i > end : i < end; i += step) out.push_back(static_cast<int32_t>(i));
     return out;
   };
@@ -130,8 +135,13 @@ TEST_CASE("strided slices are Python's", "[move]") {
   }
   Tensor m = counting(c, {2, 3, 4});
   Attrs attrs;  // m[..., None, 1:, -1]
-  attrs.set_int(Attr::ellipsis_mask, 1).set_int(Attr::new_axis_mask, 2).set_int(Attr::end_mask, 4).set_int(Attr::shrink_axis_mask, 8);
-  Tensor y = apply1(c, Op::strided_slice, {m, vector_of(c, {0, 0, 1, -1}), vector_of(c, {0, 0, 0, 0}), vector_of(c, {1, 1, 1, 1})}, attrs).take();
+  attrs.set_int(Attr::ellipsis_mask, 1)
+      .set_int(Attr::new_axis_mask, 2)
+      .set_int(Attr::end_mask, 4)
+      .set_int(Attr::shrink_axis_mask, 8);
+  Tensor y = apply1(c, Op::strided_slice,
+                    {m, vector_of(c, {0, 0, 1, -1}), vector_of(c, {0, 0, 0, 0}), vector_of(c, {1, 1, 1, 1})}, attrs)
+                 .take();
   CHECK(dims_of(y) == Dims{2, 1, 2});
   CHECK(values(c, y) == std::vector<int32_t>{7, 11, 19, 23});
   auto index = [&](std::vector<int32_t> i) {
@@ -143,7 +153,8 @@ TEST_CASE("strided slices are Python's", "[move]") {
   CHECK(values(c, index({1, -1, 2}).take()) == std::vector<int32_t>{22});
   CHECK(message(index({0, 3})) == "slice index 3 of dimension 1 out of bounds. [Op:StridedSlice]");
   CHECK(message(index({-3})) == "slice index -1 of dimension 0 out of bounds. [Op:StridedSlice]");
-  CHECK(message(index({0, 0, 0, 0})) == "Index out of range using input dim 3; input has only 3 dims [Op:StridedSlice]");
+  CHECK(message(index({0, 0, 0, 0})) ==
+        "Index out of range using input dim 3; input has only 3 dims [Op:StridedSlice]");
 }
 
 TEST_CASE("concat, stack, split and unstack undo each other", "[move]") {
@@ -199,12 +210,14 @@ TEST_CASE("tile, pad and roll by their definition", "[move]") {
         for (int64_t j = 0; j < 7; ++j) {
           int64_t r = i - 2, s = j;
           bool inside = r >= 0 && r < 3 && s < 4;
-          int32_t expected = mode[0] == 'C' ? (inside ? element(x, r, s) : 0) : element(x, mirrored(r, 3), mirrored(s, 4));
+          int32_t expected =
+              mode[0] == 'C' ? (inside ? element(x, r, s) : 0) : element(x, mirrored(r, 3), mirrored(s, 4));
           CHECK(element(padded, i, j) == expected);
         }
       }
     }
-    Tensor rolled = apply1(c, Op::roll, {from, vector_of(c, {4, -1, 2})}, Attrs().set_ints(Attr::axes, {0, 1, -1})).take();
+    Tensor rolled =
+        apply1(c, Op::roll, {from, vector_of(c, {4, -1, 2})}, Attrs().set_ints(Attr::axes, {0, 1, -1})).take();
     for (int64_t i = 0; i < 3; ++i) {
       for (int64_t j = 0; j < 4; ++j) CHECK(element(rolled, (i + 1) % 3, (j + 1) % 4) == element(x, i, j));
     }
@@ -221,7 +234,9 @@ TEST_CASE("diagonals and bands", "[move]") {
   band.set_ints(Attr::k, {-1, 1});
   Tensor packed = apply1(c, Op::matrix_diag_part, {m, tensor<int32_t>(c, DType::I32, {}, {9})}, band).take();
   CHECK(values(c, packed) == std::vector<int32_t>{1, 6, 11, 0, 5, 10, 4, 9, 9});
-  Tensor cleared = apply1(c, Op::matrix_band_part, {m, tensor<int32_t>(c, DType::I32, {}, {1}), tensor<int32_t>(c, DType::I32, {}, {1})}).take();
+  Tensor cleared = apply1(c, Op::matrix_band_part,
+                          {m, tensor<int32_t>(c, DType::I32, {}, {1}), tensor<int32_t>(c, DType::I32, {}, {1})})
+                       .take();
   CHECK(values(c, cleared) == std::vector<int32_t>{0, 1, 0, 0, 4, 5, 6, 0, 0, 9, 10, 11});
   Attrs wide = band;
   wide.set_int(Attr::num_rows, 3).set_int(Attr::num_cols, 4);

@@ -73,7 +73,8 @@ TEST_CASE("floats of one array share a format", "[text]") {
       {DType::F16, {0.0001, 0.001}, "[0.0001 0.001 ]"},
       {DType::BF16, {0.1, -2, 1e20, kNan, kInf}, "[0.100098 -2 9.97277e+19 nan inf]"},
   };
-  for (const Case& k : cases) CHECK(array_str(of(c, k.dtype, {static_cast<int64_t>(k.values.size())}, k.values)) == k.text);
+  for (const Case& k : cases)
+    CHECK(array_str(of(c, k.dtype, {static_cast<int64_t>(k.values.size())}, k.values)) == k.text);
 }
 
 TEST_CASE("scalars", "[text]") {
@@ -83,13 +84,32 @@ TEST_CASE("scalars", "[text]") {
     const char* text;
   };
   const std::vector<Case> cases = {
-      {DType::F32, 0.1, "0.1"},        {DType::F32, 1e6, "1e+06"},           {DType::F32, 999999, "999999.0"},     {DType::F32, 1e-4, "1e-04"},
-      {DType::F32, 0.00010001, "0.00010001"}, {DType::F32, 123456.789, "123456.79"}, {DType::F32, 16777216, "1.6777216e+07"}, {DType::F32, 1e20, "1e+20"},
-      {DType::F32, -0.0, "-0.0"},      {DType::F32, 3, "3.0"},               {DType::F64, 0.1, "0.1"},             {DType::F64, 1e15, "1000000000000000.0"},
-      {DType::F64, 1e16, "1e+16"},     {DType::F64, 1e-4, "0.0001"},         {DType::F64, 1e-5, "1e-05"},          {DType::F64, 2.0 / 3, "0.6666666666666666"},
-      {DType::F16, 0.1, "0.1"},        {DType::F16, 999, "999.0"},           {DType::F16, 1000, "1e+03"},          {DType::F16, 2048, "2.048e+03"},
-      {DType::F16, 60000, "6e+04"},    {DType::F16, 1e-4, "0.0001"},         {DType::F16, 1e-5, "1e-05"},          {DType::BF16, 0.1, "0.100098"},
-      {DType::F32, kNan, "nan"},       {DType::F64, -kInf, "-inf"},
+      {DType::F32, 0.1, "0.1"},
+      {DType::F32, 1e6, "1e+06"},
+      {DType::F32, 999999, "999999.0"},
+      {DType::F32, 1e-4, "1e-04"},
+      {DType::F32, 0.00010001, "0.00010001"},
+      {DType::F32, 123456.789, "123456.79"},
+      {DType::F32, 16777216, "1.6777216e+07"},
+      {DType::F32, 1e20, "1e+20"},
+      {DType::F32, -0.0, "-0.0"},
+      {DType::F32, 3, "3.0"},
+      {DType::F64, 0.1, "0.1"},
+      {DType::F64, 1e15, "1000000000000000.0"},
+      {DType::F64, 1e16, "1e+16"},
+      {DType::F64, 1e-4, "0.0001"},
+      {DType::F64, 1e-5, "1e-05"},
+      {DType::F64, 2.0 / 3, "0.6666666666666666"},
+      {DType::F16, 0.1, "0.1"},
+      {DType::F16, 999, "999.0"},
+      {DType::F16, 1000, "1e+03"},
+      {DType::F16, 2048, "2.048e+03"},
+      {DType::F16, 60000, "6e+04"},
+      {DType::F16, 1e-4, "0.0001"},
+      {DType::F16, 1e-5, "1e-05"},
+      {DType::BF16, 0.1, "0.100098"},
+      {DType::F32, kNan, "nan"},
+      {DType::F64, -kInf, "-inf"},
   };
   Context c;
   for (const Case& k : cases) CHECK(element_str(of(c, k.dtype, {}, {k.value})) == k.text);
@@ -106,7 +126,8 @@ TEST_CASE("every half is printed by digits that read back as it", "[text]") {
   for (uint32_t bits = 1; bits < 0x7c00; ++bits) {
     double value = to_f32(f16{static_cast<uint16_t>(bits)});
     Digits d = shortest_digits(DType::F16, value);
-    double back = std::strtod((d.digits.substr(0, 1) + "." + d.digits.substr(1) + "e" + std::to_string(d.exponent)).c_str(), nullptr);
+    double back = std::strtod(
+        (d.digits.substr(0, 1) + "." + d.digits.substr(1) + "e" + std::to_string(d.exponent)).c_str(), nullptr);
     REQUIRE(to_f16(back).bits == bits);
     REQUIRE(d.digits.size() <= 5);
   }
@@ -142,7 +163,8 @@ TEST_CASE("rows, nesting and line breaks", "[text]") {
   CHECK(array_repr(counting(c, DType::F64, {0})) == "array([], dtype=float64)");
   CHECK(array_repr(counting(c, DType::I64, {3})) == "array([0, 1, 2])");
   CHECK(array_repr(of(c, DType::F32, {}, {5.5})) == "array(5.5, dtype=float32)");
-  Tensor words = tensor<std::string>(c, DType::String, {4}, {"long string element number one", "two", "long string element number three", "q'\""});
+  Tensor words = tensor<std::string>(
+      c, DType::String, {4}, {"long string element number one", "two", "long string element number three", "q'\""});
   CHECK(array_repr(words) ==
         "array([b'long string element number one', b'two',\n"
         "       b'long string element number three', b'q\\'\"'], dtype=object)");
@@ -155,8 +177,10 @@ TEST_CASE("summaries", "[text]") {
   CHECK(array_repr(counting(c, DType::I32, {1001})) ==
         "array([   0,    1,    2, ...,  998,  999, 1000],\n"
         "      shape=(1001,), dtype=int32)");
-  CHECK(array_repr(counting(c, DType::I64, {1, 1001})) == "array([[   0,    1,    2, ...,  998,  999, 1000]], shape=(1, 1001))");
-  CHECK(array_str(counting(c, DType::F64, {2, 520}, 1.0 / 3)).substr(0, 74) == "[[0.00000000e+00 3.33333333e-01 6.66666667e-01 ... 1.72333333e+02\n  1.7266");
+  CHECK(array_repr(counting(c, DType::I64, {1, 1001})) ==
+        "array([[   0,    1,    2, ...,  998,  999, 1000]], shape=(1, 1001))");
+  CHECK(array_str(counting(c, DType::F64, {2, 520}, 1.0 / 3)).substr(0, 74) ==
+        "[[0.00000000e+00 3.33333333e-01 6.66666667e-01 ... 1.72333333e+02\n  1.7266");
   CHECK(array_str(counting(c, DType::I32, {7, 2, 100})).substr(0, 40) == "[[[   0    1    2 ...   97   98   99]\n  ");
 }
 

@@ -12,8 +12,10 @@ namespace {
 
 template <class V>
 TFL_INLINE V multiply_add(const V& a, const V& b, const V& c) {
-  if constexpr (std::is_floating_point_v<elem_of<V>>) return fma(a, b, c);
-  else return c + a * b;
+  if constexpr (std::is_floating_point_v<elem_of<V>>)
+    return fma(a, b, c);
+  else
+    return c + a * b;
 }
 
 #if TFL_HAS_AVX512
@@ -34,7 +36,8 @@ constexpr int kMaxRows[kMaxTileVectors] = {4, 4, 0, 0};
 #endif
 
 template <class T, int Rows, int Vectors>
-void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, int tail, bool add) {
+void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, int tail,
+          bool add) {
   using V = Vec<T, kLanes<T>>;
   constexpr int n = kLanes<T>;
   V sum[Rows][Vectors];
@@ -46,7 +49,8 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
   for (int64_t p = 0; p < k; ++p) {
     V row[Vectors];
 #pragma GCC unroll 16
-    for (int j = 0; j < Vectors; ++j) row[j] = kMasked && j == Vectors - 1 ? V::load_partial(b + j * n, tail) : V::load(b + j * n);
+    for (int j = 0; j < Vectors; ++j)
+      row[j] = kMasked && j == Vectors - 1 ? V::load_partial(b + j * n, tail) : V::load(b + j * n);
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
       V x(a[i * a_row]);
