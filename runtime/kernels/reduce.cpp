@@ -18,8 +18,6 @@ const ReduceLoops& reduce_loops(IsaLevel isa) { return TFL_CALL_LEVEL(isa, kRedu
 
 namespace {
 
-constexpr int64_t kColumnsAtOnce = 128;
-
 SmallVec<bool, 8> reduced_axes(const Tensor& x, const Attrs& attrs) {
   const Dims* axes = attrs.get_ints(Attr::axes);
   SmallVec<bool, 8> reduced(static_cast<size_t>(x.rank()), axes == nullptr);
@@ -103,19 +101,20 @@ Result<void> Reduction::long_sequences() {
 
 Result<void> Reduction::in_columns() {
   int64_t blocks = (layout.length + kReduceBlock - 1) / kReduceBlock;
-  int64_t strips = (layout.columns + kColumnsAtOnce - 1) / kColumnsAtOnce;
   int64_t partial = static_cast<int64_t>(loop.partial);
+  const int64_t at_once = kReduceStripBytes / partial;
+  int64_t strips = (layout.columns + at_once - 1) / at_once;
   Tensor holder;
   std::byte* results = TFL_TRY(partials(layout.outer * blocks * layout.columns, holder));
-  int64_t cost = std::min(layout.length, kReduceBlock) * std::min(layout.columns, kColumnsAtOnce);
+  int64_t cost = std::min(layout.length, kReduceBlock) * std::min(layout.columns, at_once);
   in_parallel(
       context, layout.outer * blocks * strips, std::max<int64_t>(1, kElementGrain / cost),
       [&](int64_t first, int64_t last) {
         for (int64_t unit = first; unit < last; ++unit) {
           int64_t strip = unit % strips, block = unit / strips % blocks, o = unit / strips / blocks;
-          int64_t column = strip * kColumnsAtOnce, row = block * kReduceBlock;
+          int64_t column = strip * at_once, row = block * kReduceBlock;
           loop.columns(layout.data + (o * layout.outer_stride + row * layout.row_stride + column) * element, layout.row_stride,
-                       std::min(kReduceBlock, layout.length - row), std::min(kColumnsAtOnce, layout.columns - column),
+                       std::min(kReduceBlock, layout.length - row), std::min(at_once, layout.columns - column),
                        results + ((o * blocks + block) * layout.columns + column) * partial);
         }
       },

@@ -27,6 +27,8 @@ namespace tfl {
 
 inline constexpr int64_t kReduceBlock = 4096;
 inline constexpr int kReduceLanes = 16;
+/// Bytes of partial results of the columns that are best reduced side by side.
+inline constexpr int kReduceStripBytes = 2048;
 
 enum class ReduceKind : uint8_t { sum, prod, max, min, wide_sum };  // wide_sum: integers into 64 bits
 inline constexpr int kReduceKinds = 5;

@@ -99,6 +99,33 @@ void scan_columns(const T* x, T* out, int64_t n, int64_t step, int64_t width, bo
   }
 }
 
+// One sequence: the same order, block by block.
+template <bool Product, class T>
+void scan_sequence(const T* x, T* out, int64_t n, int64_t step, bool exclusive) {
+  using N = Number<T>;
+  Carry<Product, N> carry;
+  for (int64_t first = 0; first < n; first += kBlock) {
+    int64_t last = std::min(n, first + kBlock);
+    N prefix = read(x);
+    bool carried = first > 0;
+    const N before = carried ? carry.value[0] : N(Product);
+    auto put = [&](N v) { write(out, carried ? combine<Product>(before, v) : v); };
+    if (exclusive) {
+      write(out, before);
+    } else {
+      put(prefix);
+    }
+    x += step;
+    out += step;
+    for (int64_t i = first + 1; i < last; ++i, x += step, out += step) {
+      if (exclusive) put(prefix);
+      prefix = combine<Product>(prefix, read(x));
+      if (!exclusive) put(prefix);
+    }
+    carry.add(&prefix, 1);
+  }
+}
+
 template <bool Product>
 Result<void> run_scan(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
@@ -120,8 +147,14 @@ Result<void> run_scan(RunCall& call) {
             for (int64_t unit = first; unit < last; ++unit) {
               int64_t column = unit % strips * kColumns;
               int64_t at = unit / strips * n * inner + column + (reverse ? (n - 1) * inner : 0);
-              scan_columns<Product>(x.data<T>() + at, out.data<T>() + at, n, reverse ? -inner : inner, std::min(kColumns, inner - column),
-                                    exclusive);
+              const T* from = x.data<T>() + at;
+              T* to = out.data<T>() + at;
+              int64_t step = reverse ? -inner : inner;
+              if (inner == 1) {
+                scan_sequence<Product>(from, to, n, step, exclusive);
+              } else {
+                scan_columns<Product>(from, to, n, step, std::min(kColumns, inner - column), exclusive);
+              }
             }
           },
           n * std::min(kColumns, inner));

@@ -15,7 +15,6 @@ template <class T, bool Largest>
 struct Arg {
   using C = compute_type<T>;
   static constexpr int N = kLanes<C>;
-  static constexpr int kStrip = 256;
   using V = Vec<C, N>;
   static constexpr C kStart = Largest ? std::numeric_limits<C>::lowest() : std::numeric_limits<C>::max();
 
@@ -30,6 +29,18 @@ struct Arg {
 
   static std::int64_t sequence(const std::byte* source, std::int64_t n) {
     auto* x = reinterpret_cast<const T*>(source);
+    if (n < 4 * N) {
+      C top = kStart;
+      std::int64_t at = 0;
+      for (std::int64_t k = 0; k < n; ++k) {
+        C v = load<T, 1>(x + k).get();
+        if (better(v, top)) {
+          top = v;
+          at = k;
+        }
+      }
+      return at;
+    }
     V best[4] = {V(kStart), V(kStart), V(kStart), V(kStart)};
     std::int64_t i = 0;
     for (; i + 4 * N <= n; i += 4 * N) {
@@ -59,18 +70,27 @@ struct Arg {
 
   static void columns(const std::byte* source, std::int64_t stride, std::int64_t rows, std::int64_t columns, std::int64_t* index) {
     auto* x = reinterpret_cast<const T*>(source);
-    C best[kStrip];
-    for (std::int64_t first = 0; first < columns; first += kStrip) {
-      std::int64_t width = std::min<std::int64_t>(kStrip, columns - first);
-      std::fill_n(best, width, kStart);
+    // A group of columns keeps its best elements and their rows in registers; rows are counted in parts that 32 bits hold.
+    constexpr int M = kLanes<std::int32_t>;
+    constexpr std::int64_t kRows = std::int64_t{1} << 30;
+    using W = Vec<C, M>;
+    using I = Vec<std::int32_t, M>;
+    for (std::int64_t first = 0; first < columns; first += M) {
+      int width = static_cast<int>(std::min<std::int64_t>(M, columns - first));
+      W best(kStart);
       std::fill_n(index + first, width, 0);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const T* row = x + r * stride + first;
-        for (std::int64_t c = 0; c < width; ++c) {
-          C v = load<T, 1>(row + c).get();
-          bool wins = better(v, best[c]);
-          best[c] = wins ? v : best[c];
-          index[first + c] = wins ? r : index[first + c];
+      for (std::int64_t part = 0; part < rows; part += kRows) {
+        I at(-1);
+        std::int64_t count = std::min(kRows, rows - part);
+        const T* row = x + part * stride + first;
+        for (std::int32_t r = 0; r < count; ++r, row += stride) {
+          W v = width == M ? load<T, M>(row) : load_partial<T, M>(row, width);
+          auto wins = better(v, best);
+          best = select(wins, v, best);
+          at = select(convert_mask<std::int32_t>(wins), I(r), at);
+        }
+        for (int c = 0; c < width; ++c) {
+          if (at[c] >= 0) index[first + c] = part + at[c];
         }
       }
     }

@@ -74,7 +74,7 @@ template <class R, class T, class C>
 struct Reduce {
   static constexpr int L = kReduceLanes;
   static constexpr int N = kLanes<C>;
-  static constexpr int kStrip = 128;  // columns whose 16 lanes stay in the first-level cache
+  static constexpr int kStrip = kReduceStripBytes / sizeof(C);  // columns whose 16 lanes stay in the first-level cache
   using V = Vec<C, L>;
   using W = Vec<C, N>;
   static constexpr C kNeutral = R::template neutral<C>();
