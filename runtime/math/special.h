@@ -17,10 +17,23 @@ namespace detail {
 inline constexpr int kMostTerms = 10000;
 inline constexpr double kEpsilon = 0x1p-53;
 
-// x^a e^-x / gamma(a).
+// a - b and what rounding lost (Knuth's two-sum).
+template <class V>
+TFL_INLINE LogSum<V> two_difference(V a, V b) {
+  V d = a - b;
+  V v = d - a;
+  return {d, (a - (d - v)) - (b + v)};
+}
+// x^a e^-x / gamma(a). The exponent is a difference of large terms, so all but lgamma(a) is kept in pairs.
 template <class V>
 TFL_OUTLINE V gamma_density(V a, V x) {
-  return exp(fma(a, log(x), neg(x)) - lgamma(a));
+  LogSum<V> l = log_pair(x);
+  V t = a * l.hi;
+  V t_low = fma(a, l.lo, fma(a, l.hi, neg(t)));
+  LogSum<V> u = two_difference(t, x), w = two_difference(u.hi, lgamma(a));
+  V clamped = exp_clamp(w.hi);
+  ExpParts<V> e = exp_parts(clamped, select(clamped == w.hi, t_low + (u.lo + w.lo), V(0)));
+  return scale(V(1) + (e.r + e.tail), e.k);
 }
 
 // The lower function by its power series, for the lanes of `active`.

@@ -85,8 +85,8 @@ const Function2 kFunctions2[] = {
     {"atan2", Op::atan2, [](Quad x, Quad y) { return atan2q(x, y); }, 0.501, 1, -9, 9, -9, 9},
     {"truncatemod", Op::truncatemod, [](Quad x, Quad y) { return fmodq(x, y); }, 0, 0, -1e9, 1e9, -9, 9},
     {"divide", Op::divide, [](Quad x, Quad y) { return x / y; }, 0.5, 0.501, -9, 9, -9, 9},
-    {"igamma", Op::igamma, igamma_quad, 0.51, 2000, 1, 40, 0, 60},
-    {"igammac", Op::igammac, igammac_quad, 0.51, 2000, 1, 40, 0, 60},
+    {"igamma", Op::igamma, igamma_quad, 0.501, 200, 1, 40, 0, 60},
+    {"igammac", Op::igammac, igammac_quad, 0.501, 200, 1, 40, 0, 60},
 };
 
 struct Options {
