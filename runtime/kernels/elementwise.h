@@ -51,21 +51,6 @@ inline bool is_half_type(DType d) { return d == DType::F16 || d == DType::BF16; 
 void run_elementwise(Context& context, Op op, std::span<const Tensor> operands, Tensor& out);
 /// The same for string operands (equal, not_equal, add, where).
 void run_elementwise_strings(Op op, std::span<const Tensor> operands, Tensor& out);
-/// What the operation refuses in these operands (elementwise_checks.def): the error kind and text.
-struct ElementwiseRefusal {
-  ErrorKind kind;
-  std::string_view text;
-};
-const ElementwiseRefusal* refused(Context& context, Op op, std::span<const Tensor> operands);
-/// Whether `op` has any such check.
-constexpr bool row_has_checks(Op op) {
-#define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text) \
-  if (op == Op::name) return true;
-#include "ir/ops/elementwise_checks.def"
-#undef TFL_ELEMENTWISE_CHECK
-  return false;
-}
-
 /// Results up to this size are computed in one piece by the calling thread.
 inline constexpr int64_t kSmallElements = 1 << 15;
 

@@ -4,6 +4,7 @@
 
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise_checks.h"
 #include "runtime/kernels/walk.h"
 
 namespace tfl {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise_checks.h"
 #include "runtime/ops/elementwise_rules.h"
 #include "runtime/ops/structural.h"
 

@@ -2,6 +2,7 @@
 // instruction set level, with several threads.
 #include "tests/unit/tensors.h"
 
+#include "runtime/kernels/elementwise_checks.h"
 #include "runtime/kernels/isa/elementwise_loops.h"
 #include "runtime/math/half.h"
 

@@ -1,0 +1,27 @@
+// What elementwise operations refuse at run time (ir/ops/elementwise_checks.def).
+// This header must not know shape rules or loops.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/ops/op.h"
+
+namespace tfl {
+
+/// What the operation refuses in these operands (elementwise_checks.def): the error kind and text.
+struct ElementwiseRefusal {
+  ErrorKind kind;
+  std::string_view text;
+};
+const ElementwiseRefusal* refused(Context& context, Op op, std::span<const Tensor> operands);
+/// Whether `op` has any such check.
+constexpr bool row_has_checks(Op op) {
+#define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text) \
+  if (op == Op::name) return true;
+#include "ir/ops/elementwise_checks.def"
+#undef TFL_ELEMENTWISE_CHECK
+  return false;
+}
+
+}  // namespace tfl
