@@ -100,19 +100,18 @@ template <class V>
 TFL_INLINE V reciprocal(V x) {
   return V(1) / x;
 }
+// 1 / sqrt(x), corrected once: with s = sqrt(x) + error, e = x - s^2 and r = 1/s, 1/sqrt(x) = r (1 + (1 - r s) - e r^2 / 2).
 template <class V>
-TFL_OUTLINE V rsqrt(V x) {
-  if constexpr (is_f32<V>) {
-    using D = with_elem<V, double>;
-    return convert<float>(D(1) / sqrt(convert<double>(x)));
-  } else {
-    // One Newton step on the rounded root: e = x - s^2 is exact, 1/sqrt(x) = (1/s) (1 - e / (2 x)) to second order.
-    V s = sqrt(x);
-    V e = fma(neg(s), s, x);
-    V r = V(1) / s;
-    V better = fma(r, e * V(-0.5) / x + fma(neg(r), s, V(1)), r);
-    return select(is_finite(r) & (s < inf_of<V>()) & (e == e), better, r);
-  }
+TFL_INLINE V rsqrt(V x) {
+  // Small x are scaled up so that e does not underflow.
+  auto small = x < by_type<V>(0x1p-90f, 0x1p-900);
+  V y = select(small, x * by_type<V>(0x1p100f, 0x1p1000), x);
+  V s = sqrt(y);
+  V r = V(1) / s;
+  V e = fma(neg(s), s, y);
+  V better = fma(r, fma(e * r, r * -0.5f, fma(neg(r), s, V(1))), r);
+  r = select((y > 0) & (y < inf_of<V>()), better, r);
+  return select(small, r * by_type<V>(0x1p50f, 0x1p500), r);
 }
 template <class V>
 TFL_INLINE V divide_no_nan(V a, V b) {
