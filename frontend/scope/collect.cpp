@@ -41,7 +41,7 @@ Symbol& Collector::symbol(Scope& scope, std::string_view name) {
 
 Symbol& Collector::bind(std::string_view id, Span span) {
   Symbol& s = symbol(*scope_, tree_.mangle(*scope_, id));
-  if (!s.bound) s.first_binding = span;
+  if (!s.bound && s.first_binding.line == 0) s.first_binding = span;
   s.bound = true;
   if (s.global || scope_->kind == ScopeKind::Module) tree_.module_names.emplace(s.name, true);
   return s;

@@ -149,7 +149,7 @@ TEST_CASE("bytecode: loops compare and jump at once", "[bytecode]") {
   World w;
   std::string text = w.function("def f(n):\n    i = 0\n    while i < n:\n        i += 1\n    return i\n");
   CHECK(text ==
-        "f: 3 registers\n"
+        "f: 2 registers\n"
         "  parameters: n\n"
         "     2     0  LoadConst          r1:i, 0\n"
         "     3     1  JumpCompare        unless r1:i < r0:n\n"
