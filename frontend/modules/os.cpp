@@ -121,6 +121,20 @@ Result<Value> os_mkdtemp(Interp& interp, Value* args) {
   return interp.str(path);
 }
 
+/// The bytes of a file of a data set, or None when there is none. Data-set folders need no permission: the library names them.
+Result<Value> os_read_dataset(Interp& interp, Value* args) {
+  const std::string& path = text_of(args[0]);
+  if (!path.ends_with("ubyte") && !path.ends_with("ubyte.gz")) return fail(ErrorKind::PermissionError, "not a file of a data set: '{}'", path);
+  std::FILE* f = std::fopen(path.c_str(), "rb");
+  if (!f) return Value::none();
+  std::string data;
+  std::string chunk(size_t{1} << 16, 0);
+  size_t n;
+  while ((n = std::fread(chunk.data(), 1, chunk.size(), f)) > 0 && data.size() < (size_t{1} << 31)) data.append(chunk, 0, n);
+  std::fclose(f);
+  return interp.bytes(std::move(data));
+}
+
 Result<Value> os_traceback(Interp& interp, Value* args) {
   if (!args[0].is(Kind::Exception)) return interp.str("NoneType: None\n");
   return interp.str(interp.format_traceback(args[0]));
@@ -133,7 +147,7 @@ constexpr NativeDef kOs[] = {
     function("getcwd", "", os_getcwd),              function("realpath", "path, /", os_realpath),
     function("environ", "", os_environ),            function("cpu_count", "", os_cpu_count),
     function("getpid", "", os_getpid),              function("mkdtemp", "prefix, suffix, dir, /", os_mkdtemp),
-    function("traceback", "error, /", os_traceback),
+    function("traceback", "error, /", os_traceback),  function("read_dataset", "path, /", os_read_dataset),
 };
 
 }  // namespace
