@@ -117,7 +117,9 @@ Value local_names(Interp& interp) {
 
 Result<Value> vars_(Interp& interp, Value* a) {
   if (a[0].is_empty()) return local_names(interp);
-  Value d = TFL_TRY(find_attr(interp, a[0], interp.sym.__dict__));
+  auto found = find_attr(interp, a[0], interp.sym.__dict__);
+  if (!found && !is_attribute_error(interp, found.error())) return found;
+  Value d = found ? found.take() : Value();
   if (d.is_empty()) return fail(ErrorKind::TypeError, "vars() argument must have __dict__ attribute");
   return d;
 }

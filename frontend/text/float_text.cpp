@@ -27,7 +27,8 @@ void append_exponent(std::string& out, int e) {
 Decimal rounded_decimal(double v, int digits) {
   char buffer[kMaxPrecision + 32];
   int kept = digits < kMaxPrecision ? digits : kMaxPrecision;
-  auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific, kept - 1).ptr;
+  char* end = std::to_chars(buffer, buffer + sizeof buffer - 1, v, std::chars_format::scientific, kept - 1).ptr;
+  *end = 0;
   Decimal d;
   char* p = buffer;
   for (; p < end && *p != 'e'; ++p) {
