@@ -1,4 +1,5 @@
 // Tracebacks as CPython 3.11 prints them, then what the language adds: a hint.
+#include "frontend/diagnostics/render.h"
 #include "frontend/diagnostics/suggest.h"
 #include "frontend/object/attributes.h"
 #include "frontend/object/exception.h"
@@ -11,6 +12,15 @@ namespace {
 
 constexpr int kShownRepeats = 3;    // of one and the same line of a recursion
 constexpr int kMaxChain = 100;      // exceptions in a chain
+
+/// `mark` as often as the characters [from, to) of `text` are wide on a terminal.
+void underline(std::string& out, std::string_view text, size_t from, size_t to, char mark) {
+  size_t at = 0;
+  for (size_t i = 0; i < to && at < text.size(); ++i) {
+    char32_t c = decode_utf8(text, at);
+    if (i >= from) out.append(static_cast<size_t>(display_width(c)), mark);
+  }
+}
 
 void append_source_line(std::string& out, const TraceEntry& entry) {
   const Source* source = entry.code->source.get();
@@ -39,13 +49,13 @@ void append_source_line(std::string& out, const TraceEntry& entry) {
   // A line that is underlined as a whole needs no underline.
   if (last - first >= length && !anchored) return;
   out += "    ";
-  out.append(first, ' ');
+  underline(out, shown, 0, first, ' ');
   if (anchored) {
-    out.append(anchor.column - span.column, '~');
-    out.append(anchor.end_column - anchor.column, '^');
-    out.append(last - (anchor.end_column - indent), '~');
+    underline(out, shown, first, anchor.column - indent, '~');
+    underline(out, shown, anchor.column - indent, anchor.end_column - indent, '^');
+    underline(out, shown, anchor.end_column - indent, last, '~');
   } else {
-    out.append(last - first, '^');
+    underline(out, shown, first, last, '^');
   }
   out += '\n';
 }
