@@ -56,8 +56,8 @@ Result<Value> divmod_(Interp& interp, Value* a) {
   if (!r.is_empty() && !not_implemented(interp, r)) return r;
   r = TFL_TRY(number_divmod(interp, x, y));
   if (!not_implemented(interp, r)) return r;
-  // Arrays and tensors: floor division and modulo each for itself.
-  auto native = [&](const Value& v) { return v.is_object() && !interp.type_of(v)->script && !v.is(Kind::Boxed) && interp.type_of(v)->slots->binary && (v.is_tensor() || v.is(Kind::NdArray) || v.is(Kind::NumPyScalar) || v.is(Kind::Variable)); };
+  // Arrays: floor division and modulo each for itself.
+  auto native = [&](const Value& v) { return v.is_object() && !interp.type_of(v)->script && !v.is(Kind::Boxed) && interp.type_of(v)->slots->binary && (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar)); };
   if (native(x) || native(y)) {
     Value q = TFL_TRY(binary(interp, BinaryOp::FloorDiv, x, y));
     Value m = TFL_TRY(binary(interp, BinaryOp::Mod, x, y));

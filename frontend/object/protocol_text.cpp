@@ -66,7 +66,7 @@ Result<Value> format_value(Interp& interp, const Value& v, std::string_view spec
       return fail(ErrorKind::TypeError, "__format__ must return a str, not {}", interp.type_name(r));
     }
   }
-  if (spec.empty()) return to_str(interp, v);
+  if (spec.empty() && !v.is_tensor()) return to_str(interp, v);
   if (type->slots->format) return type->slots->format(interp, v, spec);
   return fail(ErrorKind::TypeError, "unsupported format string passed to {}.__format__", type->name->text);
 }

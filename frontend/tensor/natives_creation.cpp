@@ -1,4 +1,6 @@
 // Natives that make tensors: constant, convert_to_tensor, zeros, ones, fill, range, eye, cast.
+#include <cmath>
+
 #include "frontend/object/native.h"
 #include "frontend/tensor/natives.h"
 #include "frontend/tensor/text.h"
@@ -17,7 +19,12 @@ Result<Value> constant(Interp& interp, Value* args) {
                 dtype_name(args[0].tensor_rep()->dtype));
   }
   Value value = TFL_TRY(to_tensor(interp, args[0], wanted));
+  bool zero = args[0].is_float() && args[0].as_float() == 0 && !wanted.dtype;
+  std::optional<bool>& zero_sign = interp.tensors->zero_sign;
+  if (zero && !zero_sign) zero_sign = std::signbit(args[0].as_float());
   if (args[2].is_none()) return value;
+  // TensorFlow fills with the scalar it has kept from before, of which the sign may differ.
+  if (zero && std::signbit(args[0].as_float()) != *zero_sign) value = TFL_TRY(apply_unary(interp, Op::negative, value));
   Dims dims = TFL_TRY(to_dims(interp, args[2]));
   if (!value.is_tensor()) return apply_op(interp, Op::reshape, {value, TFL_TRY(shape_operand(interp, args[2]))});
   Tensor t = value.tensor();

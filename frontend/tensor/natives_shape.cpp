@@ -12,6 +12,12 @@ Result<Value> with_axis(Interp& interp, Op op, const Value& x, int64_t axis) {
   return apply_op(interp, op, {t}, Attrs().set_int(Attr::axis, axis));
 }
 
+/// What TensorFlow checks before the operation is called: axis within [-rank, rank).
+Result<void> check_axis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank) return {};
+  return fail(ErrorKind::ValueError, "Argument `axis` = {} not in range [{}, {})", axis, -rank, rank);
+}
+
 /// A vector of integers given where only one does: axes of reverse.
 Result<Dims> vector_axes(Interp& interp, const Value& v, std::string_view tf_name) {
   if (v.is_int() || (v.is_tensor() && v.tensor_rep()->rank == 0)) {
@@ -144,6 +150,7 @@ Result<Value> unstack(Interp& interp, Value* args) {
   int64_t axis = TFL_TRY(to_index(interp, args[2]));
   Attrs attrs;
   attrs.set_int(Attr::axis, axis);
+  if (x.is_tensor()) TFL_TRY(check_axis(axis, x.tensor_rep()->rank));
   if (!args[1].is_none()) attrs.set_int(Attr::num, TFL_TRY(to_index(interp, args[1])));
   Value operands[1] = {x};
   return apply_many(interp, Op::unstack, operands, attrs);
@@ -248,6 +255,7 @@ Result<Value> stack_values(Interp& interp, const Value& values, int64_t axis) {
   if (items.empty()) {
     return fail(ErrorKind::ValueError, "Argument `axis` = {} not in range [-1, 1)", axis);
   }
+  if (items[0].is_tensor()) TFL_TRY(check_axis(axis, items[0].tensor_rep()->rank + 1));
   return apply_list(interp, Op::stack, items, Attrs().set_int(Attr::axis, axis).set_text(Attr::name, "stack"));
 }
 

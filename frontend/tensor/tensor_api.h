@@ -65,6 +65,8 @@ struct TensorState {
   int64_t next_variable = 0;
   PrintOptions print_options;  // np.set_printoptions
   std::string name_scope;      // "outer/inner/": what names made now begin with
+  // The sign of the first zero that tf.constant made of a host float: TensorFlow keeps such scalars, and 0.0 == -0.0 (see constant).
+  std::optional<bool> zero_sign;
   uint64_t seed = 0;           // tf.random.set_seed's
   bool seeded = false;
   uint64_t random_calls = 0;   // operations that drew from the global stream since then

@@ -297,18 +297,30 @@ Result<Value> assign_slice(Interp& interp, Value& item, const Value& value) {
     whole = copy.take();
   }
   v->value = whole;
-  Tensor target = TFL_TRY(slice_view(interp.context, whole, spec));
-  bool fits = source.rank() <= target.rank();
-  for (int i = 1; fits && i <= source.rank(); ++i) {
-    int64_t n = source.dim(source.rank() - i);
-    fits = n == 1 || n == target.dim(target.rank() - i);
+  // Where the slice lies in the variable's own elements: a view of a small tensor would be a copy.
+  SlicePlan plan = TFL_TRY(plan_slice(whole.dims(), spec));
+  bool fits = static_cast<size_t>(source.rank()) <= plan.dims.size();
+  for (size_t i = 1; fits && i <= static_cast<size_t>(source.rank()); ++i) {
+    int64_t n = source.dims()[static_cast<size_t>(source.rank()) - i];
+    fits = n == 1 || n == plan.dims[plan.dims.size() - i];
   }
   if (!fits) {
     return fail(ErrorKind::InvalidArgumentError, "Cannot broadcast input shape {} into final shape {} [Op:ResourceStridedSliceAssign] name: strided_slice/_assign",
-                shape_text(source.dims()), shape_text(target.dims()));
+                shape_text(source.dims()), shape_text(plan.dims));
   }
-  Dims strides = broadcast_strides(source.dims(), source.strides(), target.dims());
-  if (target.size() > 0) copy_strided(interp.context, whole.dtype(), target.dims(), target.raw(), target.strides(), source.raw(), strides);
+  Dims strides;
+  bool empty = false;
+  for (size_t i = 0; i < plan.dims.size(); ++i) {
+    auto axis = static_cast<size_t>(plan.axes[i]);
+    empty |= plan.dims[i] == 0;
+    strides.push_back(plan.axes[i] < 0 || plan.dims[i] <= 1 ? 0 : whole.strides()[axis] * plan.strides[axis]);
+  }
+  if (!empty) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < whole.dims().size(); ++i) offset += plan.begin[i] * whole.strides()[i];
+    std::byte* to = whole.raw() + offset * static_cast<int64_t>(dtype_size(whole.dtype()));
+    copy_strided(interp.context, whole.dtype(), plan.dims, to, strides, source.raw(), broadcast_strides(source.dims(), source.strides(), plan.dims));
+  }
   return assigned(interp, variable, true);
 }
 

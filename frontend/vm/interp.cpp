@@ -174,7 +174,11 @@ Value Interp::module(std::string_view name) {
   return Value::adopt(m);
 }
 
-std::string_view Interp::type_name(const Value& v) const { return type_of(v)->name->text; }
+std::string_view Interp::type_name(const Value& v) const {
+  // Messages call tensors by the full name of their class, as CPython does where a class of an extension says so.
+  if (v.is_tensor()) return "tensorflow.python.framework.ops.EagerTensor";
+  return type_of(v)->name->text;
+}
 
 Value* Interp::find_side_dict(Object* o) {
   if (!(o->flags & kHasSideDict)) return nullptr;
