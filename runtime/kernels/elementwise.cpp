@@ -13,8 +13,8 @@ namespace tfl {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;    // elements of a packed block
-constexpr int64_t kLongRun = 256;   // runs from this length on need no packing
+constexpr int64_t kBlock = 1024;   // elements of a packed block
+constexpr int64_t kLongRun = 256;  // runs from this length on need no packing
 
 // How one operand is fed to the loop.
 struct Feed {
@@ -85,7 +85,8 @@ bool is_flat(const Tensor& t, const Tensor& out) {
 }
 
 // The general case: half types, or operands that are neither flat nor single.
-void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std::span<const Tensor> operands, Tensor& out) {
+void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std::span<const Tensor> operands,
+                 Tensor& out) {
   Plan plan;
   plan.loop = loop;
   plan.halves = &half_loops(context.isa());

@@ -25,16 +25,16 @@ constexpr Row kChecks[] = {
 template <class V>
 bool violates(size_t row, const V* elements, int64_t n) {
   [[maybe_unused]] size_t number = 0;
-#define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text)                               \
-  if (row == number++) {                                                                       \
-    if constexpr (std::is_signed_v<V> || TypeClass::types != TypeClass::signed_integer) {      \
-      bool bad = false;                                                                        \
-      for (int64_t i = 0; i < n; ++i) {                                                        \
-        V y = elements[i];                                                                     \
-        bad |= violated;                                                                       \
-      }                                                                                        \
-      return bad;                                                                              \
-    }                                                                                          \
+#define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text)                          \
+  if (row == number++) {                                                                  \
+    if constexpr (std::is_signed_v<V> || TypeClass::types != TypeClass::signed_integer) { \
+      bool bad = false;                                                                   \
+      for (int64_t i = 0; i < n; ++i) {                                                   \
+        V y = elements[i];                                                                \
+        bad |= violated;                                                                  \
+      }                                                                                   \
+      return bad;                                                                         \
+    }                                                                                     \
   }
 #include "ir/ops/elementwise_checks.def"
 #undef TFL_ELEMENTWISE_CHECK
@@ -69,7 +69,8 @@ void run_elementwise_strings(Op op, std::span<const Tensor> operands, Tensor& ou
   std::span<const int64_t> dims = out.dims();
   size_t rank = dims.size();
   Dims strides[kMaxArity];
-  for (size_t k = 0; k < operands.size(); ++k) strides[k] = broadcast_strides(operands[k].dims(), operands[k].strides(), dims);
+  for (size_t k = 0; k < operands.size(); ++k)
+    strides[k] = broadcast_strides(operands[k].dims(), operands[k].strides(), dims);
   Dims at(rank);
   int64_t offset[kMaxArity] = {};
   auto text = [&](size_t k) -> const std::string& { return operands[k].data<std::string>()[offset[k]]; };

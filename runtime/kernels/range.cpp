@@ -67,8 +67,10 @@ template <class T>
 Result<int64_t> size_of_range(Op op, const Attrs& attrs, Compute<T> start, Compute<T> limit, Compute<T> delta) {
   auto refuse = [&](const std::string& what) { return op_failure(ErrorKind::InvalidArgumentError, op, attrs, what); };
   if (delta == 0) return refuse("Requires delta != 0: " + text(delta));
-  if (delta > 0 && !(start <= limit)) return refuse("Requires start <= limit when delta > 0: " + text(start) + '/' + text(limit));
-  if (!(delta > 0) && !(start >= limit)) return refuse("Requires start >= limit when delta < 0: " + text(start) + '/' + text(limit));
+  if (delta > 0 && !(start <= limit))
+    return refuse("Requires start <= limit when delta > 0: " + text(start) + '/' + text(limit));
+  if (!(delta > 0) && !(start >= limit))
+    return refuse("Requires start >= limit when delta < 0: " + text(start) + '/' + text(limit));
   if constexpr (std::is_integral_v<Compute<T>>) {
     // The distance of two 64-bit numbers needs 64 bits without a sign.
     auto distance = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)

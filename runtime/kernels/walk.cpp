@@ -22,7 +22,8 @@ void Walk::collapse() {
   for (int k = 0; k < operands; ++k) strides[k].resize(kept);
 }
 
-Dims broadcast_strides(std::span<const int64_t> operand_dims, std::span<const int64_t> operand_strides, std::span<const int64_t> dims) {
+Dims broadcast_strides(std::span<const int64_t> operand_dims, std::span<const int64_t> operand_strides,
+                       std::span<const int64_t> dims) {
   Dims out(dims.size());
   size_t skip = dims.size() - operand_dims.size();
   for (size_t i = 0; i < operand_dims.size(); ++i) {
@@ -49,8 +50,8 @@ void pack_run(const T* from, int64_t stride, int64_t n, T* to) {
 }
 
 template <class T>
-void pack(std::span<const int64_t> sizes, std::span<const int64_t> strides, const std::byte* base, int64_t first, int64_t count,
-          std::byte* target) {
+void pack(std::span<const int64_t> sizes, std::span<const int64_t> strides, const std::byte* base, int64_t first,
+          int64_t count, std::byte* target) {
   auto* to = reinterpret_cast<T*>(target);
   auto* from = reinterpret_cast<const T*>(base);
   size_t rank = sizes.size();
@@ -83,8 +84,8 @@ void pack(std::span<const int64_t> sizes, std::span<const int64_t> strides, cons
 
 }  // namespace
 
-void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<const int64_t> strides, const std::byte* from,
-                   int64_t first, int64_t count, std::byte* to) {
+void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<const int64_t> strides,
+                   const std::byte* from, int64_t first, int64_t count, std::byte* to) {
   switch (element) {
     case 1: return pack<uint8_t>(sizes, strides, from, first, count, to);
     case 2: return pack<uint16_t>(sizes, strides, from, first, count, to);

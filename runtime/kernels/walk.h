@@ -22,11 +22,12 @@ struct Walk {
 };
 
 /// The strides that make an operand of these sizes look like one of sizes `dims`, to which they broadcast.
-Dims broadcast_strides(std::span<const int64_t> operand_dims, std::span<const int64_t> operand_strides, std::span<const int64_t> dims);
+Dims broadcast_strides(std::span<const int64_t> operand_dims, std::span<const int64_t> operand_strides,
+                       std::span<const int64_t> dims);
 
 /// Elements [first, first + count) of the row-major order over `sizes`, of an array with these strides, one after another into
 /// `to`. `element` is 1, 2, 4 or 8 bytes.
-void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<const int64_t> strides, const std::byte* from,
-                   int64_t first, int64_t count, std::byte* to);
+void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<const int64_t> strides,
+                   const std::byte* from, int64_t first, int64_t count, std::byte* to);
 
 }  // namespace tfl

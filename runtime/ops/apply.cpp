@@ -23,7 +23,9 @@ constexpr StructuralFunctions kStructural[] = {
 
 Result<void> check_operand_count(Op op, size_t n) {
   const OpInfo& info = op_info(op);
-  if (n >= static_cast<size_t>(info.min_operands) && (info.max_operands < 0 || n <= static_cast<size_t>(info.max_operands))) return {};
+  if (n >= static_cast<size_t>(info.min_operands) &&
+      (info.max_operands < 0 || n <= static_cast<size_t>(info.max_operands)))
+    return {};
   return fail(ErrorKind::InternalError, "operation {} was given {} operands", info.name, n);
 }
 
@@ -45,7 +47,9 @@ Result<Dims> broadcast_operands(Op op, std::span<const Tensor> operands, const A
 // An operand whose memory the result may take over: unshared, of the result's type and sizes, row-major.
 Tensor* find_donor(std::span<Tensor> operands, DType dtype, std::span<const int64_t> dims) {
   for (Tensor& t : operands) {
-    if (t.dtype() == dtype && t.contiguous() && t.unique() && !t.rep()->host && std::equal(dims.begin(), dims.end(), t.dims().begin(), t.dims().end())) return &t;
+    if (t.dtype() == dtype && t.contiguous() && t.unique() && !t.rep()->host &&
+        std::equal(dims.begin(), dims.end(), t.dims().begin(), t.dims().end()))
+      return &t;
   }
   return nullptr;
 }
@@ -87,20 +91,24 @@ Tensor apply_small(Context& context, Op op, std::span<const Tensor> operands) {
     ++k;
   }
   if (shape->size > kSmallElements) return {};
-  Result<Tensor> out = Tensor::empty(context, row.result == ResultType::same ? dtype : elementwise_result_type(op, dtype),
-                                     {shape->dims(), shape->rank});
+  Result<Tensor> out =
+      Tensor::empty(context, row.result == ResultType::same ? dtype : elementwise_result_type(op, dtype),
+                    {shape->dims(), shape->rank});
   if (!out) return {};  // the long way tells why
   if (shape->size) loops[static_cast<int>(op)](shape->size, out->raw(), in, step);
   return out.take();
 }
 
-Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor> operands, std::span<Tensor> donors, const Attrs& attrs) {
+Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor> operands, std::span<Tensor> donors,
+                                 const Attrs& attrs) {
   if (!operands.empty() && (donors.empty() || operands[0].bytes() <= kInlineBytes)) {
-    if (Tensor out = apply_small(context, op, operands)) [[likely]] return out;
+    if (Tensor out = apply_small(context, op, operands)) [[likely]]
+      return out;
   }
   const OpInfo& info = op_info(op);
   size_t n = operands.size();
-  if (n != static_cast<size_t>(info.max_operands)) [[unlikely]] return check_operand_count(op, n).failure();
+  if (n != static_cast<size_t>(info.max_operands)) [[unlikely]]
+    return check_operand_count(op, n).failure();
 
   DType dtype = operands[n - 1].dtype();
   bool plain = type_class_has(info.types, dtype) && info.types != TypeClass::choice && dtype != DType::String;
@@ -114,7 +122,8 @@ Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor
 
   bool same_sizes = true;
   for (size_t i = 1; same_sizes && i < n; ++i) {
-    same_sizes = std::equal(operands[0].dims().begin(), operands[0].dims().end(), operands[i].dims().begin(), operands[i].dims().end());
+    same_sizes = std::equal(operands[0].dims().begin(), operands[0].dims().end(), operands[i].dims().begin(),
+                            operands[i].dims().end());
   }
   Dims broadcast;
   if (!same_sizes) broadcast = TFL_TRY(broadcast_operands(op, operands, attrs));
@@ -144,7 +153,8 @@ Result<void> infer_structural(InferCall& call) {
 
 }  // namespace
 
-Result<void> infer(Context& context, Op op, std::span<const OperandInfo> operands, const Attrs& attrs, SmallVec<TensorType, 2>& results) {
+Result<void> infer(Context& context, Op op, std::span<const OperandInfo> operands, const Attrs& attrs,
+                   SmallVec<TensorType, 2>& results) {
   if (is_elementwise(op)) {
     TFL_TRY(check_operand_count(op, operands.size()));
     results.push_back(TFL_TRY(infer_elementwise(op, operands, attrs)));
@@ -168,7 +178,8 @@ Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, co
   return kStructural[static_cast<int>(op) - kElementwiseCount].run(call);
 }
 
-Result<void> apply_consuming(Context& context, Op op, std::span<Tensor> operands, const Attrs& attrs, Tensors& results) {
+Result<void> apply_consuming(Context& context, Op op, std::span<Tensor> operands, const Attrs& attrs,
+                             Tensors& results) {
   if (!is_elementwise(op)) return apply(context, op, operands, attrs, results);
   results.push_back(TFL_TRY(apply_elementwise(context, op, operands, operands, attrs)));
   return {};

@@ -20,7 +20,9 @@ Result<void> give_sizes(InferCall& call, DType dtype) {
   }
   if (std::optional<Dims> dims = integers(sizes)) {
     for (int64_t d : *dims) {
-      if (d < 0) return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs, fmt::format("Dimension {} must be >= 0", d));
+      if (d < 0)
+        return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
+                          fmt::format("Dimension {} must be >= 0", d));
     }
     return give(call, ranked(dtype, std::move(*dims)));
   }
@@ -51,10 +53,11 @@ Result<void> infer_eye(InferCall& call) { return give_sizes(call, call.attrs.get
 Result<void> infer_range(InferCall& call) {
   DType dtype = call.operands[0].type.dtype;
   if (!is_numeric(dtype)) {
-    return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
-                      fmt::format("Value for attr 'Tidx' of {} is not in the list of allowed values: bfloat16, half, float, double, "
-                                  "int8, int16, int32, int64, uint16, uint32, uint64",
-                                  dtype_tf_name(dtype)));
+    return op_failure(
+        ErrorKind::InvalidArgumentError, call.op, call.attrs,
+        fmt::format("Value for attr 'Tidx' of {} is not in the list of allowed values: bfloat16, half, float, double, "
+                    "int8, int16, int32, int64, uint16, uint32, uint64",
+                    dtype_tf_name(dtype)));
   }
   constexpr std::string_view kNames[] = {"start", "limit", "delta"};
   bool all_values = true;
@@ -64,7 +67,8 @@ Result<void> infer_range(InferCall& call) {
     all_values &= static_cast<bool>(call.operands[i].value);
   }
   if (!all_values) return give(call, ranked(dtype, {-1}));
-  int64_t n = TFL_TRY(range_size(call.op, call.attrs, call.operands[0].value, call.operands[1].value, call.operands[2].value));
+  int64_t n =
+      TFL_TRY(range_size(call.op, call.attrs, call.operands[0].value, call.operands[1].value, call.operands[2].value));
   return give(call, ranked(dtype, {n}));
 }
 
@@ -80,7 +84,8 @@ Result<void> infer_linspace(InferCall& call) {
   std::optional<Dims> num = integers(call.operands[2]);
   if (!num) return give(call, ranked(dtype, {-1}));
   if ((*num)[0] < 0) {
-    return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs, fmt::format("Requires num > 0: {}", (*num)[0]));
+    return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
+                      fmt::format("Requires num > 0: {}", (*num)[0]));
   }
   return give(call, ranked(dtype, {(*num)[0]}));
 }
@@ -92,7 +97,8 @@ Result<void> infer_cast(InferCall& call) {
     bool from_text = x.dtype == DType::String;
     auto failure = op_failure(ErrorKind::UnimplementedError, call.op, call.attrs,
                               fmt::format("Cast {} to {} is not supported", dtype_tf_name(x.dtype), dtype_tf_name(to)));
-    return std::move(failure).with_hint(from_text ? "tf.strings.to_number reads numbers" : "tf.as_string writes numbers");
+    return std::move(failure).with_hint(from_text ? "tf.strings.to_number reads numbers"
+                                                  : "tf.as_string writes numbers");
   }
   TensorType type = x;
   type.dtype = to;
@@ -104,10 +110,12 @@ Result<void> infer_bitcast(InferCall& call) {
   DType to = call.attrs.get_dtype(Attr::dtype);
   auto allowed = [](DType d) { return d != DType::String && d != DType::Bool; };
   if (!allowed(x.dtype) || !allowed(to)) {
-    return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
-                      fmt::format("Value for attr '{}' of {} is not in the list of allowed values: bfloat16, half, float, double, int64, "
-                                  "int32, uint8, uint16, uint32, uint64, int8, int16",
-                                  allowed(x.dtype) ? "type" : "T", dtype_tf_name(allowed(x.dtype) ? to : x.dtype)));
+    return op_failure(
+        ErrorKind::InvalidArgumentError, call.op, call.attrs,
+        fmt::format(
+            "Value for attr '{}' of {} is not in the list of allowed values: bfloat16, half, float, double, int64, "
+            "int32, uint8, uint16, uint32, uint64, int8, int16",
+            allowed(x.dtype) ? "type" : "T", dtype_tf_name(allowed(x.dtype) ? to : x.dtype)));
   }
   if (!x.ranked) return give(call, unranked(to));
   int64_t from_size = static_cast<int64_t>(dtype_size(x.dtype)), to_size = static_cast<int64_t>(dtype_size(to));
@@ -117,8 +125,8 @@ Result<void> infer_bitcast(InferCall& call) {
   } else if (to_size > from_size) {
     if (x.dims.empty() || (known(x.dims.back()) && x.dims.back() != to_size / from_size)) {
       return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
-                        fmt::format("Cannot bitcast from {} to {}: the last size must be {}, and the shape is {}", dtype_name(x.dtype),
-                                    dtype_name(to), to_size / from_size, shape_words(x.dims)));
+                        fmt::format("Cannot bitcast from {} to {}: the last size must be {}, and the shape is {}",
+                                    dtype_name(x.dtype), dtype_name(to), to_size / from_size, shape_words(x.dims)));
     }
     type.dims.pop_back();
   }

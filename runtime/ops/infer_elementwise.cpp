@@ -40,9 +40,10 @@ std::string allowed_types(TypeClass types) {
 }
 
 Failure wrong_type(Op op, size_t operand, DType expected, DType actual, const Attrs& attrs) {
-  return op_failure(ErrorKind::InvalidArgumentError, op, attrs,
-                    fmt::format("cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor",
-                                op_info(op).tf_name, operand, dtype_tf_name(expected), dtype_tf_name(actual)))
+  return op_failure(
+             ErrorKind::InvalidArgumentError, op, attrs,
+             fmt::format("cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor",
+                         op_info(op).tf_name, operand, dtype_tf_name(expected), dtype_tf_name(actual)))
       .with_hint(fmt::format("convert one of them: tf.cast(x, tf.{})", dtype_name(expected)));
 }
 
@@ -67,8 +68,8 @@ Result<DType> check_elementwise_types(Op op, std::span<const DType> dtypes, cons
   }
   if (!type_class_has(info.types, dtype)) {
     return op_failure(ErrorKind::InvalidArgumentError, op, attrs,
-                      fmt::format("Value for attr 'T' of {} is not in the list of allowed values: {}", dtype_tf_name(dtype),
-                                  allowed_types(info.types)));
+                      fmt::format("Value for attr 'T' of {} is not in the list of allowed values: {}",
+                                  dtype_tf_name(dtype), allowed_types(info.types)));
   }
   return dtype;
 }
@@ -92,7 +93,8 @@ Failure incompatible_shapes(Op op, std::span<const TensorType> operands, const A
     size_t other = 1;
     Dims dims = operands[0].dims;
     while (other + 1 < operands.size() && broadcast_dims(dims, operands[other].dims)) ++other;
-    text = fmt::format("Incompatible shapes: {} vs. {}", shape_text(operands[0].dims), shape_text(operands[other].dims));
+    text =
+        fmt::format("Incompatible shapes: {} vs. {}", shape_text(operands[0].dims), shape_text(operands[other].dims));
   }
   return op_failure(ErrorKind::InvalidArgumentError, op, attrs, text);
 }

@@ -16,7 +16,9 @@ static_assert(kHeader % 16 == 0 && kInlineBytes % 16 == 0);
 constexpr size_t kBufferHeader = 64;
 static_assert(sizeof(Buffer) <= kBufferHeader);
 
-std::byte* inline_elements(TensorRep* rep) { return reinterpret_cast<std::byte*>(rep) + kHeader + 16 * size_t{rep->rank}; }
+std::byte* inline_elements(TensorRep* rep) {
+  return reinterpret_cast<std::byte*>(rep) + kHeader + 16 * size_t{rep->rank};
+}
 
 TensorRep* new_rep(Context& context, DType dtype, size_t rank, size_t inline_bytes) {
   auto* rep = static_cast<TensorRep*>(context.heap.allocate(kHeader + 16 * rank + inline_bytes));
@@ -94,14 +96,17 @@ Dims Tensor::row_major_strides(std::span<const int64_t> dims) {
 Result<Tensor> Tensor::empty(Context& context, DType dtype, std::span<const int64_t> dims) {
   size_t rank = dims.size();
   if (rank > kMaxRank) [[unlikely]] {
-    return fail(ErrorKind::InvalidArgumentError, "Shape has {} dimensions, more than the {} a tensor may have", rank, kMaxRank);
+    return fail(ErrorKind::InvalidArgumentError, "Shape has {} dimensions, more than the {} a tensor may have", rank,
+                kMaxRank);
   }
   int64_t n = 1;
   for (int64_t d : dims) {
-    if (d < 0 || __builtin_mul_overflow(n, d, &n)) [[unlikely]] return element_count(dims).failure();
+    if (d < 0 || __builtin_mul_overflow(n, d, &n)) [[unlikely]]
+      return element_count(dims).failure();
   }
   size_t bytes;
-  if (__builtin_mul_overflow(static_cast<size_t>(n), dtype_size(dtype), &bytes)) [[unlikely]] return too_many_elements(dims);
+  if (__builtin_mul_overflow(static_cast<size_t>(n), dtype_size(dtype), &bytes)) [[unlikely]]
+    return too_many_elements(dims);
 
   TensorRep* rep;
   if (bytes <= kInlineBytes) [[likely]] {
@@ -110,8 +115,9 @@ Result<Tensor> Tensor::empty(Context& context, DType dtype, std::span<const int6
   } else {
     auto buffer = new_buffer(context.memory, bytes);
     if (!buffer) [[unlikely]] {
-      return fail(ErrorKind::ResourceExhaustedError, "OOM when allocating tensor with shape{} and type {}: {} of {} bytes are in use",
-                  shape_text(dims), dtype_tf_name(dtype), context.memory.live_bytes(), context.memory.limit())
+      return fail(ErrorKind::ResourceExhaustedError,
+                  "OOM when allocating tensor with shape{} and type {}: {} of {} bytes are in use", shape_text(dims),
+                  dtype_tf_name(dtype), context.memory.live_bytes(), context.memory.limit())
           .with_hint("--max-memory raises the limit");
     }
     rep = new_rep(context, dtype, rank, 0);
@@ -132,8 +138,8 @@ Result<Tensor> Tensor::empty(Context& context, DType dtype, std::span<const int6
   return adopt(rep);
 }
 
-Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_t> dims, std::span<const int64_t> strides,
-                    int64_t offset) {
+Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_t> dims,
+                    std::span<const int64_t> strides, int64_t offset) {
   TensorRep* from = base.rep();
   size_t element = dtype_size(from->dtype);
   int64_t n = 1;
@@ -218,7 +224,8 @@ void Tensor::destroy(TensorRep* rep) {
     release_buffer(rep->buffer);
   } else {
     size_t elements = static_cast<size_t>(rep->size) * dtype_size(rep->dtype);
-    if (rep->dtype == DType::String) [[unlikely]] destroy_strings(rep->data, elements);
+    if (rep->dtype == DType::String) [[unlikely]]
+      destroy_strings(rep->data, elements);
     bytes += elements;
   }
   Heap::release(rep, bytes);

@@ -21,8 +21,9 @@ uint64_t single(const Tensor& t, int64_t i) {
   return bits;
 }
 
-#define TFL_CAST_TYPES(X)                                                                                                  \
-  X(F16, f16) X(BF16, bf16) X(F32, float) X(F64, double) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)      \
+#define TFL_CAST_TYPES(X)                                                                                  \
+  X(F16, f16)                                                                                              \
+  X(BF16, bf16) X(F32, float) X(F64, double) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) \
       X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t) X(Bool, bool)
 
 template <class From>
@@ -90,7 +91,8 @@ TEST_CASE("casts out of range have defined results", "[cast]") {
   CHECK(cast_to(c, floats(c, {2}, {300.7f, -300.2f}), DType::I8).data<int8_t>()[0] == 44);
   CHECK(cast_to(c, floats(c, {2}, {nan, -0.0f}), DType::Bool).data<uint8_t>()[0] == 1);
   CHECK(cast_to(c, floats(c, {2}, {nan, -0.0f}), DType::Bool).data<uint8_t>()[1] == 0);
-  CHECK(*cast_to(c, tensor<int64_t>(c, DType::I64, {}, {(int64_t{1} << 53) + 1}), DType::F64).data<double>() == 9007199254740992.0);
+  CHECK(*cast_to(c, tensor<int64_t>(c, DType::I64, {}, {(int64_t{1} << 53) + 1}), DType::F64).data<double>() ==
+        9007199254740992.0);
 }
 
 TEST_CASE("strings are not cast", "[cast]") {
@@ -107,8 +109,12 @@ TEST_CASE("bit casts change the last size", "[cast]") {
   Tensor whole = apply1(c, Op::bitcast, {x}, Attrs().set_dtype(Attr::dtype, DType::I32)).take();
   CHECK(describe(whole) == "int32[1]");
   CHECK(*whole.data<int32_t>() == 67305985);
-  CHECK(describe(apply1(c, Op::bitcast, {tensor<int64_t>(c, DType::I64, {1}, {1})}, Attrs().set_dtype(Attr::dtype, DType::I32)).take()) == "int32[1, 2]");
-  CHECK_FALSE(apply1(c, Op::bitcast, {tensor<int8_t>(c, DType::I8, {1}, {1})}, Attrs().set_dtype(Attr::dtype, DType::I32)).ok());
+  CHECK(describe(apply1(c, Op::bitcast, {tensor<int64_t>(c, DType::I64, {1}, {1})},
+                        Attrs().set_dtype(Attr::dtype, DType::I32))
+                     .take()) == "int32[1, 2]");
+  CHECK_FALSE(
+      apply1(c, Op::bitcast, {tensor<int8_t>(c, DType::I8, {1}, {1})}, Attrs().set_dtype(Attr::dtype, DType::I32))
+          .ok());
 }
 
 TEST_CASE("ranges count as TensorFlow does", "[create]") {
@@ -131,8 +137,10 @@ TEST_CASE("ranges count as TensorFlow does", "[create]") {
   CHECK(refused(DType::I32, 0, 10, 0) == "Requires delta != 0: 0 [Op:Range] name: ");
   CHECK(refused(DType::I32, 0, 10, -1) == "Requires start >= limit when delta < 0: 0/10 [Op:Range] name: ");
   CHECK(refused(DType::F32, 10, 0, 1) == "Requires start <= limit when delta > 0: 10/0 [Op:Range] name: ");
-  CHECK(refused(DType::F32, 0, 1e30, 1) == "Requires ((limit - start) / delta) <= 9223372036854775807 [Op:Range] name: ");
-  Tensor huge = tensor<int64_t>(c, DType::I64, {}, {INT64_MIN}), limit = tensor<int64_t>(c, DType::I64, {}, {INT64_MAX}),
+  CHECK(refused(DType::F32, 0, 1e30, 1) ==
+        "Requires ((limit - start) / delta) <= 9223372036854775807 [Op:Range] name: ");
+  Tensor huge = tensor<int64_t>(c, DType::I64, {}, {INT64_MIN}),
+         limit = tensor<int64_t>(c, DType::I64, {}, {INT64_MAX}),
          step = tensor<int64_t>(c, DType::I64, {}, {int64_t{1} << 62});
   Tensor wide = apply1(c, Op::range, {huge, limit, step}).take();
   REQUIRE(wide.size() == 4);
@@ -144,7 +152,10 @@ TEST_CASE("linspace, fill and eye", "[create]") {
   Tensor points = apply1(c, Op::linspace, {floats(c, {}, {10}), floats(c, {}, {-3}), ints(c, {}, {11})}).take();
   CHECK(points.data<float>()[7] == 0.9000005722045898f);
   CHECK(points.data<float>()[10] == -3);
-  Tensor filled = apply1(c, Op::fill, {ints(c, {2}, {2, 3}), tensor<std::string>(c, DType::String, {}, {"a long text that is not kept inline"})}).take();
+  Tensor filled =
+      apply1(c, Op::fill,
+             {ints(c, {2}, {2, 3}), tensor<std::string>(c, DType::String, {}, {"a long text that is not kept inline"})})
+          .take();
   CHECK(describe(filled) == "string[2, 3]");
   CHECK(filled.data<std::string>()[5].size() == 35);
   Tensor eye = apply1(c, Op::eye, {ints(c, {3}, {2, 2, 3})}, Attrs().set_dtype(Attr::dtype, DType::F16)).take();

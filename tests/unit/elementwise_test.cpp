@@ -55,7 +55,8 @@ template <class T, bool Truth = false>
 int64_t compare(Op op, std::span<const Tensor> in, const Tensor& result) {
   switch (op) {
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result_type, value, gradients) \
-  case Op::name: return compare_row<rows::Row_##name, T, Truth>(in, result);
+  case Op::name:                                                                    \
+    return compare_row<rows::Row_##name, T, Truth>(in, result);
 #include "ir/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
     default: return 0;
@@ -108,12 +109,16 @@ Tensor operand(Context& c, Op op, size_t k, DType dtype, Dims dims, uint32_t see
 }
 
 Tensor broadcast_to(Context& c, const Tensor& t, const Dims& dims) {
-  Tensor view = Tensor::view(c, t, dims, [&] {
-    Dims s(dims.size());
-    size_t skip = dims.size() - static_cast<size_t>(t.rank());
-    for (size_t i = skip; i < dims.size(); ++i) s[i] = t.dim(static_cast<int>(i - skip)) == dims[i] ? t.strides()[i - skip] : 0;
-    return s;
-  }(), 0);
+  Tensor view = Tensor::view(
+      c, t, dims,
+      [&] {
+        Dims s(dims.size());
+        size_t skip = dims.size() - static_cast<size_t>(t.rank());
+        for (size_t i = skip; i < dims.size(); ++i)
+          s[i] = t.dim(static_cast<int>(i - skip)) == dims[i] ? t.strides()[i - skip] : 0;
+        return s;
+      }(),
+      0);
   return contiguous(c, view).take();
 }
 
@@ -156,7 +161,8 @@ TEST_CASE("rows compute their formulas in every layout", "[elementwise]") {
       auto n = static_cast<size_t>(op_info(op).max_operands);
       for (const Dims& dims : {Dims{}, Dims{0}, Dims{3}, Dims{61}, Dims{2, 0, 3}, Dims{7, 5}}) {
         std::vector<Tensor> in;
-        for (size_t k = 0; k < n; ++k) in.push_back(operand(c, op, k, dtype, dims, static_cast<uint32_t>(17 * k + dims.size())));
+        for (size_t k = 0; k < n; ++k)
+          in.push_back(operand(c, op, k, dtype, dims, static_cast<uint32_t>(17 * k + dims.size())));
         Tensor out = run(c, op, in);
         CHECK(shape_text(out.dims()) == shape_text(dims));
         CHECK(differs_from_formula(c, op, in, out) == -1);
@@ -176,8 +182,9 @@ TEST_CASE("rows compute their formulas in every layout", "[elementwise]") {
       CHECK(differs_from_formula(c, op, plain, out) == -1);
       if (n < 2) return;
       // Broadcast: every operand against every other.
-      const std::vector<std::vector<Dims>> shapes = {
-          {{5, 1, 7}, {3, 1}, {}}, {{}, {40, 10}, {10}}, {{10}, {40, 10}, {40, 1}}, {{4, 300}, {300}, {4, 1}}, {{2, 3, 1}, {2, 1, 5}, {1}}, {{9, 3}, {1, 1}, {}}};
+      const std::vector<std::vector<Dims>> shapes = {{{5, 1, 7}, {3, 1}, {}},     {{}, {40, 10}, {10}},
+                                                     {{10}, {40, 10}, {40, 1}},   {{4, 300}, {300}, {4, 1}},
+                                                     {{2, 3, 1}, {2, 1, 5}, {1}}, {{9, 3}, {1, 1}, {}}};
       for (const auto& shape : shapes) {
         Dims whole;
         std::vector<Tensor> in;
@@ -207,7 +214,8 @@ TEST_CASE("large results agree for every level and number of threads", "[element
     int64_t size = slow ? 2001 : 140003;
     auto n = static_cast<size_t>(op_info(op).max_operands);
     std::vector<Tensor> in;
-    for (size_t k = 0; k < n; ++k) in.push_back(operand(reference, op, k, dtype, {size}, static_cast<uint32_t>(k + 77)));
+    for (size_t k = 0; k < n; ++k)
+      in.push_back(operand(reference, op, k, dtype, {size}, static_cast<uint32_t>(k + 77)));
     Tensor want = run(reference, op, in);
     for (auto [threads, isa] : {std::pair{2, IsaLevel::v4}, {3, IsaLevel::v3}}) {
       INFO(op_info(op).name << " " << dtype_name(dtype) << " threads " << threads);
@@ -229,24 +237,38 @@ TEST_CASE("errors of elementwise operations are TensorFlow's", "[elementwise]") 
     return r.error().message;
   };
   Tensor i = ints(c, {2}, {1, 2}), f = floats(c, {2}, {1, 2}), zero = ints(c, {}, {0});
-  CHECK(message(Op::add, {i, f}) == "cannot compute AddV2 as input #1(zero-based) was expected to be a int32 tensor but is a float tensor [Op:AddV2] name: ");
-  CHECK(message(Op::add, {floats(c, {2, 3}, std::vector<float>(6)), floats(c, {4}, std::vector<float>(4))}) == "Incompatible shapes: [2,3] vs. [4] [Op:AddV2] name: ");
-  CHECK(message(Op::logical_and, {i, i}) == "cannot compute LogicalAnd as input #0(zero-based) was expected to be a bool tensor but is a int32 tensor [Op:LogicalAnd] name: ");
+  CHECK(message(Op::add, {i, f}) ==
+        "cannot compute AddV2 as input #1(zero-based) was expected to be a int32 tensor but is a float tensor "
+        "[Op:AddV2] name: ");
+  CHECK(message(Op::add, {floats(c, {2, 3}, std::vector<float>(6)), floats(c, {4}, std::vector<float>(4))}) ==
+        "Incompatible shapes: [2,3] vs. [4] [Op:AddV2] name: ");
+  CHECK(message(Op::logical_and, {i, i}) ==
+        "cannot compute LogicalAnd as input #0(zero-based) was expected to be a bool tensor but is a int32 tensor "
+        "[Op:LogicalAnd] name: ");
   CHECK(message(Op::floordiv, {i, zero}) == "Integer division by zero [Op:FloorDiv] name: ");
   CHECK(message(Op::mod, {i, ints(c, {2}, {1, 0})}) == "Integer division by zero [Op:FloorMod] name: ");
-  CHECK(message(Op::pow, {i, ints(c, {}, {-1})}) == "Integers to negative integer powers are not allowed [Op:Pow] name: ");
-  CHECK(message(Op::exp, {i}).starts_with("Value for attr 'T' of int32 is not in the list of allowed values: half, bfloat16, float, double"));
+  CHECK(message(Op::pow, {i, ints(c, {}, {-1})}) ==
+        "Integers to negative integer powers are not allowed [Op:Pow] name: ");
+  CHECK(message(Op::exp, {i})
+            .starts_with(
+                "Value for attr 'T' of int32 is not in the list of allowed values: half, bfloat16, float, double"));
   Tensor cond = tensor<uint8_t>(c, DType::Bool, {2}, {1, 0});
-  CHECK(message(Op::where, {i, i, i}) == "cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a int32 tensor [Op:SelectV2] name: ");
-  CHECK(message(Op::where, {cond, i, f}) == "cannot compute SelectV2 as input #2(zero-based) was expected to be a int32 tensor but is a float tensor [Op:SelectV2] name: ");
-  CHECK(message(Op::where, {cond, ints(c, {3}, {1, 2, 3}), ints(c, {1}, {1})}) == "condition [2], then [3], and else [1] must be broadcastable [Op:SelectV2] name: ");
+  CHECK(message(Op::where, {i, i, i}) ==
+        "cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a int32 tensor "
+        "[Op:SelectV2] name: ");
+  CHECK(message(Op::where, {cond, i, f}) ==
+        "cannot compute SelectV2 as input #2(zero-based) was expected to be a int32 tensor but is a float tensor "
+        "[Op:SelectV2] name: ");
+  CHECK(message(Op::where, {cond, ints(c, {3}, {1, 2, 3}), ints(c, {1}, {1})}) ==
+        "condition [2], then [3], and else [1] must be broadcastable [Op:SelectV2] name: ");
   // No element, no division.
   CHECK(run(c, Op::floordiv, {ints(c, {0}, {}), zero}).size() == 0);
 }
 
 TEST_CASE("strings compare, join and are chosen", "[elementwise]") {
   Context c(options(1));
-  Tensor a = tensor<std::string>(c, DType::String, {3}, {"a", "b", "c"}), b = tensor<std::string>(c, DType::String, {}, {"b"});
+  Tensor a = tensor<std::string>(c, DType::String, {3}, {"a", "b", "c"}),
+         b = tensor<std::string>(c, DType::String, {}, {"b"});
   Tensor equal = run(c, Op::equal, {a, b});
   CHECK(equal.data<uint8_t>()[0] == 0);
   CHECK(equal.data<uint8_t>()[1] == 1);

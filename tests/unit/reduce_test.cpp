@@ -52,7 +52,8 @@ C reference(Op op, const std::vector<C>& x) {
   }
   while (blocks.size() > 1) {
     std::vector<C> next;
-    for (size_t i = 0; i < blocks.size(); i += 2) next.push_back(i + 1 < blocks.size() ? combine(op, blocks[i], blocks[i + 1]) : blocks[i]);
+    for (size_t i = 0; i < blocks.size(); i += 2)
+      next.push_back(i + 1 < blocks.size() ? combine(op, blocks[i], blocks[i + 1]) : blocks[i]);
     blocks = next;
   }
   return op == Op::reduce_mean ? blocks[0] / static_cast<C>(x.size()) : blocks[0];
@@ -83,7 +84,8 @@ void check_middle(Context& c, Op op, const Tensor& x) {
       for (int64_t r = 0; r < n; ++r) sequence.push_back(as_double(plain, (o * n + r) * columns + k));
       uint64_t want = reference_bits(op, x.dtype(), sequence), got = element_bits(out, o * columns + k);
       if (!same_bits(x.dtype(), want, got)) {
-        FAIL_CHECK(op_info(op).name << " " << describe(x) << " result " << o << ',' << k << ": " << std::hex << got << " instead of " << want);
+        FAIL_CHECK(op_info(op).name << " " << describe(x) << " result " << o << ',' << k << ": " << std::hex << got
+                                    << " instead of " << want);
         return;
       }
     }
@@ -95,12 +97,14 @@ constexpr Op kFloatReductions[] = {Op::reduce_sum, Op::reduce_prod, Op::reduce_m
 }  // namespace
 
 TEST_CASE("float reductions keep the defined order, on every level and with any number of threads", "[reduce]") {
-  for (auto [threads, isa] : {std::pair{1, IsaLevel::base}, {1, IsaLevel::v3}, {1, IsaLevel::v4}, {2, IsaLevel::v4}, {3, IsaLevel::v3}}) {
+  for (auto [threads, isa] :
+       {std::pair{1, IsaLevel::base}, {1, IsaLevel::v3}, {1, IsaLevel::v4}, {2, IsaLevel::v4}, {3, IsaLevel::v3}}) {
     Context c(options(threads, isa));
     for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
       for (Op op : kFloatReductions) {
-        for (const Dims& dims : {Dims{1, 1, 1}, Dims{3, 5, 1}, Dims{2, 16, 1}, Dims{5, 37, 1}, Dims{2, 4096, 1}, Dims{3, 9001, 1}, Dims{1, 70001, 1},
-                                 Dims{2, 3, 7}, Dims{1, 40, 131}, Dims{2, 5000, 3}, Dims{300, 2, 3}}) {
+        for (const Dims& dims :
+             {Dims{1, 1, 1}, Dims{3, 5, 1}, Dims{2, 16, 1}, Dims{5, 37, 1}, Dims{2, 4096, 1}, Dims{3, 9001, 1},
+              Dims{1, 70001, 1}, Dims{2, 3, 7}, Dims{1, 40, 131}, Dims{2, 5000, 3}, Dims{300, 2, 3}}) {
           bool tame = (dims[1] + dims[2]) % 2 || dims[1] > 5000;
           check_middle(c, op, random_tensor(c, dtype, dims, static_cast<uint32_t>(dims[1] * 7 + dims[2]), tame));
         }
@@ -121,13 +125,16 @@ TEST_CASE("several axes are one row-major sequence", "[reduce]") {
   Tensor x = random_tensor(c, DType::F32, {3, 4, 5, 6}, 11, true);
   for (const Dims& axes : {Dims{0, 1, 2, 3}, Dims{0, 2}, Dims{1, 3}, Dims{-1, 0}, Dims{1, 2}, Dims{0, 1}, Dims{}}) {
     for (bool keep : {false, true}) {
-      Tensor out = apply1(c, Op::reduce_sum, {x}, Attrs().set_ints(Attr::axes, axes).set_bool(Attr::keepdims, keep)).take();
+      Tensor out =
+          apply1(c, Op::reduce_sum, {x}, Attrs().set_ints(Attr::axes, axes).set_bool(Attr::keepdims, keep)).take();
       bool reduced[4] = {};
       for (int64_t a : axes) reduced[a < 0 ? a + 4 : a] = true;
       Dims want;
       for (int i = 0; i < 4; ++i) {
-        if (!reduced[i]) want.push_back(x.dim(i));
-        else if (keep) want.push_back(1);
+        if (!reduced[i])
+          want.push_back(x.dim(i));
+        else if (keep)
+          want.push_back(1);
       }
       REQUIRE(shape_text(out.dims()) == shape_text(want));
       if (axes.empty()) continue;
@@ -138,7 +145,8 @@ TEST_CASE("several axes are one row-major sequence", "[reduce]") {
         sequences[static_cast<size_t>(index)].push_back(as_double(x, i));
       }
       for (int64_t i = 0; i < out.size(); ++i) {
-        CHECK(same_bits(DType::F32, element_bits(out, i), reference_bits(Op::reduce_sum, DType::F32, sequences[static_cast<size_t>(i)])));
+        CHECK(same_bits(DType::F32, element_bits(out, i),
+                        reference_bits(Op::reduce_sum, DType::F32, sequences[static_cast<size_t>(i)])));
       }
     }
   }
@@ -186,7 +194,9 @@ TEST_CASE("argmax and argmin: the first, and never NaN", "[reduce]") {
   const float nan = __builtin_nanf(""), inf = __builtin_inff();
   for (IsaLevel isa : isa_levels()) {
     Context c(options(2, isa));
-    auto index = [&](Op op, const Tensor& t, int64_t axis = 0) { return apply1(c, op, {t}, Attrs().set_int(Attr::axis, axis)).take(); };
+    auto index = [&](Op op, const Tensor& t, int64_t axis = 0) {
+      return apply1(c, op, {t}, Attrs().set_int(Attr::axis, axis)).take();
+    };
     CHECK(*index(Op::argmax, floats(c, {4}, {1, nan, 3, nan})).data<int64_t>() == 2);
     CHECK(*index(Op::argmin, floats(c, {4}, {nan, 1, 3, nan})).data<int64_t>() == 1);
     CHECK(*index(Op::argmax, floats(c, {2}, {nan, nan})).data<int64_t>() == 0);
@@ -210,7 +220,8 @@ TEST_CASE("argmax and argmin: the first, and never NaN", "[reduce]") {
               if (op == Op::argmax ? v > best : v < best) best = v, want = j;
             }
             // Nothing is better than the lowest value of a type, not even itself.
-            bool start = (d == DType::I8 || d == DType::U8 || d == DType::Bool) && (op == Op::argmax ? best <= -128 || best == 0 : best >= 127);
+            bool start = (d == DType::I8 || d == DType::U8 || d == DType::Bool) &&
+                         (op == Op::argmax ? best <= -128 || best == 0 : best >= 127);
             if (got.data<int64_t>()[i] != want && !start) wrong = i;
           }
           CHECK(wrong == -1);
@@ -220,7 +231,8 @@ TEST_CASE("argmax and argmin: the first, and never NaN", "[reduce]") {
   }
 }
 
-TEST_CASE("scans are sequential within a block and carried over blocks by the binary digits of their number", "[scan]") {
+TEST_CASE("scans are sequential within a block and carried over blocks by the binary digits of their number",
+          "[scan]") {
   Context c(options(2));
   for (int64_t n : {0, 1, 5, 4096, 4097, 8192, 8193, 30000}) {
     for (int64_t columns : {1, 3, 70}) {
@@ -267,11 +279,14 @@ TEST_CASE("scans are sequential within a block and carried over blocks by the bi
     }
   }
   Tensor x = floats(c, {3}, {1, 2, 3});
-  Tensor both = apply1(c, Op::cumsum, {x}, Attrs().set_bool(Attr::exclusive, true).set_bool(Attr::reverse, true)).take();
+  Tensor both =
+      apply1(c, Op::cumsum, {x}, Attrs().set_bool(Attr::exclusive, true).set_bool(Attr::reverse, true)).take();
   CHECK(first_difference(both, floats(c, {3}, {5, 3, 0})) == -1);
-  CHECK(first_difference(apply1(c, Op::cumprod, {x}, Attrs().set_bool(Attr::reverse, true)).take(), floats(c, {3}, {6, 6, 3})) == -1);
+  CHECK(first_difference(apply1(c, Op::cumprod, {x}, Attrs().set_bool(Attr::reverse, true)).take(),
+                         floats(c, {3}, {6, 6, 3})) == -1);
   Tensor m = ints(c, {2, 3}, {1, 2, 3, 4, 5, 6});
-  CHECK(first_difference(apply1(c, Op::cumsum, {m}, Attrs().set_int(Attr::axis, -1)).take(), ints(c, {2, 3}, {1, 3, 6, 4, 9, 15})) == -1);
+  CHECK(first_difference(apply1(c, Op::cumsum, {m}, Attrs().set_int(Attr::axis, -1)).take(),
+                         ints(c, {2, 3}, {1, 3, 6, 4, 9, 15})) == -1);
   CHECK(first_difference(apply1(c, Op::cumprod, {m}).take(), ints(c, {2, 3}, {1, 2, 3, 4, 10, 18})) == -1);
 }
 
@@ -284,10 +299,17 @@ TEST_CASE("errors of reductions are TensorFlow's", "[reduce]") {
     CHECK(r.error().kind == ErrorKind::InvalidArgumentError);
     return r.error().message;
   };
-  CHECK(message(Op::reduce_sum, x, Attrs().set_ints(Attr::axes, {3})) == "Invalid reduction dimension (3 for input with 1 dimension(s) [Op:Sum] name: ");
-  CHECK(message(Op::reduce_sum, x, Attrs().set_ints(Attr::axes, {0, -1})) == "Invalid reduction arguments: Axes contains duplicate dimension: 0 [Op:Sum]");
-  CHECK(message(Op::reduce_any, x, {}) == "cannot compute Any as input #0(zero-based) was expected to be a bool tensor but is a int32 tensor [Op:Any] name: ");
-  CHECK(message(Op::argmax, x, Attrs().set_int(Attr::axis, 2)) == "Expected dimension in the range [-1, 1), but got 2 [Op:ArgMax] name: ");
-  CHECK(message(Op::argmax, Tensor::empty(c, DType::F32, Dims{0, 3}).take(), {}) == "Reduction axis 0 is empty in shape [0,3] [Op:ArgMax] name: ");
-  CHECK(message(Op::cumsum, x, Attrs().set_int(Attr::axis, 2)) == "ScanOp: Expected scan axis in the range [-1, 1), but got 2 [Op:Cumsum] name: ");
+  CHECK(message(Op::reduce_sum, x, Attrs().set_ints(Attr::axes, {3})) ==
+        "Invalid reduction dimension (3 for input with 1 dimension(s) [Op:Sum] name: ");
+  CHECK(message(Op::reduce_sum, x, Attrs().set_ints(Attr::axes, {0, -1})) ==
+        "Invalid reduction arguments: Axes contains duplicate dimension: 0 [Op:Sum]");
+  CHECK(message(Op::reduce_any, x, {}) ==
+        "cannot compute Any as input #0(zero-based) was expected to be a bool tensor but is a int32 tensor [Op:Any] "
+        "name: ");
+  CHECK(message(Op::argmax, x, Attrs().set_int(Attr::axis, 2)) ==
+        "Expected dimension in the range [-1, 1), but got 2 [Op:ArgMax] name: ");
+  CHECK(message(Op::argmax, Tensor::empty(c, DType::F32, Dims{0, 3}).take(), {}) ==
+        "Reduction axis 0 is empty in shape [0,3] [Op:ArgMax] name: ");
+  CHECK(message(Op::cumsum, x, Attrs().set_int(Attr::axis, 2)) ==
+        "ScanOp: Expected scan axis in the range [-1, 1), but got 2 [Op:Cumsum] name: ");
 }

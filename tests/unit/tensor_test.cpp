@@ -34,7 +34,8 @@ TEST_CASE("sizes that overflow, are negative or too many are refused", "[tensor]
     return r.error().message;
   };
   CHECK(message({2, -1}) == "Dimension -1 must be >= 0");
-  CHECK(message({int64_t{1} << 40, int64_t{1} << 40}) == "Shape [1099511627776,1099511627776] would have more than 2**63 - 1 elements");
+  CHECK(message({int64_t{1} << 40, int64_t{1} << 40}) ==
+        "Shape [1099511627776,1099511627776] would have more than 2**63 - 1 elements");
   CHECK(message({int64_t{1} << 62}) == "Shape [4611686018427387904] would have more than 2**63 - 1 elements");
   CHECK(message(Dims(size_t{255}, int64_t{1})).find("255 dimensions") != std::string::npos);
   auto r = Tensor::empty(c, DType::F32, Dims{int64_t{1} << 50});
@@ -74,7 +75,8 @@ TEST_CASE("string tensors own their strings", "[tensor]") {
   Context c(options(1));
   for (int64_t n : {2, 50}) {
     Tensor t = Tensor::empty(c, DType::String, Dims{n}).take();
-    for (int64_t i = 0; i < n; ++i) t.data<std::string>()[i] = "a string longer than what a std::string keeps inside, number " + std::to_string(i);
+    for (int64_t i = 0; i < n; ++i)
+      t.data<std::string>()[i] = "a string longer than what a std::string keeps inside, number " + std::to_string(i);
     Tensor view = Tensor::view(c, t, Dims{2}, Dims{n - 1}, 0);
     t = Tensor();
     CHECK(contiguous(c, view).take().data<std::string>()[1].ends_with(std::to_string(n - 1)));
@@ -119,6 +121,7 @@ TEST_CASE("walks merge what is one run", "[tensor]") {
   CHECK(walk.strides[1] == Dims{0, 1});
   int32_t from[24], to[7];
   for (int i = 0; i < 24; ++i) from[i] = i;
-  pack_elements(4, walk.sizes, walk.strides[1], reinterpret_cast<const std::byte*>(from), 9, 7, reinterpret_cast<std::byte*>(to));
+  pack_elements(4, walk.sizes, walk.strides[1], reinterpret_cast<const std::byte*>(from), 9, 7,
+                reinterpret_cast<std::byte*>(to));
   CHECK(std::vector<int32_t>(to, to + 7) == std::vector<int32_t>{9, 10, 11, 0, 1, 2, 3});
 }

@@ -68,7 +68,8 @@ struct Arg {
     return i;
   }
 
-  static void columns(const std::byte* source, std::int64_t stride, std::int64_t rows, std::int64_t columns, std::int64_t* index) {
+  static void columns(const std::byte* source, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                      std::int64_t* index) {
     auto* x = reinterpret_cast<const T*>(source);
     // A group of columns keeps its best elements and their rows in registers; rows are counted in parts that 32 bits hold.
     constexpr int M = kLanes<std::int32_t>;
@@ -101,12 +102,13 @@ struct Arg {
 
 }  // namespace
 
-#define TFL_ARG_ROW(Largest)                                                                                                    \
-  {                                                                                                                             \
-    Arg<f16, Largest>::loop(), Arg<bf16, Largest>::loop(), Arg<float, Largest>::loop(), Arg<double, Largest>::loop(),           \
-        Arg<std::int8_t, Largest>::loop(), Arg<std::int16_t, Largest>::loop(), Arg<std::int32_t, Largest>::loop(),              \
-        Arg<std::int64_t, Largest>::loop(), Arg<std::uint8_t, Largest>::loop(), Arg<std::uint16_t, Largest>::loop(),            \
-        Arg<std::uint32_t, Largest>::loop(), Arg<std::uint64_t, Largest>::loop(), Arg<std::uint8_t, Largest>::loop(), ArgLoop{} \
+#define TFL_ARG_ROW(Largest)                                                                                          \
+  {                                                                                                                   \
+    Arg<f16, Largest>::loop(), Arg<bf16, Largest>::loop(), Arg<float, Largest>::loop(), Arg<double, Largest>::loop(), \
+        Arg<std::int8_t, Largest>::loop(), Arg<std::int16_t, Largest>::loop(), Arg<std::int32_t, Largest>::loop(),    \
+        Arg<std::int64_t, Largest>::loop(), Arg<std::uint8_t, Largest>::loop(), Arg<std::uint16_t, Largest>::loop(),  \
+        Arg<std::uint32_t, Largest>::loop(), Arg<std::uint64_t, Largest>::loop(), Arg<std::uint8_t, Largest>::loop(), \
+        ArgLoop {}                                                                                                    \
   }
 extern const ArgLoops kArgLoops;
 const ArgLoops kArgLoops = {{TFL_ARG_ROW(true), TFL_ARG_ROW(false)}};
