@@ -14,7 +14,7 @@ struct ElementwiseRefusal {
   ErrorKind kind;
   std::string_view text;
 };
-const ElementwiseRefusal* refused(Context& context, Op op, std::span<const Tensor> operands);
+const ElementwiseRefusal* refused(Op op, std::span<const Tensor> operands);
 /// Whether `op` has any such check.
 constexpr bool row_has_checks(Op op) {
 #define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text) \

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kBlock = 4096;
 constexpr int64_t kColumns = 64;  // columns that are scanned side by side
 
-// Numbers that combine without undefined overflow: integers as unsigned ones of at least 32 bits.
+// Numbers that combine without undefined overflow: integers as unsigned ones.
 template <class T>
 using Number = std::conditional_t<std::is_integral_v<compute_type<T>>, uint64_t, compute_type<T>>;
 

@@ -132,7 +132,7 @@ Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor
   if (row_has_checks(op)) [[unlikely]] {
     bool empty = false;
     for (int64_t d : dims) empty |= d == 0;
-    const ElementwiseRefusal* refusal = empty ? nullptr : refused(context, op, operands);
+    const ElementwiseRefusal* refusal = empty ? nullptr : refused(op, operands);
     if (refusal) return op_failure(refusal->kind, op, attrs, refusal->text);
   }
 
