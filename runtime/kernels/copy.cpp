@@ -1,5 +1,6 @@
 #include "runtime/kernels/copy.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/kernels/dispatch.h"
@@ -44,6 +45,21 @@ Axes simplify(std::span<const int64_t> dims, std::span<const int64_t> dst, std::
   return out;
 }
 
+// The first elements one by one, then runs of what is there already.
+template <class T>
+void repeat(T* dst, const T& value, int64_t n) {
+  constexpr int64_t kBlock = 4096 / static_cast<int64_t>(sizeof(T));
+  int64_t done = std::is_trivially_copyable_v<T> ? std::min<int64_t>(n, 16) : n;
+  std::fill(dst, dst + done, value);
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    while (done < n) {
+      int64_t run = std::min({done, n - done, kBlock});
+      std::memcpy(dst + done, dst, static_cast<size_t>(run) * sizeof(T));
+      done += run;
+    }
+  }
+}
+
 template <class T>
 void copy_row(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t n) {
   if (dst_stride == 1 && src_stride == 1) {
@@ -53,8 +69,7 @@ void copy_row(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int6
       for (int64_t i = 0; i < n; ++i) dst[i] = src[i];
     }
   } else if (dst_stride == 1 && src_stride == 0) {
-    const T value = *src;
-    for (int64_t i = 0; i < n; ++i) dst[i] = value;
+    repeat(dst, *src, n);
   } else if (dst_stride == 1 && src_stride == -1) {
     for (int64_t i = 0; i < n; ++i) dst[i] = src[-i];
   } else if (dst_stride == 1) {
