@@ -78,14 +78,7 @@ void FunctionCompiler::remove(const Variable& v) {
   switch (v.storage) {
     case Storage::Local: code_.emit(Opcode::DeleteLocal, v.reg); break;
     case Storage::Cell:
-    case Storage::Free: {
-      Temps temps(code_);
-      Reg t = code_.alloc();
-      code_.emit(Opcode::LoadCell, t, v.reg);  // raises when it is unbound
-      code_.emit(Opcode::Clear, t);
-      code_.emit(Opcode::DeleteCell, 0, v.reg);
-      break;
-    }
+    case Storage::Free: code_.emit(Opcode::DeleteCell, 0, v.reg); break;
     case Storage::Global: code_.emit(Opcode::DeleteGlobal, 0, code_.name(v.name)); break;
     case Storage::Namespace:
     case Storage::NamespaceOrFree: code_.emit(Opcode::DeleteName, 0, code_.name(v.name)); break;
@@ -96,10 +89,8 @@ void FunctionCompiler::forget(std::string_view id) {
   Variable v = variable(id);
   switch (v.storage) {
     case Storage::Local: code_.emit(Opcode::Clear, v.reg); break;
-    case Storage::Cell:
-    case Storage::Free: code_.emit(Opcode::DeleteCell, 0, v.reg); break;
     default: {
-      // The handler's body may have deleted it: bound once more, it can be deleted for certain.
+      // It may have been deleted already: bound once more, it can be deleted for certain.
       Temps temps(code_);
       Reg t = code_.alloc();
       code_.emit_wide(Opcode::LoadConst, t, code_.none());
