@@ -1,0 +1,179 @@
+// The module `_nprandom`: filling arrays from NumPy's generators, whose state is an array that these functions change.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "frontend/modules/native_module.h"
+#include "frontend/numpy/array.h"
+#include "frontend/numpy/generators.h"
+
+namespace tfl {
+
+namespace {
+
+Failure bad_state() { return fail(ErrorKind::TypeError, "this is no generator state"); }
+
+Result<Mt19937> mt_of(Interp& interp, const Value& v) {
+  if (!v.is(Kind::NdArray)) return bad_state();
+  Tensor* t = TFL_TRY(array_for_write(interp, v.as<NdArrayObject>()));
+  if (t->dtype() != DType::U32 || t->size() != 626 || !t->contiguous()) return bad_state();
+  return Mt19937{t->data<uint32_t>(), t->data<uint32_t>()[624]};
+}
+Result<Pcg64> pcg_of(Interp& interp, const Value& v) {
+  if (!v.is(Kind::NdArray)) return bad_state();
+  Tensor* t = TFL_TRY(array_for_write(interp, v.as<NdArrayObject>()));
+  if (t->dtype() != DType::U64 || t->size() != 6 || !t->contiguous()) return bad_state();
+  return Pcg64{t->data<uint64_t>()};
+}
+Result<Tensor> room(Interp& interp, DType dtype, const Value& count) {
+  int64_t n = TFL_TRY(to_index(interp, count));
+  if (n < 0) return fail(ErrorKind::ValueError, "negative dimensions are not allowed");
+  return Tensor::empty(interp.context, dtype, Dims{n});
+}
+
+Result<Value> mt_seed(Interp& interp, Value* args) {
+  Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
+  int64_t s = TFL_TRY(to_index(interp, args[1]));
+  if (s < 0 || s > 0xFFFFFFFFll) return fail(ErrorKind::ValueError, "Seed must be between 0 and 2**32 - 1");
+  g.seed(static_cast<uint32_t>(s));
+  return Value::none();
+}
+Result<Value> mt_uniform(Interp& interp, Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
+  Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
+  for (int64_t i = 0; i < out.size(); ++i) out.data<double>()[i] = g.next_double();
+  return ndarray_value(interp, out);
+}
+/// Integers in [0, range] by masked rejection.
+Result<Value> mt_integers(Interp& interp, Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::I64, args[1]));
+  Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
+  auto range = static_cast<uint64_t>(TFL_TRY(to_index(interp, args[2])));
+  uint64_t mask = range;
+  for (int s = 1; s < 64; s *= 2) mask |= mask >> s;
+  for (int64_t i = 0; i < out.size(); ++i) {
+    uint64_t v = 0;
+    if (range == 0xFFFFFFFFu) {
+      v = g.next32();
+    } else if (range > 0xFFFFFFFFu) {
+      do v = (static_cast<uint64_t>(g.next32()) << 32 | g.next32()) & mask;
+      while (v > range);
+    } else if (range > 0) {
+      do v = g.next32() & mask;
+      while (v > range);
+    }
+    out.data<int64_t>()[i] = static_cast<int64_t>(v);
+  }
+  return ndarray_value(interp, out);
+}
+/// Pairs of the polar method; `kept` is the second of the last pair or None. Gives (array, kept).
+Result<Value> mt_gauss(Interp& interp, Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
+  Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
+  Value kept = args[2];
+  for (int64_t i = 0; i < out.size(); ++i) {
+    if (kept.is_float()) {
+      out.data<double>()[i] = kept.as_float();
+      kept = Value::none();
+      continue;
+    }
+    double x, y, r;
+    do {
+      x = 2.0 * g.next_double() - 1.0;
+      y = 2.0 * g.next_double() - 1.0;
+      r = x * x + y * y;
+    } while (r >= 1.0 || r == 0.0);
+    double f = std::sqrt(-2.0 * std::log(r) / r);
+    kept = Value::real(f * x);
+    out.data<double>()[i] = f * y;
+  }
+  return interp.tuple({ndarray_value(interp, out), kept});
+}
+
+/// seed(state, words): entropy as a list of 32-bit words.
+Result<Value> pcg_seed(Interp& interp, Value* args) {
+  std::vector<Value> items = TFL_TRY(to_vector(interp, args[1]));
+  std::vector<uint32_t> entropy;
+  for (const Value& v : items) entropy.push_back(static_cast<uint32_t>(TFL_TRY(to_index(interp, v))));
+  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
+  g.seed(entropy);
+  return Value::none();
+}
+Result<Value> pcg_uniform(Interp& interp, Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
+  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
+  for (int64_t i = 0; i < out.size(); ++i) out.data<double>()[i] = g.next_double();
+  return ndarray_value(interp, out);
+}
+Result<Value> pcg_uniform32(Interp& interp, Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::F32, args[1]));
+  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
+  for (int64_t i = 0; i < out.size(); ++i) out.data<float>()[i] = static_cast<float>(g.next32() >> 8) * (1.0f / 16777216.0f);
+  return ndarray_value(interp, out);
+}
+Result<Value> pcg_integers(Interp& interp, Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::I64, args[1]));
+  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
+  auto range = static_cast<uint64_t>(TFL_TRY(to_index(interp, args[2])));
+  for (int64_t i = 0; i < out.size(); ++i) out.data<int64_t>()[i] = static_cast<int64_t>(g.bounded(range));
+  return ndarray_value(interp, out);
+}
+Result<Value> pcg_normal(Interp& interp, Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
+  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
+  auto z = std::make_unique<Ziggurat>();
+  ziggurat_tables(*z);
+  for (int64_t i = 0; i < out.size(); ++i) out.data<double>()[i] = g.normal(*z);
+  return ndarray_value(interp, out);
+}
+Result<Value> pcg_exponential(Interp& interp, Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
+  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
+  for (int64_t i = 0; i < out.size(); ++i) out.data<double>()[i] = -std::log1p(-g.next_double());
+  return ndarray_value(interp, out);
+}
+
+/// The places that a shuffle of n items leaves them in, as an int64 array: from the last down to `first`, each swaps with one at or below it.
+template <class Draw>
+Result<Value> shuffled(Interp& interp, const Value& count, const Value& first, Draw&& draw) {
+  Tensor out = TFL_TRY(room(interp, DType::I64, count));
+  int64_t from = TFL_TRY(to_index(interp, first));
+  int64_t* p = out.data<int64_t>();
+  for (int64_t i = 0; i < out.size(); ++i) p[i] = i;
+  for (int64_t i = out.size() - 1; i >= std::max<int64_t>(from, 1); --i) std::swap(p[i], p[draw(static_cast<uint64_t>(i))]);
+  return ndarray_value(interp, out);
+}
+Result<Value> pcg_shuffle(Interp& interp, Value* args) {
+  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
+  return shuffled(interp, args[1], args[2], [&](uint64_t i) { return g.bounded(i); });
+}
+Result<Value> mt_shuffle(Interp& interp, Value* args) {
+  Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
+  return shuffled(interp, args[1], args[2], [&](uint64_t range) {
+    uint64_t mask = range;
+    for (int s = 1; s < 64; s *= 2) mask |= mask >> s;
+    uint64_t v;
+    do v = g.next32() & mask;
+    while (v > range);
+    return v;
+  });
+}
+
+constexpr NativeDef kRandom[] = {
+    function("mt_seed", "state, seed, /", mt_seed),           function("mt_uniform", "state, n, /", mt_uniform),
+    function("mt_integers", "state, n, range, /", mt_integers), function("mt_gauss", "state, n, kept, /", mt_gauss),
+    function("mt_shuffle", "state, n, first, /", mt_shuffle), function("pcg_seed", "state, words, /", pcg_seed),
+    function("pcg_uniform", "state, n, /", pcg_uniform),      function("pcg_uniform32", "state, n, /", pcg_uniform32),
+    function("pcg_integers", "state, n, range, /", pcg_integers), function("pcg_normal", "state, n, /", pcg_normal),
+    function("pcg_exponential", "state, n, /", pcg_exponential), function("pcg_shuffle", "state, n, first, /", pcg_shuffle),
+};
+
+}  // namespace
+
+Result<void> init_nprandom(Interp& interp, Module& module) {
+  define_all(interp, module, kRandom);
+  return {};
+}
+
+}  // namespace tfl
