@@ -121,6 +121,14 @@ Result<Value> pack_entries(Interp& interp, std::vector<Value> entries) {
   return stack_values(interp, list, 0);
 }
 
+/// A slice as a view; errors name the operation as indexing calls it.
+Result<Value> sliced(Interp& interp, const Tensor& x, const SliceSpec& spec) {
+  auto view = slice_view(interp.context, x, spec);
+  if (view) return Value::of(view.take());
+  if (view.error().message.ends_with("[Op:StridedSlice]")) view.error().message += " name: strided_slice/";
+  return view.failure();
+}
+
 }  // namespace
 
 Result<SliceSpec> slice_spec(Interp& interp, const Value& key) {
@@ -152,11 +160,11 @@ Result<Value> tensor_get_item(Interp& interp, const Value& tensor, const Value& 
     spec.end = {i == INT64_MAX ? i : i + 1};
     spec.strides = {1};
     spec.shrink_axis_mask = 1;
-    return Value::of(TFL_TRY(slice_view(interp.context, x.tensor(), spec)));
+    return sliced(interp, x.tensor(), spec);
   }
   if (x.is_tensor() && !interp.sink) {
     SliceSpec spec = TFL_TRY(slice_spec(interp, key));
-    return Value::of(TFL_TRY(slice_view(interp.context, x.tensor(), spec)));
+    return sliced(interp, x.tensor(), spec);
   }
   Keys keys = TFL_TRY(read_keys(interp, key));
   Value begin = TFL_TRY(pack_entries(interp, std::move(keys.begin)));
