@@ -71,14 +71,22 @@ Result<Value> repr_slot(Interp& interp, const Value& self) {
 Result<bool> truth_slot(Interp&, const Value& self) { return !self.as<List>()->items.empty(); }
 Result<int64_t> length_slot(Interp&, const Value& self) { return static_cast<int64_t>(self.as<List>()->items.size()); }
 
+/// The index of an item. __index__ may have changed the list: what it says is compared with the length as it is then.
+Result<int64_t> item_index(Interp& interp, const Value& key, List* list, std::string_view wording) {
+  int64_t i = TFL_TRY(sequence_index(interp, key, static_cast<int64_t>(list->items.size()), "list", wording));
+  if (i < static_cast<int64_t>(list->items.size())) [[likely]] return i;
+  return fail(ErrorKind::IndexError, "list {} out of range", wording);
+}
+
 Result<Value> get_item_slot(Interp& interp, const Value& self, const Value& key) {
   List* list = self.as<List>();
   if (key.is(Kind::Slice)) {
     int64_t start, stop, step;
-    TFL_TRY(slice_bounds(interp, *key.as<Slice>(), static_cast<int64_t>(list->items.size()), start, stop, step));
+    TFL_TRY(slice_unpack(interp, *key.as<Slice>(), start, stop, step));
+    slice_adjust(static_cast<int64_t>(list->items.size()), start, stop, step);
     return list_slice(interp, list, start, stop, step);
   }
-  int64_t i = TFL_TRY(sequence_index(interp, key, static_cast<int64_t>(list->items.size()), "list"));
+  int64_t i = TFL_TRY(item_index(interp, key, list, "index"));
   return list->items[static_cast<size_t>(i)];
 }
 
@@ -111,7 +119,8 @@ Result<void> set_slice(Interp& interp, List* list, const Slice& slice, const Val
     with = items.take();
   }
   int64_t start, stop, step;
-  TFL_TRY(slice_bounds(interp, slice, static_cast<int64_t>(list->items.size()), start, stop, step));
+  TFL_TRY(slice_unpack(interp, slice, start, stop, step));
+  slice_adjust(static_cast<int64_t>(list->items.size()), start, stop, step);
   if (step == 1) {
     replace_range(list, start, std::max(start, stop), std::move(with));
     return {};
@@ -143,7 +152,7 @@ Result<void> set_slice(Interp& interp, List* list, const Slice& slice, const Val
 Result<void> set_item_slot(Interp& interp, const Value& self, const Value& key, const Value& value) {
   List* list = self.as<List>();
   if (key.is(Kind::Slice)) return set_slice(interp, list, *key.as<Slice>(), value);
-  int64_t i = TFL_TRY(sequence_index(interp, key, static_cast<int64_t>(list->items.size()), "list", "assignment index"));
+  int64_t i = TFL_TRY(item_index(interp, key, list, "assignment index"));
   if (value.is_empty()) {
     Value old = std::move(list->items[static_cast<size_t>(i)]);
     list->items.erase(list->items.begin() + i);

@@ -17,6 +17,10 @@ Result<void> list_extend(Interp& interp, List* list, const Value& iterable);
 /// Items start, start + step, ... of bounds that slice_bounds has made.
 Value list_slice(Interp& interp, const List* list, int64_t start, int64_t stop, int64_t step);
 
+/// slice_bounds in two steps, for sequences that __index__ might change: the numbers, then what they mean for a length.
+Result<void> slice_unpack(Interp& interp, const Slice& s, int64_t& start, int64_t& stop, int64_t& step);
+void slice_adjust(int64_t length, int64_t& start, int64_t& stop, int64_t step);
+
 /// Number of items of bounds that slice_bounds has made.
 inline int64_t slice_length(int64_t start, int64_t stop, int64_t step) {
   if (step > 0) return start < stop ? (stop - start - 1) / step + 1 : 0;

@@ -55,8 +55,8 @@ Result<Value> remove(Interp& interp, Value* a) {
 
 Result<Value> pop(Interp& interp, Value* a) {
   List* list = self_list(a);
-  auto n = static_cast<int64_t>(list->items.size());
   int64_t i = a[1].is_int() ? a[1].as_int() : TFL_TRY(to_index(interp, a[1]));
+  auto n = static_cast<int64_t>(list->items.size());
   if (n == 0) return fail(ErrorKind::IndexError, "pop from empty list");
   if (i < 0) i += n;
   if (i < 0 || i >= n) return fail(ErrorKind::IndexError, "pop index out of range");

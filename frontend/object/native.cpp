@@ -111,7 +111,7 @@ Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length,
     auto r = to_index(interp, key);
     if (!r) {
       // Only the absence of __index__ gets this message; an error raised by one passes.
-      if (r.error().kind == ErrorKind::TypeError && !r.error().payload && !key.is_int() && !key.is_bool()) {
+      if (r.error().kind == ErrorKind::TypeError && !r.error().payload && r.error().message.ends_with("cannot be interpreted as an integer")) {
         if (what == "string") return fail(ErrorKind::TypeError, "string indices must be integers, not '{}'", interp.type_name(key));
         return fail(ErrorKind::TypeError, "{} indices must be integers or slices, not {}", what, interp.type_name(key));
       }

@@ -21,18 +21,27 @@ Result<int64_t> bound(Interp& interp, const Value& v, int64_t if_none) {
 
 }  // namespace
 
-Result<void> slice_bounds(Interp& interp, const Slice& s, int64_t length, int64_t& start, int64_t& stop, int64_t& step) {
+Result<void> slice_unpack(Interp& interp, const Slice& s, int64_t& start, int64_t& stop, int64_t& step) {
   step = TFL_TRY(bound(interp, s.step, 1));
   if (step == 0) return fail(ErrorKind::ValueError, "slice step cannot be zero");
   if (step == INT64_MIN) step = -INT64_MAX;
   bool down = step < 0;
+  start = TFL_TRY(bound(interp, s.start, down ? INT64_MAX : 0));
+  stop = TFL_TRY(bound(interp, s.stop, down ? INT64_MIN : INT64_MAX));
+  return {};
+}
+
+void slice_adjust(int64_t length, int64_t& start, int64_t& stop, int64_t step) {
+  bool down = step < 0;
   int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
-  auto clamp = [&](int64_t v) {
-    if (v < 0) return std::max(v + length, low);
-    return std::min(v, high);
-  };
-  start = s.start.is_none() ? (down ? high : low) : clamp(TFL_TRY(bound(interp, s.start, 0)));
-  stop = s.stop.is_none() ? (down ? low : high) : clamp(TFL_TRY(bound(interp, s.stop, 0)));
+  auto clamp = [&](int64_t v) { return v < 0 ? std::max(v + length, low) : std::min(v, high); };
+  start = clamp(start);
+  stop = clamp(stop);
+}
+
+Result<void> slice_bounds(Interp& interp, const Slice& s, int64_t length, int64_t& start, int64_t& stop, int64_t& step) {
+  TFL_TRY(slice_unpack(interp, s, start, stop, step));
+  slice_adjust(length, start, stop, step);
   return {};
 }
 
