@@ -216,8 +216,8 @@ Span FunctionCompiler::anchor_of(const Expr* e) const {
   std::string_view line = session_.source->line(s.line);
   // Works on bytes; columns are turned into bytes and back only where the line is not ASCII.
   std::vector<uint32_t> starts;
-  bool ascii = true;
-  for (char c : line) ascii = ascii && static_cast<unsigned char>(c) < 0x80;
+  bool ascii = session_.source->ascii;
+  if (!ascii && line.size() > 65536) return {};  // each operator of such a line would look at all of it
   if (!ascii) {
     for (uint32_t i = 0; i < line.size(); ++i) {
       if ((static_cast<unsigned char>(line[i]) & 0xC0) != 0x80) starts.push_back(i);

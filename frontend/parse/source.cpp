@@ -9,6 +9,7 @@ Source::Source(std::string name_, std::string text_) : name(std::move(name_)), t
   line_starts.push_back(0);
   size_t size = std::min(text.size(), kMaxSourceBytes);
   for (size_t i = 0; i < size; ++i) {
+    if (static_cast<unsigned char>(text[i]) >= 0x80) ascii = false;
     if (text[i] == '\n' || (text[i] == '\r' && (i + 1 == size || text[i + 1] != '\n'))) {
       line_starts.push_back(static_cast<uint32_t>(i + 1));
     }

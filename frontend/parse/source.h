@@ -20,6 +20,7 @@ struct Source {
   std::string text;                   // as read, a byte-order mark removed
   std::vector<uint32_t> line_starts;  // byte offset of each line; "\n", "\r\n" and "\r" end a line
   uint32_t first_line = 1;            // number of the first line: a REPL counts on
+  bool ascii = true;                  // columns are bytes
   bool internal = false;              // part of the standard library: its frames do not show in tracebacks
 
   /// Line `number` (as spans count them) without its line end; empty when there is no such line.
