@@ -85,6 +85,34 @@ Result<Value> get_type_item(Interp& interp, const Value& self, const Value& key)
   return fail(ErrorKind::TypeError, "type '{}' is not subscriptable", t->name->text);
 }
 
+/// What a class answers to iteration, len() and `in`, for the library's enumerations: class methods of these names.
+Result<Value> class_hook(Interp& interp, const Value& self, const char* name, std::initializer_list<Value> args) {
+  const Value* entry = script_lookup(interp, self.as<Type>(), interp.intern(name));
+  if (!entry) return Value();
+  Value bound = TFL_TRY(bind_attribute(interp, Value(*entry), {}, self.as<Type>()));
+  return interp.call(bound, args);
+}
+
+Result<Value> iter_type(Interp& interp, const Value& self) {
+  Value it = TFL_TRY(class_hook(interp, self, "__class_iter__", {}));
+  if (it.is_empty()) return fail(ErrorKind::TypeError, "'type' object is not iterable");
+  return it;
+}
+
+Result<int64_t> length_type(Interp& interp, const Value& self) {
+  Value n = TFL_TRY(class_hook(interp, self, "__class_len__", {}));
+  if (n.is_empty()) return fail(ErrorKind::TypeError, "object of type 'type' has no len()");
+  return to_index(interp, n);
+}
+
+Result<bool> truth_type(Interp&, const Value&) { return true; }
+
+Result<bool> contains_type(Interp& interp, const Value& self, const Value& item) {
+  Value yes = TFL_TRY(class_hook(interp, self, "__class_contains__", {item}));
+  if (yes.is_empty()) return fail(ErrorKind::TypeError, "argument of type 'type' is not iterable");
+  return truth(interp, yes);
+}
+
 Result<Value> binary_type(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (op == BinaryOp::BitOr) return union_type(interp, a, b);
   return interp.not_implemented;
@@ -169,7 +197,11 @@ const Slots type_slots = {.kind = Kind::Type,
                           .construct = construct_type,
                           .repr = repr_type,
                           .hash = identity_hash,
+                          .truth = truth_type,
+                          .length = length_type,
                           .get_item = get_type_item,
+                          .contains = contains_type,
+                          .iter = iter_type,
                           .binary = binary_type};
 
 std::span<const NativeDef> type_methods() { return kTypeMethods; }

@@ -181,23 +181,40 @@ Result<bool> less(Interp& interp, const Value& a, const Value& b) {
   return truth(interp, r);
 }
 
-Result<Value> binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
+namespace {
+
+bool is_sequence(const Value& v) { return v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes); }
+
+/// The operation as try_binary does it, and a sequence repeated by what has __index__.
+Result<Value> binary_or_repeat(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   Value r = TFL_TRY(try_binary(interp, op, a, b));
+  if (op != BinaryOp::Mul || !is_not_implemented(interp, r)) return r;
+  bool left = is_sequence(a);
+  if (!left && !is_sequence(b)) return r;
+  const Value& sequence = left ? a : b;
+  const Value& times = left ? b : a;
+  if (!script_lookup(interp, interp.type_of(times), interp.sym.__index__)) return r;
+  int64_t n = TFL_TRY(to_index(interp, times));
+  return native_binary(interp, interp.type_of(sequence), op, sequence, Value::integer(n));
+}
+
+}  // namespace
+
+Result<Value> binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
+  Value r = TFL_TRY(binary_or_repeat(interp, op, a, b));
   if (!is_not_implemented(interp, r)) return r;
   return binary_error(interp, op, a, b, false);
 }
 
 Failure binary_error(Interp& interp, BinaryOp op, const Value& a, const Value& b, bool inplace) {
   Kind ka = a.kind();
-  Kind kb = b.kind();
-  auto sequence = [](Kind k) { return k == Kind::Str || k == Kind::List || k == Kind::Tuple || k == Kind::Bytes; };
-  if (op == BinaryOp::Add && sequence(ka)) {
+  if (op == BinaryOp::Add && is_sequence(a)) {
     if (ka == Kind::Bytes) return fail(ErrorKind::TypeError, "can't concat {} to bytes", interp.type_name(b));
     std::string_view name = ka == Kind::Str ? "str" : ka == Kind::List ? "list" : "tuple";
     return fail(ErrorKind::TypeError, "can only concatenate {} (not \"{}\") to {}", name, interp.type_name(b), name);
   }
-  if (op == BinaryOp::Mul && (sequence(ka) || sequence(kb))) {
-    return fail(ErrorKind::TypeError, "can't multiply sequence by non-int of type '{}'", interp.type_name(sequence(ka) ? b : a));
+  if (op == BinaryOp::Mul && (is_sequence(a) || is_sequence(b))) {
+    return fail(ErrorKind::TypeError, "can't multiply sequence by non-int of type '{}'", interp.type_name(is_sequence(a) ? b : a));
   }
   return unsupported(interp, op, a, b, inplace);
 }
@@ -217,7 +234,7 @@ Result<Value> inplace(Interp& interp, BinaryOp op, const Value& a, const Value& 
     Value r = TFL_TRY(type->slots->inplace(interp, op, a, b));
     if (!is_not_implemented(interp, r)) return r;
   }
-  Value r = TFL_TRY(try_binary(interp, op, a, b));
+  Value r = TFL_TRY(binary_or_repeat(interp, op, a, b));
   if (!is_not_implemented(interp, r)) return r;
   return binary_error(interp, op, a, b, true);
 }

@@ -214,14 +214,14 @@ bool is_object(const Type* t) { return t->base == nullptr; }
 bool is_number(const Type* t) { return t->slots == &int_slots || t->slots == &float_slots; }
 bool is_int(const Type* t) { return t->slots == &int_slots; }
 bool is_float(const Type* t) { return t->slots == &float_slots; }
-bool has_length(const Type* t) { return t->slots->length; }
+bool has_length(const Type* t) { return t->slots->length && t->slots->kind != Kind::Type; }
 bool has_get_item(const Type* t) { return t->slots->get_item; }
 bool has_set_item(const Type* t) { return t->slots->set_item; }
-bool has_contains(const Type* t) { return t->slots->contains; }
-bool has_iter(const Type* t) { return t->slots->iter; }
+bool has_contains(const Type* t) { return t->slots->contains && t->slots->kind != Kind::Type; }
+bool has_iter(const Type* t) { return t->slots->iter && t->slots->kind != Kind::Type; }
 bool has_next(const Type* t) { return t->slots->next; }
 bool has_hash(const Type* t) { return t->slots->hash && t->base; }
-bool has_truth(const Type* t) { return t->slots->truth; }
+bool has_truth(const Type* t) { return t->slots->truth && t->slots->kind != Kind::Type; }
 bool has_compare(const Type* t) { return t->slots->compare; }
 bool has_equality(const Type* t) { return t->slots->compare || !t->base; }
 bool has_repr(const Type* t) { return t->slots->repr; }

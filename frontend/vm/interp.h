@@ -92,6 +92,7 @@ class Interp {
   Streams streams;
   Value not_implemented;  // the NotImplemented singleton
   Value ellipsis;
+  Value standard_streams[3]; // stdin, stdout and stderr as file objects, made on first use (file.h)
   Value builtins;         // Module
   Value modules;          // Dict: sys.modules
   Value empty_tuple;

@@ -55,6 +55,13 @@ Function* plain_init(Interp& interp, Type* type) {
   return init && init->is(Kind::Function) && !init->as<Function>()->code.as<Code>()->generator ? init->as<Function>() : nullptr;
 }
 
+/// A native that takes the object it is called on as its first argument.
+bool is_native_method(const Value& entry) {
+  if (!entry.is(Kind::NativeFunction)) return false;
+  const NativeFunction* f = entry.as<NativeFunction>();
+  return f->owner && f->def->how != NativeDef::How::Getter;
+}
+
 /// A tuple of registers, which become Empty.
 Value take_tuple(Interp& interp, Value* items, uint32_t count) {
   if (count == 0) return interp.empty_tuple;
