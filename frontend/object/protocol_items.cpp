@@ -117,6 +117,8 @@ Result<Value> next(Interp& interp, const Value& iterator) {
   // Natives that go through an iterator (sum, list, all ...) can be stopped here.
   if (interp.context.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]] TFL_TRY(interp.check_interrupt());
   Type* type = interp.type_of(iterator);
+  // Iterators over iterators over ... are as deep as the script has made them.
+  if (static_cast<const char*>(__builtin_frame_address(0)) < interp.stack_limit) [[unlikely]] return too_deep("");
   if (!type->script && type->slots->next) return type->slots->next(interp, iterator);
   if (const Value* entry = script_lookup(interp, type, interp.sym.__next__)) {
     Nesting nesting(interp);

@@ -28,9 +28,7 @@ void append_source_line(std::string& out, const TraceEntry& entry) {
   std::string_view line = source->line(entry.span.line);
   size_t indent = 0;
   while (indent < line.size() && (line[indent] == ' ' || line[indent] == '\t' || line[indent] == '\f')) ++indent;
-  size_t end = line.size();
-  while (end > indent && (line[end - 1] == ' ' || line[end - 1] == '\t')) --end;
-  std::string_view shown = line.substr(indent, end - indent);
+  std::string_view shown = line.substr(indent);
   if (shown.empty()) return;
   out += "    ";
   out += shown;
