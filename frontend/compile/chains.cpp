@@ -213,20 +213,8 @@ Span FunctionCompiler::attribute_span(const Attribute* e) const {
 Span FunctionCompiler::anchor_of(const Expr* e) const {
   const Span& s = e->span;
   if (s.line != s.end_line) return {};
-  std::string_view line = session_.source->line(s.line);
-  // Works on bytes; columns are turned into bytes and back only where the line is not ASCII.
-  std::vector<uint32_t> starts;
-  bool ascii = session_.source->ascii;
-  if (!ascii && line.size() > 65536) return {};  // each operator of such a line would look at all of it
-  if (!ascii) {
-    for (uint32_t i = 0; i < line.size(); ++i) {
-      if ((static_cast<unsigned char>(line[i]) & 0xC0) != 0x80) starts.push_back(i);
-    }
-  }
-  auto at = [&](uint32_t column) -> char {
-    if (ascii) return column < line.size() ? line[column] : '\n';
-    return column < starts.size() ? line[starts[column]] : '\n';
-  };
+  const LineColumns& line = session_.columns_of(s.line);
+  auto at = [&](uint32_t column) { return line.at(column); };
   auto blank = [&](uint32_t column) { return at(column) == ' ' || at(column) == '\t' || at(column) == '\f'; };
   if (e->kind == ExprKind::Binary) {
     const Binary* b = as<Binary>(e);

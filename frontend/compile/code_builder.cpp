@@ -119,15 +119,24 @@ bool CodeBuilder::key_of(const Value& v, std::string& key) const {
   return false;
 }
 
-uint32_t CodeBuilder::constant(const Value& v) {
+uint32_t CodeBuilder::add(Numbers& numbers, std::vector<Value>& list, const Value& v) {
   std::string key;
-  auto number = static_cast<uint32_t>(constants.size());
+  auto number = static_cast<uint32_t>(list.size());
   if (key_of(v, key)) {
-    auto [it, fresh] = constant_numbers_.try_emplace(std::move(key), number);
+    auto [it, fresh] = numbers.try_emplace(std::move(key), number);
     if (!fresh) return it->second;
   }
-  constants.push_back(v);
+  list.push_back(v);
   return number;
+}
+
+void CodeBuilder::join_constants() {
+  auto first = static_cast<int32_t>(constants.size());
+  for (Value& v : wide_constants_) constants.push_back(std::move(v));
+  wide_constants_.clear();
+  for (Instruction& i : instructions) {
+    if (i.op == Opcode::LoadConst) i.set_bc(i.bc() + first);
+  }
 }
 
 uint32_t CodeBuilder::name(std::string_view text) { return constant(interp_.str(interp_.intern(text))); }

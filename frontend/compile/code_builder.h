@@ -68,10 +68,12 @@ class CodeBuilder {
   void finish(const Protected& region, const Label& target, Reg reg);
 
   // ------------------------------------------------------------------------------------------------------ constants
-  uint32_t constant(const Value& v);
+  /// For operands of 16 bits. What LoadConst loads is kept apart, so that any number of literals leaves room for names.
+  uint32_t constant(const Value& v) { return add(narrow_, constants, v); }
+  void load_constant(Reg a, const Value& v) { emit_wide(Opcode::LoadConst, a, add(wide_, wide_constants_, v)); }
+  /// Once all is emitted: one list of constants, those of LoadConst last.
+  void join_constants();
   uint32_t name(std::string_view text);
-  uint32_t integer(int64_t i) { return constant(Value::integer(i)); }
-  uint32_t none() { return constant(Value::none()); }
   uint32_t add_code(Value code);
   uint32_t cache(std::string_view name, bool store);
 
@@ -94,8 +96,11 @@ class CodeBuilder {
   bool too_large = false;
 
  private:
+  using Numbers = std::unordered_map<std::string, uint32_t>;
   bool key_of(const Value& v, std::string& key) const;
-  std::unordered_map<std::string, uint32_t> constant_numbers_;
+  uint32_t add(Numbers& numbers, std::vector<Value>& list, const Value& v);
+  Numbers narrow_, wide_;
+  std::vector<Value> wide_constants_;
   std::unordered_map<std::string, uint32_t> cache_numbers_;
 };
 

@@ -17,25 +17,26 @@ bool has_star(List<Expr*> items) {
 
 }  // namespace
 
+/// [1, 2, 3]: made from one constant tuple.
+bool FunctionCompiler::constant_list(List<Expr*> items, Reg dst) {
+  std::vector<Value> values;
+  for (const Expr* e : items) {
+    values.push_back(fold(interp_, e));
+    if (values.back().is_empty()) return false;
+  }
+  Reg list = code_.is_temp(dst) ? dst : code_.alloc();
+  Reg constants = code_.alloc();
+  load_const(constants, interp_.tuple(std::span<const Value>(values)));
+  code_.emit(Opcode::BuildList, list, constants, 0);
+  code_.emit(Opcode::ListExtend, list, constants);
+  if (list != dst) code_.emit(Opcode::MoveTemp, dst, list);
+  return true;
+}
+
 /// A tuple, list or set display into dst.
 void FunctionCompiler::sequence(List<Expr*> items, Opcode build, Reg dst) {
+  if (build == Opcode::BuildList && items.size() >= kMinFolded && constant_list(items, dst)) return;
   if (items.size() <= kMaxInRegisters && !has_star(items)) {
-    if (build == Opcode::BuildList && items.size() >= kMinFolded) {
-      std::vector<Value> values;
-      for (const Expr* e : items) {
-        values.push_back(fold(interp_, e));
-        if (values.back().is_empty()) break;
-      }
-      if (!values.back().is_empty()) {
-        Reg list = code_.is_temp(dst) ? dst : code_.alloc();
-        Reg constants = code_.alloc();
-        load_const(constants, interp_.tuple(std::span<const Value>(values)));
-        code_.emit(Opcode::BuildList, list, constants, 0);
-        code_.emit(Opcode::ListExtend, list, constants);
-        if (list != dst) code_.emit(Opcode::MoveTemp, dst, list);
-        return;
-      }
-    }
     Reg first = code_.top;
     for (const Expr* e : items) in_temp(e);
     code_.emit(build, dst, first, static_cast<uint32_t>(items.size()));

@@ -10,7 +10,7 @@ bool FunctionCompiler::too_deep(Span span) {
   return true;
 }
 
-void FunctionCompiler::load_const(Reg dst, const Value& v) { code_.emit_wide(Opcode::LoadConst, dst, code_.constant(v)); }
+void FunctionCompiler::load_const(Reg dst, const Value& v) { code_.load_constant(dst, v); }
 
 /// A register that holds the value: the local's own where that is possible, else a new temporary.
 Reg FunctionCompiler::operand(const Expr* e) {

@@ -22,6 +22,19 @@ using ast::Module;
 using ast::Slice;
 using ast::Tuple;
 
+/// One source line by columns. Where it is ASCII, they are its bytes.
+struct LineColumns {
+  uint32_t number = 0;
+  std::string_view text;
+  bool ascii = true;
+  std::vector<uint32_t> starts;  // byte offsets of the characters
+
+  char at(uint32_t column) const {
+    if (ascii) return column < text.size() ? text[column] : '\n';
+    return column < starts.size() ? text[starts[column]] : '\n';
+  }
+};
+
 /// What all compilers of one file share.
 struct Session {
   Interp& interp;
@@ -31,7 +44,9 @@ struct Session {
   std::vector<Diagnostic>& diagnostics;
   size_t instructions = 0;  // of all finished code objects and those in progress
   bool failed = false;
+  LineColumns line{};       // the one asked for last
 
+  const LineColumns& columns_of(uint32_t number);
   void report(DiagnosticId id, Span span, std::initializer_list<std::string_view> args = {});
 };
 
@@ -131,6 +146,7 @@ class FunctionCompiler {
 
   // displays.cpp
   void sequence(ast::List<ast::Expr*> items, Opcode build, Reg dst);
+  bool constant_list(ast::List<ast::Expr*> items, Reg dst);
   void list_of(ast::List<ast::Expr*> items, Reg list, Opcode build, Opcode append, Opcode extend);
   void dict_display(const ast::DictDisplay* e, Reg dst);
 

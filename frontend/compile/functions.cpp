@@ -16,6 +16,16 @@ void Session::report(DiagnosticId id, Span span, std::initializer_list<std::stri
   failed = true;
 }
 
+const LineColumns& Session::columns_of(uint32_t number) {
+  if (line.number == number) return line;
+  line = {number, source->line(number), true, {}};
+  for (char c : line.text) line.ascii = line.ascii && static_cast<unsigned char>(c) < 0x80;
+  for (uint32_t i = 0; i < line.text.size() && !line.ascii; ++i) {
+    if ((static_cast<unsigned char>(line.text[i]) & 0xC0) != 0x80) line.starts.push_back(i);
+  }
+  return line;
+}
+
 FunctionCompiler::FunctionCompiler(Session& session, const scope::Scope& scope)
     : session_(session), interp_(session.interp), scope_(scope), code_(session.interp) {}
 
@@ -61,6 +71,7 @@ Value FunctionCompiler::finish(Span span) {
     if (!session_.failed) session_.report(DiagnosticId::CodeTooLarge, span);
   }
   if (session_.failed) return {};
+  code_.join_constants();
   Code* code = interp_.allocate<Code>(interp_.types.code);
   Value result = Value::adopt(code);
   code->instructions = std::move(code_.instructions);

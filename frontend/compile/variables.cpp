@@ -93,7 +93,7 @@ void FunctionCompiler::forget(std::string_view id) {
       // It may have been deleted already: bound once more, it can be deleted for certain.
       Temps temps(code_);
       Reg t = code_.alloc();
-      code_.emit_wide(Opcode::LoadConst, t, code_.none());
+      load_const(t, Value::none());
       store(v, t, true);
       remove(v);
     }
