@@ -23,11 +23,17 @@ struct Scan {
 
 constexpr int kMaxNesting = 64;
 
+std::string class_text(Interp& interp, const Value& v) {
+  const Type* t = interp.type_of(v);
+  if (t->module->text == "builtins") return fmt::format("<class '{}'>", t->qualname->text);
+  return fmt::format("<class '{}.{}'>", t->module->text, t->qualname->text);
+}
+
 Failure unsupported(Interp& interp, const Value& v) {
   auto text = repr_text(interp, v);
   if (!text) return text.failure();
   return fail(ErrorKind::ValueError, "Attempt to convert a value ({}) with an unsupported type ({}) to a Tensor.", *text,
-              fmt::format("<class '{}'>", interp.type_name(v)));
+              class_text(interp, v));
 }
 
 Failure not_rectangular() { return fail(ErrorKind::ValueError, "Can't convert non-rectangular Python sequence to Tensor."); }
