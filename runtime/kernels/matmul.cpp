@@ -1,6 +1,8 @@
 // matmul on tensors: batches, transposes as strides, the types that are computed in a wider one.
 #include "runtime/kernels/matmul.h"
 
+#include <algorithm>
+
 #include "runtime/kernels/product.h"
 #include "runtime/ops/structural.h"
 #include "runtime/threads/thread_pool.h"
@@ -77,6 +79,8 @@ Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tens
   if (each > 0) {
     int64_t bytes;
     if (__builtin_mul_overflow(static_cast<int64_t>(each * sizeof(T)), lots, &bytes)) bytes = INT64_MAX;
+    constexpr int64_t kHugePage = 2 << 20;
+    if (bytes > kHugePage / 8) bytes = std::max(bytes, kHugePage);  // worth a large page
     scratch = TFL_TRY(Tensor::empty(context, DType::U8, Dims{bytes}));
   }
   auto run = [&](int64_t i, int with_threads, T* memory) {

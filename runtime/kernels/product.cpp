@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 #include "runtime/threads/thread_pool.h"
@@ -23,9 +24,11 @@ bool interrupted(Context& context) { return context.interrupt.load(std::memory_o
 // `total` cut into as few parts of at most `most` as possible, of nearly equal size.
 struct Parts {
   int64_t total, count, each, longer;
-  Parts(int64_t whole, int64_t most) : total(whole), count((whole + most - 1) / most) {
-    each = count ? total / count : 0;
-    longer = count ? total % count : 0;
+  Parts(int64_t whole, int64_t most) : total(whole), count(whole > 0), each(whole), longer(0) {
+    if (whole <= most) return;  // small products should not wait for divisions
+    count = (whole + most - 1) / most;
+    each = total / count;
+    longer = total % count;
   }
   int64_t start(int64_t i) const { return i * each + std::min(i, longer); }
   int64_t size(int64_t i) const { return each + (i < longer); }
@@ -33,7 +36,7 @@ struct Parts {
 
 template <class T>
 Parts panels_of(const ProductTiles<T>& tiles, int64_t columns) {
-  return Parts((columns + tiles.lanes - 1) / tiles.lanes, tiles.max_vectors);
+  return Parts((columns + tiles.lanes - 1) >> std::countr_zero(static_cast<unsigned>(tiles.lanes)), tiles.max_vectors);
 }
 
 // Rows by one panel of columns, over one block of k.
@@ -174,7 +177,7 @@ size_t product_scratch(const Product<T>& product, const ProductTiles<T>& tiles, 
   if (reads_b_in_place(p, tiles) && (reads_a_in_place(p) || p.m <= tiles.max_rows[tiles.max_vectors - 1])) return 0;
   size_t b = static_cast<size_t>(packed_columns(p, tiles) * std::min(p.k, kProductBlock));
   size_t a = static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) * static_cast<size_t>(usable_threads(threads));
-  return b + a + 64;
+  return (b + a + 63) / 64 * 64;
 }
 
 template <class T>
