@@ -18,6 +18,13 @@ Reg FunctionCompiler::operand(const Expr* e) {
   return in_temp(e);
 }
 
+/// The same with a temporary of the caller's.
+Reg FunctionCompiler::operand_in(const Expr* e, Reg temp) {
+  if (auto local = local_in_place(e)) return *local;
+  into(e, temp);
+  return temp;
+}
+
 Reg FunctionCompiler::in_temp(const Expr* e) {
   Reg t = code_.alloc();
   into(e, t);
@@ -111,10 +118,11 @@ void FunctionCompiler::compare(const Compare* e, Reg dst) {
   }
   // a < b < c: each operand once; the first comparison that fails is the result.
   Reg r = code_.is_temp(dst) ? dst : code_.alloc();
+  Reg slots = code_.alloc(2);  // for the operand that is compared twice, and the one before
   Label end;
   for (size_t i = 0; i < e->ops.size(); ++i) {
     bool last = i + 1 == e->ops.size();
-    Reg right = operand(e->comparators[i]);
+    Reg right = operand_in(e->comparators[i], slots + i % 2);
     code_.emit(op_at(i), r, left, right, code_.release_b(left) | (last ? code_.release_c(right) : 0));
     if (!last) code_.jump(Opcode::JumpIfFalse, r, end);
     left = right;
@@ -259,10 +267,11 @@ void FunctionCompiler::jump_if_compare(const Compare* e, Label& to, bool when) {
   Here here(code_, e->span);
   Reg left = operand(e->left);
   if (e->ops.size() == 1) return compare_one(e->ops[0], left, e->comparators[0], to, when);
+  Reg slots = code_.alloc(2);
+  Reg t = code_.alloc();
   Label failed;
   for (size_t i = 0; i + 1 < e->ops.size(); ++i) {
-    Reg right = operand(e->comparators[i]);
-    Reg t = code_.alloc();
+    Reg right = operand_in(e->comparators[i], slots + i % 2);
     code_.emit(static_cast<Opcode>(static_cast<int>(Opcode::Eq) + static_cast<int>(e->ops[i])), t, left, right, code_.release_b(left));
     code_.jump(Opcode::JumpIfFalse, t, when ? failed : to, kReleaseA);
     left = right;

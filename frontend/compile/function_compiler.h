@@ -116,6 +116,7 @@ class FunctionCompiler {
   // expressions.cpp
   void into(const ast::Expr* e, Reg dst);
   Reg operand(const ast::Expr* e);
+  Reg operand_in(const ast::Expr* e, Reg temp);
   Reg in_temp(const ast::Expr* e);
   void load_const(Reg dst, const Value& v);
   void bool_op(const ast::BoolOp* e, Reg dst);
