@@ -9,7 +9,8 @@ namespace {
 
 class Formatter {
  public:
-  Formatter(Interp& interp, std::span<const Value> positional, const Value& named) : interp_(interp), positional_(positional), named_(named) {}
+  Formatter(Interp& interp, const std::vector<Value>* positional, const Value& named)
+      : interp_(interp), positional_(positional), named_(named) {}
 
   Result<std::string> run(std::string_view s, int depth) {
     if (depth < 0) return fail(ErrorKind::ValueError, "Max string recursion exceeded");
@@ -119,13 +120,13 @@ class Formatter {
                                                      : "cannot switch from automatic field numbering to manual field specification");
       }
       if (automatic) number = next_++;
-      if (!named_.is_empty() && positional_.empty() && !named_.is(Kind::Dict)) {
+      if (!positional_) {
         return fail(ErrorKind::ValueError, "Format string contains positional fields");
       }
-      if (number >= static_cast<int64_t>(positional_.size())) {
+      if (number >= static_cast<int64_t>(positional_->size())) {
         return fail(ErrorKind::IndexError, "Replacement index {} out of range for positional args tuple", number);
       }
-      v = positional_[static_cast<size_t>(number)];
+      v = (*positional_)[static_cast<size_t>(number)];
     } else {
       v = TFL_TRY(get_item(interp_, named_, interp_.str(std::string(first))));
     }
@@ -170,7 +171,7 @@ class Formatter {
 
   enum class Numbering : uint8_t { Unknown, Automatic, Manual };
   Interp& interp_;
-  std::span<const Value> positional_;
+  const std::vector<Value>* positional_;  // null: format_map
   const Value& named_;
   Numbering numbering_ = Numbering::Unknown;
   int64_t next_ = 0;
@@ -178,7 +179,7 @@ class Formatter {
 
 }  // namespace
 
-Result<std::string> format_fields(Interp& interp, std::string_view text, std::span<const Value> positional, const Value& named) {
+Result<std::string> format_fields(Interp& interp, std::string_view text, const std::vector<Value>* positional, const Value& named) {
   return Formatter(interp, positional, named).run(text, 1);
 }
 

@@ -96,11 +96,6 @@ class PercentFormatter {
     if (at_ >= s_.size()) return incomplete();
     size_t type_at = at_;
     char32_t type = bytes_ ? static_cast<unsigned char>(s_[at_++]) : utf8::next(s_, at_);
-    if (type == '%') {  // with flags or a width: takes a value and ignores it
-      TFL_TRY(next_value());
-      out_ += '%';
-      return {};
-    }
     TFL_TRY(guard_memory(interp_, static_cast<size_t>(f.width) + static_cast<size_t>(f.precision + 1)));
     f.type = type < 0x80 ? static_cast<char>(type) : '?';
     if (type >= 0x80 || std::string_view("diuoxXeEfFgGcrsab").find(f.type) == std::string_view::npos || (f.type == 'b' && !bytes_)) {

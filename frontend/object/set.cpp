@@ -64,12 +64,13 @@ Result<void> set_difference_update(Interp& interp, Set* s, const Value& from) {
       Value key = e->key;
       TFL_TRY(set_remove_hashed(interp, s, key, e->hash));
     }
-    return {};
+    return set_sweep(interp, s);
   }
-  return for_each(interp, from, [&](Value item) -> Result<bool> {
+  TFL_TRY(for_each(interp, from, [&](Value item) -> Result<bool> {
     TFL_TRY(set_remove(interp, s, item));
     return true;
-  });
+  }));
+  return set_sweep(interp, s);
 }
 
 Result<Value> set_difference(Interp& interp, Type* type, const Value& a, const Value& b) {

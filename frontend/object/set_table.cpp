@@ -47,10 +47,11 @@ Result<void> resize(Interp& interp, Set* s, size_t minimum) {
   return {};
 }
 
-/// Where the key is, or the free place where it would go (`found` false).
+/// Where the key is, or the place where it would go (`found` false): a deleted entry on the way, else the free one at its end.
 struct Place {
   size_t at = 0;
   bool found = false;
+  bool reused = false;
 };
 
 /// The table is not empty.
@@ -59,20 +60,23 @@ restart:
   size_t mask = s->table.size() - 1;
   uint64_t perturb = hash;
   size_t i = hash & mask;
+  constexpr size_t kNone = ~size_t{0};
+  size_t deleted = kNone;
   for (;;) {
     size_t probes = i + kLinearProbes <= mask ? kLinearProbes : 0;
     for (size_t k = 0; k <= probes; ++k) {
       const Set::Entry& e = s->table[i + k];
-      if (is_free(e)) return Place{i + k, false};
+      if (is_free(e)) return deleted == kNone ? Place{i + k, false, false} : Place{deleted, false, true};
+      if (e.key.is_empty()) deleted = i + k;
       if (e.hash != hash || e.key.is_empty()) continue;
       SameKey same = same_key(e.key, key);
-      if (same == SameKey::Yes) return Place{i + k, true};
+      if (same == SameKey::Yes) return Place{i + k, true, false};
       if (same == SameKey::No) continue;
       Value candidate = e.key;
       const Set::Entry* table = s->table.data();
       bool equal = TFL_TRY(equals(interp, candidate, key));
       if (s->table.data() != table || !s->table[i + k].key.identical(candidate)) goto restart;  // __eq__ changed the set
-      if (equal) return Place{i + k, true};
+      if (equal) return Place{i + k, true, false};
     }
     perturb >>= kPerturbShift;
     i = (i * 5 + 1 + perturb) & mask;
@@ -94,8 +98,9 @@ Result<bool> set_add_hashed(Interp& interp, Set* s, const Value& key, uint64_t h
   if (p.found) return false;
   s->table[p.at].key = key;
   s->table[p.at].hash = hash;
-  ++s->fill;
   ++s->used;
+  if (p.reused) return true;
+  ++s->fill;
   if (static_cast<size_t>(s->fill) * 5 < (s->table.size() - 1) * 3) return true;
   TFL_TRY(resize(interp, s, static_cast<size_t>(s->used > 50000 ? s->used * 2 : s->used * 4)));
   return true;
@@ -156,6 +161,11 @@ Result<void> set_merge(Interp& interp, Set* s, const Set* other) {
     TFL_TRY(set_add_hashed(interp, s, key, other->table[i].hash));
   }
   return {};
+}
+
+Result<void> set_sweep(Interp& interp, Set* s) {
+  if (s->table.empty() || static_cast<size_t>(s->fill - s->used) <= (s->table.size() - 1) / 4) return {};
+  return resize(interp, s, static_cast<size_t>(s->used > 50000 ? s->used * 2 : s->used * 4));
 }
 
 Value set_pop_any(Set* s) {

@@ -16,8 +16,8 @@ Result<void> str_bounds(Interp& interp, const Value& start, const Value& end, in
 /// "must be str, not int"
 Result<Str*> need_str(Interp& interp, const Value& v);
 
-/// str.format (format_fields.cpp).
-Result<std::string> format_fields(Interp& interp, std::string_view text, std::span<const Value> positional, const Value& named);
+/// str.format (format_fields.cpp); without positional values (null) str.format_map.
+Result<std::string> format_fields(Interp& interp, std::string_view text, const std::vector<Value>* positional, const Value& named);
 
 // The methods: text in, text out.
 namespace str_method {

@@ -201,12 +201,13 @@ Result<Value> format(Interp& interp, CallArgs& args) {
   }
   Value named = interp.dict();
   for (size_t k = 0; k < args.keywords.size(); ++k) dict_set_str(named.as<Dict>(), args.keywords[k], args.values[args.count + k]);
-  std::string text = TFL_TRY(format_fields(interp, text_of(args.values[0]), {args.values + 1, args.count - 1}, named));
+  std::vector<Value> positional(args.values + 1, args.values + args.count);
+  std::string text = TFL_TRY(format_fields(interp, text_of(args.values[0]), &positional, named));
   return interp.str(std::move(text));
 }
 
 Result<Value> format_map(Interp& interp, Value* a) {
-  std::string text = TFL_TRY(format_fields(interp, self_text(a), {}, a[1]));
+  std::string text = TFL_TRY(format_fields(interp, self_text(a), nullptr, a[1]));
   return interp.str(std::move(text));
 }
 

@@ -53,10 +53,10 @@ std::string group(std::string_view digits, char separator, int size, int64_t min
 /// Sign or prefix, whole digits (grouped), and what follows them, padded.
 std::string assemble(const FormatSpec& spec, const std::string& prefix, std::string_view digits, std::string_view rest, int group_size) {
   std::string body;
-  if (spec.grouping) {
+  if (spec.grouping && !digits.empty()) {  // not inf and nan
     int64_t zeros = 0;
     if (spec.fill == "0" && spec.align == '=') zeros = spec.width - static_cast<int64_t>(prefix.size() + rest.size());
-    body = digits.empty() && zeros <= 0 ? std::string() : group(digits, spec.grouping, group_size, zeros);
+    body = group(digits, spec.grouping, group_size, zeros);
   } else {
     body = digits;
   }
@@ -194,7 +194,7 @@ Result<std::string> format_integer(const FormatSpec& spec, int64_t v, std::strin
   }
   if (spec.precision >= 0) return fail(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
   if (spec.coerce_zero) {
-    return fail(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in format specifier with integer format code '{}'", spec.type);
+    return fail(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in integer format specifier");
   }
   if (spec.type == 'c') {
     if (spec.sign) return fail(ErrorKind::ValueError, "Sign not allowed with integer format specifier 'c'");
