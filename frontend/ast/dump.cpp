@@ -23,10 +23,14 @@ std::string quoted(std::string_view s, bool bytes = false) {
   std::string out = "'";
   for (char c : s) {
     auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') out += "\\n";
-    else if (c == '\\' || c == '\'') (out += '\\') += c;
-    else if (byte < 0x20 || byte == 0x7F || (bytes && byte >= 0x80)) out += fmt::format("\\x{:02x}", byte);
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\\' || c == '\'')
+      (out += '\\') += c;
+    else if (byte < 0x20 || byte == 0x7F || (bytes && byte >= 0x80))
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
   }
   return out + "'";
 }
@@ -47,9 +51,7 @@ class Dumper {
 
   void stmt(const Stmt* s) {
     switch (s->kind) {
-      case StmtKind::Expression:
-        head(s->span, "Expression");
-        return child(as<Expression>(s)->value);
+      case StmtKind::Expression: head(s->span, "Expression"); return child(as<Expression>(s)->value);
       case StmtKind::Assign:
         head(s->span, "Assign");
         for (const Expr* t : as<Assign>(s)->targets) labelled("target", t);
@@ -63,8 +65,7 @@ class Dumper {
         labelled("target", as<AnnAssign>(s)->target);
         labelled("annotation", as<AnnAssign>(s)->annotation);
         return labelled("value", as<AnnAssign>(s)->value);
-      case StmtKind::If:
-        return if_chain(as<If>(s));
+      case StmtKind::If: return if_chain(as<If>(s));
       case StmtKind::While:
         head(s->span, "While");
         labelled("condition", as<While>(s)->condition);
@@ -74,15 +75,10 @@ class Dumper {
         labelled("target", as<For>(s)->target);
         labelled("iterable", as<For>(s)->iterable);
         return body(as<For>(s)->body, as<For>(s)->orelse);
-      case StmtKind::Break:
-        return head(s->span, "Break");
-      case StmtKind::Continue:
-        return head(s->span, "Continue");
-      case StmtKind::Pass:
-        return head(s->span, "Pass");
-      case StmtKind::Return:
-        head(s->span, "Return");
-        return child(as<Return>(s)->value);
+      case StmtKind::Break: return head(s->span, "Break");
+      case StmtKind::Continue: return head(s->span, "Continue");
+      case StmtKind::Pass: return head(s->span, "Pass");
+      case StmtKind::Return: head(s->span, "Return"); return child(as<Return>(s)->value);
       case StmtKind::FunctionDef: {
         const auto* f = as<FunctionDef>(s);
         head(s->span, fmt::format("FunctionDef {}", f->name));
@@ -128,16 +124,12 @@ class Dumper {
         head(s->span, "Assert");
         labelled("condition", as<Assert>(s)->condition);
         return labelled("message", as<Assert>(s)->message);
-      case StmtKind::Import:
-        head(s->span, "Import");
-        return aliases(as<Import>(s)->names);
+      case StmtKind::Import: head(s->span, "Import"); return aliases(as<Import>(s)->names);
       case StmtKind::ImportFrom:
         head(s->span, fmt::format("ImportFrom {}", as<ImportFrom>(s)->module));
         return aliases(as<ImportFrom>(s)->names);
-      case StmtKind::Global:
-        return head(s->span, "Global" + joined(as<Global>(s)->names));
-      case StmtKind::Nonlocal:
-        return head(s->span, "Nonlocal" + joined(as<Nonlocal>(s)->names));
+      case StmtKind::Global: return head(s->span, "Global" + joined(as<Global>(s)->names));
+      case StmtKind::Nonlocal: return head(s->span, "Nonlocal" + joined(as<Nonlocal>(s)->names));
       case StmtKind::Delete:
         head(s->span, "Delete");
         for (const Expr* t : as<Delete>(s)->targets) child(t);
@@ -199,7 +191,8 @@ class Dumper {
 
   void aliases(List<Alias> names) {
     ++depth_;
-    for (const Alias& a : names) head(a.span, a.asname.empty() ? std::string(a.name) : fmt::format("{} as {}", a.name, a.asname));
+    for (const Alias& a : names)
+      head(a.span, a.asname.empty() ? std::string(a.name) : fmt::format("{} as {}", a.name, a.asname));
     --depth_;
   }
 
@@ -212,9 +205,7 @@ class Dumper {
   /// Dumps `e` but for its left spine, and returns what comes next on the spine, one level deeper.
   const Expr* node(const Expr* e) {
     switch (e->kind) {
-      case ExprKind::Constant:
-        head(e->span, constant(*as<Constant>(e)));
-        return nullptr;
+      case ExprKind::Constant: head(e->span, constant(*as<Constant>(e))); return nullptr;
       case ExprKind::FormattedString:
         head(e->span, "FormattedString");
         ++depth_;
@@ -229,9 +220,7 @@ class Dumper {
         }
         --depth_;
         return nullptr;
-      case ExprKind::Name:
-        head(e->span, fmt::format("Name {}", as<Name>(e)->id));
-        return nullptr;
+      case ExprKind::Name: head(e->span, fmt::format("Name {}", as<Name>(e)->id)); return nullptr;
       case ExprKind::Attribute:
         head(e->span, fmt::format("Attribute {}", as<Attribute>(e)->name));
         ++depth_;
@@ -250,7 +239,8 @@ class Dumper {
       case ExprKind::Call:
         head(e->span, "Call");
         for (const Expr* a : as<Call>(e)->args) labelled("arg", a);
-        for (const Keyword& k : as<Call>(e)->keywords) labelled(k.name.empty() ? "**" : fmt::format("{}=", k.name), k.value);
+        for (const Keyword& k : as<Call>(e)->keywords)
+          labelled(k.name.empty() ? "**" : fmt::format("{}=", k.name), k.value);
         ++depth_;
         return as<Call>(e)->function;
       case ExprKind::Unary:
@@ -337,22 +327,14 @@ class Dumper {
 
   static std::string constant(const Constant& c) {
     switch (c.constant) {
-      case ConstantKind::None:
-        return "None";
-      case ConstantKind::True:
-        return "True";
-      case ConstantKind::False:
-        return "False";
-      case ConstantKind::Ellipsis:
-        return "Ellipsis";
-      case ConstantKind::Int:
-        return fmt::format("Int {}", c.integer);
-      case ConstantKind::Float:
-        return fmt::format("Float {}", c.real);
-      case ConstantKind::String:
-        return "String " + quoted(c.text);
-      case ConstantKind::Bytes:
-        return "Bytes " + quoted(c.text, true);
+      case ConstantKind::None: return "None";
+      case ConstantKind::True: return "True";
+      case ConstantKind::False: return "False";
+      case ConstantKind::Ellipsis: return "Ellipsis";
+      case ConstantKind::Int: return fmt::format("Int {}", c.integer);
+      case ConstantKind::Float: return fmt::format("Float {}", c.real);
+      case ConstantKind::String: return "String " + quoted(c.text);
+      case ConstantKind::Bytes: return "Bytes " + quoted(c.text, true);
     }
     return {};
   }

@@ -12,7 +12,8 @@ Expr* TreeBuilder::trailer(Children& children, Expr* object, const Token& start)
   const Token& open = children.take();
   if (open.kind == TokenKind::Dot) {
     const Token& attribute = children.take();
-    return arena_.make<ast::Attribute>(Expr{ExprKind::Attribute, span(start, attribute)}, object, name(attribute), span(attribute));
+    return arena_.make<ast::Attribute>(Expr{ExprKind::Attribute, span(start, attribute)}, object, name(attribute),
+                                       span(attribute));
   }
   if (open.kind == TokenKind::Lparen) {
     std::vector<Expr*> args;
@@ -27,7 +28,8 @@ Expr* TreeBuilder::trailer(Children& children, Expr* object, const Token& start)
   return arena_.make<ast::Subscript>(Expr{ExprKind::Subscript, span(start, children.take())}, object, index);
 }
 
-void TreeBuilder::arguments(Node* node, std::vector<Expr*>& args, std::vector<ast::Keyword>& keywords, Span parentheses) {
+void TreeBuilder::arguments(Node* node, std::vector<Expr*>& args, std::vector<ast::Keyword>& keywords,
+                            Span parentheses) {
   Children children(node);
   bool unpacked = false;  // a `**mapping` came
   while (!children.done()) {
@@ -51,15 +53,19 @@ void TreeBuilder::arguments(Node* node, std::vector<Expr*>& args, std::vector<as
         e = named(part);
         if (part.accept(TokenKind::Assign)) {
           Expr* value = test(part.node());
-          if (keyword == nullptr) report(DiagnosticId::KeywordIsExpression, e->span);
-          else add_keyword(keywords, {name(*keyword), value, whole});
+          if (keyword == nullptr)
+            report(DiagnosticId::KeywordIsExpression, e->span);
+          else
+            add_keyword(keywords, {name(*keyword), value, whole});
           commas(children);
           continue;
         }
       }
       args.push_back(e);
-      if (unpacked) report(DiagnosticId::PositionalAfterDoubleStar, whole);
-      else if (!keywords.empty()) report(DiagnosticId::PositionalAfterKeyword, whole);
+      if (unpacked)
+        report(DiagnosticId::PositionalAfterDoubleStar, whole);
+      else if (!keywords.empty())
+        report(DiagnosticId::PositionalAfterKeyword, whole);
     }
     commas(children);
   }
@@ -122,7 +128,8 @@ Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Children& parts, S
   if (!rest.at_comprehension()) return nullptr;
 
   if (pair) kind = ast::ComprehensionKind::Dict;
-  constexpr std::string_view kNames[] = {"list comprehension", "set comprehension", "dict comprehension", "generator expression"};
+  constexpr std::string_view kNames[] = {"list comprehension", "set comprehension", "dict comprehension",
+                                         "generator expression"};
   std::string_view description = kNames[static_cast<size_t>(kind)];
   Surroundings outer = here_;
   std::vector<ast::ComprehensionFor> clauses;
@@ -148,7 +155,8 @@ Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Children& parts, S
   if (unpacked) {
     const Token& star = head.take();
     Node* inner = head.node();
-    report(DiagnosticId::UnpackInComprehension, span(star, last_token(inner)), {star.kind == TokenKind::Star ? "iterable" : "dict"});
+    report(DiagnosticId::UnpackInComprehension, span(star, last_token(inner)),
+           {star.kind == TokenKind::Star ? "iterable" : "dict"});
     element = operators(inner);
   } else {
     element = named(head);
@@ -159,7 +167,8 @@ Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Children& parts, S
     value = test(head.node());
   }
   here_ = outer;
-  return arena_.make<ast::Comprehension>(Expr{ExprKind::Comprehension, whole}, kind, element, value, arena_.list(clauses));
+  return arena_.make<ast::Comprehension>(Expr{ExprKind::Comprehension, whole}, kind, element, value,
+                                         arena_.list(clauses));
 }
 
 }  // namespace tfl::parse

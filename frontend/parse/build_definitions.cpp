@@ -41,7 +41,8 @@ Stmt* TreeBuilder::function_definition(Node* node, ast::List<Expr*> decorators) 
   here_ = outer;
   Span whole = span(word);
   if (!body.empty()) whole = join(whole, body.back()->span);
-  return arena_.make<ast::FunctionDef>(Stmt{StmtKind::FunctionDef, whole}, name(id), span(id), decorators, params, returns, body);
+  return arena_.make<ast::FunctionDef>(Stmt{StmtKind::FunctionDef, whole}, name(id), span(id), decorators, params,
+                                       returns, body);
 }
 
 Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {
@@ -61,8 +62,10 @@ Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {
     if (args.size() > 1) report(DiagnosticId::RefusedSeveralBases, join(args[1]->span, args.back()->span), {text(id)});
     if (!keywords.empty()) {
       const ast::Keyword& k = keywords.front();
-      if (k.name == "metaclass") report(DiagnosticId::RefusedMetaclass, k.span);
-      else report(DiagnosticId::RefusedClassKeyword, k.span, {k.name.empty() ? "**" : std::string(k.name) + "="});
+      if (k.name == "metaclass")
+        report(DiagnosticId::RefusedMetaclass, k.span);
+      else
+        report(DiagnosticId::RefusedClassKeyword, k.span, {k.name.empty() ? "**" : std::string(k.name) + "="});
     }
   }
   children.take();  // :
@@ -87,9 +90,12 @@ ast::List<ast::Parameter> TreeBuilder::parameters(Node* node) {
     Span whole = span(parameter);
     if (rest) report(DiagnosticId::ParameterAfterKeywords, whole);
     if (part.at(TokenKind::Slash)) {
-      if (slash) report(DiagnosticId::SlashTwice, whole);
-      else if (star) report(DiagnosticId::SlashAfterStar, whole);
-      else if (params.empty()) report(DiagnosticId::SlashFirst, whole);
+      if (slash)
+        report(DiagnosticId::SlashTwice, whole);
+      else if (star)
+        report(DiagnosticId::SlashAfterStar, whole);
+      else if (params.empty())
+        report(DiagnosticId::SlashFirst, whole);
       slash = true;
       for (ast::Parameter& p : params) {
         if (p.kind == ParamKind::PositionalOrKeyword) p.kind = ParamKind::PositionalOnly;
@@ -191,7 +197,8 @@ Stmt* TreeBuilder::from_statement(Node* node) {
   std::vector<ast::Alias> names;
   if (children.at(TokenKind::Star)) {
     const Token& star = children.take();
-    if (here_.body == Body::Function || here_.body == Body::Class) report(DiagnosticId::StarImportInFunction, span(star));
+    if (here_.body == Body::Function || here_.body == Body::Class)
+      report(DiagnosticId::StarImportInFunction, span(star));
     names.push_back({arena_.intern("*"), {}, span(star)});
   } else {
     bool enclosed = children.accept(TokenKind::Lparen);

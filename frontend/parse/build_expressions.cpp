@@ -7,7 +7,8 @@ using ast::Expr;
 using ast::ExprKind;
 
 Expr* TreeBuilder::none(Span span) {
-  return arena_.make<ast::Constant>(Expr{ExprKind::Constant, span}, ast::ConstantKind::None, int64_t{0}, 0.0, std::string_view());
+  return arena_.make<ast::Constant>(Expr{ExprKind::Constant, span}, ast::ConstantKind::None, int64_t{0}, 0.0,
+                                    std::string_view());
 }
 
 bool TreeBuilder::commas(Children& children) {
@@ -38,7 +39,8 @@ Expr* TreeBuilder::sequence_or_only(const std::vector<Expr*>& items, bool comma,
 }
 
 Expr* TreeBuilder::value(Node* node, bool target) {
-  return node->getRuleIndex() == TflParser::RuleYield_expression ? yield_expression(node) : expression_list(node, target);
+  return node->getRuleIndex() == TflParser::RuleYield_expression ? yield_expression(node)
+                                                                 : expression_list(node, target);
 }
 
 Expr* TreeBuilder::item(Children& children) {
@@ -142,39 +144,21 @@ Expr* TreeBuilder::primary(Node* node) {
     return c;
   };
   switch (start.kind) {
-    case TokenKind::Name:
-      e = arena_.make<ast::Name>(Expr{ExprKind::Name, span(start)}, name(start));
-      break;
-    case TokenKind::Number:
-      e = number(start);
-      break;
+    case TokenKind::Name: e = arena_.make<ast::Name>(Expr{ExprKind::Name, span(start)}, name(start)); break;
+    case TokenKind::Number: e = number(start); break;
     case TokenKind::String: {
       std::vector<Token> tokens{start};
       while (children.at(TokenKind::String)) tokens.push_back(children.take());
       e = strings(tokens);
       break;
     }
-    case TokenKind::True:
-      e = constant(ast::ConstantKind::True);
-      break;
-    case TokenKind::False:
-      e = constant(ast::ConstantKind::False);
-      break;
-    case TokenKind::None:
-      e = constant(ast::ConstantKind::None);
-      break;
-    case TokenKind::Ellipsis:
-      e = constant(ast::ConstantKind::Ellipsis);
-      break;
-    case TokenKind::Lparen:
-      e = parenthesised(children, start);
-      break;
-    case TokenKind::Lbracket:
-      e = list_display(children, start);
-      break;
-    default:
-      e = brace_display(children, start);
-      break;
+    case TokenKind::True: e = constant(ast::ConstantKind::True); break;
+    case TokenKind::False: e = constant(ast::ConstantKind::False); break;
+    case TokenKind::None: e = constant(ast::ConstantKind::None); break;
+    case TokenKind::Ellipsis: e = constant(ast::ConstantKind::Ellipsis); break;
+    case TokenKind::Lparen: e = parenthesised(children, start); break;
+    case TokenKind::Lbracket: e = list_display(children, start); break;
+    default: e = brace_display(children, start); break;
   }
   while (!children.done()) e = trailer(children, e, start);
   return e;
@@ -220,7 +204,8 @@ Expr* TreeBuilder::list_display(Children& children, const Token& open) {
 
 Expr* TreeBuilder::brace_display(Children& children, const Token& open) {
   if (children.at(TokenKind::Rbrace)) {
-    return arena_.make<ast::DictDisplay>(Expr{ExprKind::DictDisplay, span(open, children.take())}, ast::List<ast::DictItem>());
+    return arena_.make<ast::DictDisplay>(Expr{ExprKind::DictDisplay, span(open, children.take())},
+                                         ast::List<ast::DictItem>());
   }
   Children parts(children.node());
   Span whole = span(open, children.take());
@@ -236,8 +221,10 @@ Expr* TreeBuilder::brace_display(Children& children, const Token& open) {
     } else {
       Expr* element = item(parts);
       pair = parts.accept(TokenKind::Colon);
-      if (pair) entry = {element, test(parts.node())};
-      else elements.push_back(element);
+      if (pair)
+        entry = {element, test(parts.node())};
+      else
+        elements.push_back(element);
     }
     if (pair) pairs.push_back(entry);
     if (first) dict = pair;
@@ -245,7 +232,8 @@ Expr* TreeBuilder::brace_display(Children& children, const Token& open) {
       Span at = elements.back()->span;
       report(DiagnosticId::DictValueMissing, {at.end_line, at.end_column, at.end_line, at.end_column + 1});
     } else if (!dict && pair) {
-      report(DiagnosticId::PairInSet, entry.key != nullptr ? join(entry.key->span, entry.value->span) : entry.value->span);
+      report(DiagnosticId::PairInSet,
+             entry.key != nullptr ? join(entry.key->span, entry.value->span) : entry.value->span);
     }
     first = false;
     commas(parts);

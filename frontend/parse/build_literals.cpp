@@ -17,14 +17,9 @@ Expr* TreeBuilder::number(const Token& token) {
   c->real = literal.real;
   switch (literal.kind) {
     case NumberLiteral::Kind::Int:
-    case NumberLiteral::Kind::Float:
-      break;
-    case NumberLiteral::Kind::Smallest:
-      smallest_ = c;
-      break;
-    case NumberLiteral::Kind::TooLarge:
-      report(DiagnosticId::IntegerTooLarge, c->span);
-      break;
+    case NumberLiteral::Kind::Float: break;
+    case NumberLiteral::Kind::Smallest: smallest_ = c; break;
+    case NumberLiteral::Kind::TooLarge: report(DiagnosticId::IntegerTooLarge, c->span); break;
     case NumberLiteral::Kind::LeadingZeros: {
       std::string_view digits = text(token);
       bool octal = digits.find_first_of("89") == std::string_view::npos;
@@ -33,9 +28,7 @@ Expr* TreeBuilder::number(const Token& token) {
       report(DiagnosticId::LeadingZeros, c->span, {meant});
       break;
     }
-    case NumberLiteral::Kind::Imaginary:
-      report(DiagnosticId::RefusedComplex, c->span);
-      break;
+    case NumberLiteral::Kind::Imaginary: report(DiagnosticId::RefusedComplex, c->span); break;
   }
   return c;
 }
@@ -91,7 +84,8 @@ Expr* TreeBuilder::strings(const std::vector<Token>& tokens) {
       FormatCursor cursor{source_, literal, token.line, token.column, token.begin};
       if (!format_text(cursor, literal.begin, 0, out)) break;
     } else {
-      for (uint32_t at = literal.begin; at < literal.end;) decode_character(source_, literal, at, out.literal, diagnostics_);
+      for (uint32_t at = literal.begin; at < literal.end;)
+        decode_character(source_, literal, at, out.literal, diagnostics_);
     }
   }
   if (formatted) {

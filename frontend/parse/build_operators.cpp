@@ -8,7 +8,20 @@ namespace {
 using ast::BinaryOp;
 using ast::CompareOp;
 
-enum Level : uint8_t { kOr = 1, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct, kUnary, kPower };
+enum Level : uint8_t {
+  kOr = 1,
+  kAnd,
+  kNot,
+  kCompare,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kSum,
+  kProduct,
+  kUnary,
+  kPower
+};
 
 struct Operator {
   Level level;
@@ -31,54 +44,30 @@ Infix infix(TokenKind kind) {
   auto binary = [](Level level, BinaryOp op) { return Infix{level, static_cast<uint8_t>(op)}; };
   auto compare = [](CompareOp op) { return Infix{kCompare, static_cast<uint8_t>(op)}; };
   switch (kind) {
-    case TokenKind::Or:
-      return {kOr, 0};
-    case TokenKind::And:
-      return {kAnd, 0};
-    case TokenKind::In:
-      return compare(CompareOp::In);
-    case TokenKind::Not:
-      return compare(CompareOp::NotIn);
-    case TokenKind::Is:
-      return compare(CompareOp::Is);
-    case TokenKind::Eq:
-      return compare(CompareOp::Eq);
-    case TokenKind::Ne:
-      return compare(CompareOp::Ne);
-    case TokenKind::Lt:
-      return compare(CompareOp::Lt);
-    case TokenKind::Le:
-      return compare(CompareOp::Le);
-    case TokenKind::Gt:
-      return compare(CompareOp::Gt);
-    case TokenKind::Ge:
-      return compare(CompareOp::Ge);
-    case TokenKind::Bar:
-      return binary(kBitOr, BinaryOp::BitOr);
-    case TokenKind::Caret:
-      return binary(kBitXor, BinaryOp::BitXor);
-    case TokenKind::Ampersand:
-      return binary(kBitAnd, BinaryOp::BitAnd);
-    case TokenKind::LeftShift:
-      return binary(kShift, BinaryOp::LShift);
-    case TokenKind::RightShift:
-      return binary(kShift, BinaryOp::RShift);
-    case TokenKind::Plus:
-      return binary(kSum, BinaryOp::Add);
-    case TokenKind::Minus:
-      return binary(kSum, BinaryOp::Sub);
-    case TokenKind::Star:
-      return binary(kProduct, BinaryOp::Mul);
-    case TokenKind::Slash:
-      return binary(kProduct, BinaryOp::Div);
-    case TokenKind::DoubleSlash:
-      return binary(kProduct, BinaryOp::FloorDiv);
-    case TokenKind::Percent:
-      return binary(kProduct, BinaryOp::Mod);
-    case TokenKind::At:
-      return binary(kProduct, BinaryOp::MatMul);
-    default:
-      return binary(kPower, BinaryOp::Pow);
+    case TokenKind::Or: return {kOr, 0};
+    case TokenKind::And: return {kAnd, 0};
+    case TokenKind::In: return compare(CompareOp::In);
+    case TokenKind::Not: return compare(CompareOp::NotIn);
+    case TokenKind::Is: return compare(CompareOp::Is);
+    case TokenKind::Eq: return compare(CompareOp::Eq);
+    case TokenKind::Ne: return compare(CompareOp::Ne);
+    case TokenKind::Lt: return compare(CompareOp::Lt);
+    case TokenKind::Le: return compare(CompareOp::Le);
+    case TokenKind::Gt: return compare(CompareOp::Gt);
+    case TokenKind::Ge: return compare(CompareOp::Ge);
+    case TokenKind::Bar: return binary(kBitOr, BinaryOp::BitOr);
+    case TokenKind::Caret: return binary(kBitXor, BinaryOp::BitXor);
+    case TokenKind::Ampersand: return binary(kBitAnd, BinaryOp::BitAnd);
+    case TokenKind::LeftShift: return binary(kShift, BinaryOp::LShift);
+    case TokenKind::RightShift: return binary(kShift, BinaryOp::RShift);
+    case TokenKind::Plus: return binary(kSum, BinaryOp::Add);
+    case TokenKind::Minus: return binary(kSum, BinaryOp::Sub);
+    case TokenKind::Star: return binary(kProduct, BinaryOp::Mul);
+    case TokenKind::Slash: return binary(kProduct, BinaryOp::Div);
+    case TokenKind::DoubleSlash: return binary(kProduct, BinaryOp::FloorDiv);
+    case TokenKind::Percent: return binary(kProduct, BinaryOp::Mod);
+    case TokenKind::At: return binary(kProduct, BinaryOp::MatMul);
+    default: return binary(kPower, BinaryOp::Pow);
   }
 }
 
@@ -133,7 +122,9 @@ class Precedence {
     if (nests(o)) ++nested_;
   }
 
-  static Span across(const Operand& a, const Operand& b) { return {a.span.line, a.span.column, b.span.end_line, b.span.end_column}; }
+  static Span across(const Operand& a, const Operand& b) {
+    return {a.span.line, a.span.column, b.span.end_line, b.span.end_column};
+  }
 
   void reduce() {
     Operator o = operators_.back();
@@ -157,8 +148,8 @@ class Precedence {
     operands_.pop_back();
     Operand& left = operands_.back();
     Span span = across(left, right);
-    left.expr = arena_.make<ast::Binary>(ast::Expr{ast::ExprKind::Binary, span}, static_cast<BinaryOp>(o.op), left.expr, right.expr,
-                                         span_of(source_, o.token));
+    left.expr = arena_.make<ast::Binary>(ast::Expr{ast::ExprKind::Binary, span}, static_cast<BinaryOp>(o.op), left.expr,
+                                         right.expr, span_of(source_, o.token));
     left.span = span;
   }
 
@@ -177,7 +168,8 @@ class Precedence {
       for (size_t i = first; i < operators_.size(); ++i) ops.push_back(static_cast<CompareOp>(operators_[i].op));
       ast::Expr* left = values.front();
       values.erase(values.begin());
-      e = arena_.make<ast::Compare>(ast::Expr{ast::ExprKind::Compare, span}, left, arena_.list(ops), arena_.list(values));
+      e = arena_.make<ast::Compare>(ast::Expr{ast::ExprKind::Compare, span}, left, arena_.list(ops),
+                                    arena_.list(values));
     } else {
       auto op = level == kOr ? ast::BoolOpKind::Or : ast::BoolOpKind::And;
       e = arena_.make<ast::BoolOp>(ast::Expr{ast::ExprKind::BoolOp, span}, op, arena_.list(values));
@@ -241,7 +233,8 @@ ast::Expr* TreeBuilder::operators(Node* node, Children& children) {
       const Token& token = children.take();
       Infix in = infix(token.kind);
       if (token.kind == TokenKind::Not) children.take();  // not in
-      if (token.kind == TokenKind::Is && children.accept(TokenKind::Not)) in.op = static_cast<uint8_t>(CompareOp::IsNot);
+      if (token.kind == TokenKind::Is && children.accept(TokenKind::Not))
+        in.op = static_cast<uint8_t>(CompareOp::IsNot);
       precedence.infix_operator(token, in);
       want_operand = true;
     }

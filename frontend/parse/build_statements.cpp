@@ -47,26 +47,16 @@ void TreeBuilder::statement(Node* node, std::vector<Stmt*>& out) {
   Children children(node);
   Node* inner = children.node();
   switch (inner->getRuleIndex()) {
-    case TflParser::RuleSimple_line:
-      return simple_line(inner, out);
-    case TflParser::RuleIf_statement:
-      return out.push_back(if_statement(inner));
-    case TflParser::RuleWhile_statement:
-      return out.push_back(while_statement(inner));
-    case TflParser::RuleFor_statement:
-      return out.push_back(for_statement(inner));
-    case TflParser::RuleTry_statement:
-      return out.push_back(try_statement(inner));
-    case TflParser::RuleWith_statement:
-      return out.push_back(with_statement(inner));
-    case TflParser::RuleFunction_definition:
-      return out.push_back(function_definition(inner, {}));
-    case TflParser::RuleClass_definition:
-      return out.push_back(class_definition(inner, {}));
-    case TflParser::RuleDecorated:
-      return out.push_back(decorated(inner));
-    default:
-      return bad_statement(inner);
+    case TflParser::RuleSimple_line: return simple_line(inner, out);
+    case TflParser::RuleIf_statement: return out.push_back(if_statement(inner));
+    case TflParser::RuleWhile_statement: return out.push_back(while_statement(inner));
+    case TflParser::RuleFor_statement: return out.push_back(for_statement(inner));
+    case TflParser::RuleTry_statement: return out.push_back(try_statement(inner));
+    case TflParser::RuleWith_statement: return out.push_back(with_statement(inner));
+    case TflParser::RuleFunction_definition: return out.push_back(function_definition(inner, {}));
+    case TflParser::RuleClass_definition: return out.push_back(class_definition(inner, {}));
+    case TflParser::RuleDecorated: return out.push_back(decorated(inner));
+    default: return bad_statement(inner);
   }
 }
 
@@ -121,9 +111,12 @@ void TreeBuilder::bad_statement(Node* node) {
     } else {
       Children clause(children.node());
       while (!clause.done()) {
-        if (clause.rule_index() == TflParser::RuleBlock) block(clause.node());
-        else if (clause.at_token()) clause.take();
-        else clause.node();
+        if (clause.rule_index() == TflParser::RuleBlock)
+          block(clause.node());
+        else if (clause.at_token())
+          clause.take();
+        else
+          clause.node();
       }
     }
   }
@@ -183,12 +176,12 @@ Stmt* TreeBuilder::small_statement(Node* node) {
         names.push_back(name(children.take()));
         children.accept(TokenKind::Comma);
       }
-      if (word.kind == TokenKind::Global) return arena_.make<ast::Global>(Stmt{StmtKind::Global, whole}, arena_.list(names));
+      if (word.kind == TokenKind::Global)
+        return arena_.make<ast::Global>(Stmt{StmtKind::Global, whole}, arena_.list(names));
       if (here_.body == Body::Module) report(DiagnosticId::NonlocalAtModuleLevel, whole);
       return arena_.make<ast::Nonlocal>(Stmt{StmtKind::Nonlocal, whole}, arena_.list(names));
     }
-    default:
-      return arena_.make<ast::Pass>(Stmt{StmtKind::Pass, whole});
+    default: return arena_.make<ast::Pass>(Stmt{StmtKind::Pass, whole});
   }
 }
 
@@ -208,7 +201,8 @@ Stmt* TreeBuilder::assignment(Node* node, Children& children, Node* first_node) 
   if (op.kind == TokenKind::AugAssign) {
     check_target(first, TargetUse::Augmented);
     Expr* operand = value(children.node());
-    return arena_.make<ast::AugAssign>(Stmt{StmtKind::AugAssign, whole}, first, augmented_operator(text(op)), operand, span(op));
+    return arena_.make<ast::AugAssign>(Stmt{StmtKind::AugAssign, whole}, first, augmented_operator(text(op)), operand,
+                                       span(op));
   }
   std::vector<Expr*> targets;
   Expr* last = first;
@@ -274,7 +268,8 @@ Stmt* TreeBuilder::while_statement(Node* node) {
   here_.loop = outer;
   ast::Block orelse;
   if (!children.done()) orelse = clause_block(children.node());
-  return arena_.make<ast::While>(Stmt{StmtKind::While, to_end_of(to_end_of(span(word), body), orelse)}, condition, body, orelse);
+  return arena_.make<ast::While>(Stmt{StmtKind::While, to_end_of(to_end_of(span(word), body), orelse)}, condition, body,
+                                 orelse);
 }
 
 Stmt* TreeBuilder::for_statement(Node* node) {
@@ -290,7 +285,8 @@ Stmt* TreeBuilder::for_statement(Node* node) {
   here_.loop = outer;
   ast::Block orelse;
   if (!children.done()) orelse = clause_block(children.node());
-  return arena_.make<ast::For>(Stmt{StmtKind::For, to_end_of(to_end_of(span(word), body), orelse)}, target, iterable, body, orelse);
+  return arena_.make<ast::For>(Stmt{StmtKind::For, to_end_of(to_end_of(span(word), body), orelse)}, target, iterable,
+                               body, orelse);
 }
 
 Stmt* TreeBuilder::try_statement(Node* node) {
@@ -333,8 +329,10 @@ Stmt* TreeBuilder::try_statement(Node* node) {
     handlers.push_back(handler);
   }
   if (handlers.empty() && !damaged_) {
-    if (else_node != nullptr) report(DiagnosticId::ElseWithoutExcept, span(first_token(else_node)));
-    else if (finally.empty()) report(DiagnosticId::TryAlone, span(word));
+    if (else_node != nullptr)
+      report(DiagnosticId::ElseWithoutExcept, span(first_token(else_node)));
+    else if (finally.empty())
+      report(DiagnosticId::TryAlone, span(word));
   }
   return arena_.make<ast::Try>(Stmt{StmtKind::Try, whole}, body, arena_.list(handlers), orelse, finally);
 }

@@ -10,65 +10,40 @@ std::string_view TreeBuilder::describe(const Expr* e) const {
   switch (e->kind) {
     case ExprKind::Constant:
       switch (static_cast<const ast::Constant*>(e)->constant) {
-        case ast::ConstantKind::None:
-          return "None";
-        case ast::ConstantKind::True:
-          return "True";
-        case ast::ConstantKind::False:
-          return "False";
-        case ast::ConstantKind::Ellipsis:
-          return "ellipsis";
-        default:
-          return "literal";
+        case ast::ConstantKind::None: return "None";
+        case ast::ConstantKind::True: return "True";
+        case ast::ConstantKind::False: return "False";
+        case ast::ConstantKind::Ellipsis: return "ellipsis";
+        default: return "literal";
       }
-    case ExprKind::FormattedString:
-      return "f-string expression";
-    case ExprKind::Name:
-      return "name";
-    case ExprKind::Attribute:
-      return "attribute";
-    case ExprKind::Subscript:
-      return "subscript";
-    case ExprKind::Call:
-      return "function call";
+    case ExprKind::FormattedString: return "f-string expression";
+    case ExprKind::Name: return "name";
+    case ExprKind::Attribute: return "attribute";
+    case ExprKind::Subscript: return "subscript";
+    case ExprKind::Call: return "function call";
     case ExprKind::Slice:
     case ExprKind::Unary:
     case ExprKind::Binary:
-    case ExprKind::BoolOp:
-      return "expression";
-    case ExprKind::Compare:
-      return "comparison";
-    case ExprKind::Conditional:
-      return "conditional expression";
-    case ExprKind::Lambda:
-      return "lambda";
-    case ExprKind::NamedExpr:
-      return "named expression";
-    case ExprKind::Starred:
-      return "starred";
-    case ExprKind::Tuple:
-      return "tuple";
-    case ExprKind::ListDisplay:
-      return "list";
-    case ExprKind::SetDisplay:
-      return "set display";
-    case ExprKind::DictDisplay:
-      return "dict literal";
+    case ExprKind::BoolOp: return "expression";
+    case ExprKind::Compare: return "comparison";
+    case ExprKind::Conditional: return "conditional expression";
+    case ExprKind::Lambda: return "lambda";
+    case ExprKind::NamedExpr: return "named expression";
+    case ExprKind::Starred: return "starred";
+    case ExprKind::Tuple: return "tuple";
+    case ExprKind::ListDisplay: return "list";
+    case ExprKind::SetDisplay: return "set display";
+    case ExprKind::DictDisplay: return "dict literal";
     case ExprKind::Comprehension:
       switch (static_cast<const ast::Comprehension*>(e)->comprehension) {
-        case ast::ComprehensionKind::List:
-          return "list comprehension";
-        case ast::ComprehensionKind::Set:
-          return "set comprehension";
-        case ast::ComprehensionKind::Dict:
-          return "dict comprehension";
-        case ast::ComprehensionKind::Generator:
-          return "generator expression";
+        case ast::ComprehensionKind::List: return "list comprehension";
+        case ast::ComprehensionKind::Set: return "set comprehension";
+        case ast::ComprehensionKind::Dict: return "dict comprehension";
+        case ast::ComprehensionKind::Generator: return "generator expression";
       }
       return "comprehension";
     case ExprKind::Yield:
-    case ExprKind::YieldFrom:
-      return "yield expression";
+    case ExprKind::YieldFrom: return "yield expression";
   }
   return "expression";
 }
@@ -78,12 +53,12 @@ bool TreeBuilder::check_target(Expr* e, TargetUse use, bool nested) {
   switch (e->kind) {
     case ExprKind::Name:
     case ExprKind::Attribute:
-    case ExprKind::Subscript:
-      return true;
+    case ExprKind::Subscript: return true;
     case ExprKind::Tuple:
     case ExprKind::ListDisplay: {
       if (single) break;
-      ast::List<Expr*> items = e->kind == ExprKind::Tuple ? static_cast<ast::Tuple*>(e)->items : static_cast<ast::ListDisplay*>(e)->items;
+      ast::List<Expr*> items =
+          e->kind == ExprKind::Tuple ? static_cast<ast::Tuple*>(e)->items : static_cast<ast::ListDisplay*>(e)->items;
       bool starred = false;
       for (Expr* item : items) {
         if (item->kind == ExprKind::Starred && use != TargetUse::Delete) {
@@ -102,26 +77,20 @@ bool TreeBuilder::check_target(Expr* e, TargetUse use, bool nested) {
       if (use == TargetUse::Delete || single) break;
       report(nested ? DiagnosticId::StarredHere : DiagnosticId::StarredTargetAlone, e->span);
       return false;
-    default:
-      break;
+    default: break;
   }
   std::string_view what = describe(e);
   bool constant = what == "None" || what == "True" || what == "False" || what == "ellipsis";
   switch (use) {
-    case TargetUse::Delete:
-      report(DiagnosticId::CannotDelete, e->span, {what});
-      break;
-    case TargetUse::Augmented:
-      report(DiagnosticId::IllegalAugmentedTarget, e->span, {what});
-      break;
+    case TargetUse::Delete: report(DiagnosticId::CannotDelete, e->span, {what}); break;
+    case TargetUse::Augmented: report(DiagnosticId::IllegalAugmentedTarget, e->span, {what}); break;
     case TargetUse::Annotated:
-      report(e->kind == ExprKind::Tuple || e->kind == ExprKind::ListDisplay ? DiagnosticId::AnnotatedSequence : DiagnosticId::IllegalAnnotation,
+      report(e->kind == ExprKind::Tuple || e->kind == ExprKind::ListDisplay ? DiagnosticId::AnnotatedSequence
+                                                                            : DiagnosticId::IllegalAnnotation,
              e->span, {what});
       break;
     case TargetUse::For:
-    case TargetUse::With:
-      report(DiagnosticId::CannotAssign, e->span, {what});
-      break;
+    case TargetUse::With: report(DiagnosticId::CannotAssign, e->span, {what}); break;
     case TargetUse::Assign:
       // `x + 1 = 2` and `f() = 2` may be meant as comparisons; nobody compares a tuple in parts.
       report(nested || constant ? DiagnosticId::CannotAssign : DiagnosticId::CannotAssignHere, e->span, {what});

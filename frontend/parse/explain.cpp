@@ -16,52 +16,44 @@ bool ends_operand(TokenKind kind) {
     case TokenKind::True:
     case TokenKind::False:
     case TokenKind::None:
-    case TokenKind::Ellipsis:
-      return true;
-    default:
-      return is_close_bracket(kind);
+    case TokenKind::Ellipsis: return true;
+    default: return is_close_bracket(kind);
   }
 }
 
 bool begins_operand(TokenKind kind) {
   if (is_close_bracket(kind)) return false;
-  return ends_operand(kind) || is_open_bracket(kind) || kind == TokenKind::Lambda || kind == TokenKind::Tilde || kind == TokenKind::Yield;
+  return ends_operand(kind) || is_open_bracket(kind) || kind == TokenKind::Lambda || kind == TokenKind::Tilde ||
+         kind == TokenKind::Yield;
 }
 
 /// What stands before the ':' of a rule, for "expected ':' after …"; empty for rules without a header.
 std::string_view before_colon(size_t rule, TokenKind first) {
   switch (rule) {
     case TflParser::RuleIf_statement:
-    case TflParser::RuleElif_clause:
-      return "the condition";
-    case TflParser::RuleWhile_statement:
-      return "the condition";
-    case TflParser::RuleFor_statement:
-      return "the iterable";
-    case TflParser::RuleElse_clause:
-      return "'else'";
-    case TflParser::RuleTry_statement:
-      return "'try'";
-    case TflParser::RuleExcept_clause:
-      return "the exception class";
-    case TflParser::RuleFinally_clause:
-      return "'finally'";
-    case TflParser::RuleWith_statement:
-      return "the context manager";
-    case TflParser::RuleFunction_definition:
-      return "the parameters";
-    case TflParser::RuleClass_definition:
-      return "the class name";
+    case TflParser::RuleElif_clause: return "the condition";
+    case TflParser::RuleWhile_statement: return "the condition";
+    case TflParser::RuleFor_statement: return "the iterable";
+    case TflParser::RuleElse_clause: return "'else'";
+    case TflParser::RuleTry_statement: return "'try'";
+    case TflParser::RuleExcept_clause: return "the exception class";
+    case TflParser::RuleFinally_clause: return "'finally'";
+    case TflParser::RuleWith_statement: return "the context manager";
+    case TflParser::RuleFunction_definition: return "the parameters";
+    case TflParser::RuleClass_definition: return "the class name";
     case TflParser::RuleBad_clause:
-      return first == TokenKind::Elif ? "the condition" : first == TokenKind::Except ? "the exception class" : first == TokenKind::Else ? "'else'" : "'finally'";
-    default:
-      return {};
+      return first == TokenKind::Elif     ? "the condition"
+             : first == TokenKind::Except ? "the exception class"
+             : first == TokenKind::Else   ? "'else'"
+                                          : "'finally'";
+    default: return {};
   }
 }
 
 class Explainer {
  public:
-  Explainer(const Source& source, const Layout& layout, const LogicalLine& line, size_t token, const SyntaxFailure& failure)
+  Explainer(const Source& source, const Layout& layout, const LogicalLine& line, size_t token,
+            const SyntaxFailure& failure)
       : source_(source), tokens_(layout.tokens), first_(line.first), end_(line.end), at_(token), failure_(failure) {
     for (size_t i = first_; i < at_; ++i) {
       TokenKind kind = tokens_[i].kind;
@@ -72,8 +64,8 @@ class Explainer {
 
   Diagnostic run() {
     Diagnostic d{};
-    if (line_start(d) || operator_sequence(d) || assignment(d) || name_wanted(d) || header(d) || keyword_wanted(d) || statement_form(d) ||
-        operand_wanted(d) || missing_operator(d)) {
+    if (line_start(d) || operator_sequence(d) || assignment(d) || name_wanted(d) || header(d) || keyword_wanted(d) ||
+        statement_form(d) || operand_wanted(d) || missing_operator(d)) {
       return d;
     }
     return generic();
@@ -111,13 +103,18 @@ class Explainer {
   /// Lines that begin with a word of another language, or a misspelt one.
   bool line_start(Diagnostic& d) const {
     TokenKind word = first();
-    if (at_ == first_ && (word == TokenKind::Else || word == TokenKind::Elif || word == TokenKind::Except || word == TokenKind::Finally)) {
-      std::string_view owner = word == TokenKind::Else ? "'if', 'for', 'while' or 'try'" : word == TokenKind::Elif ? "'if'" : "'try'";
+    if (at_ == first_ && (word == TokenKind::Else || word == TokenKind::Elif || word == TokenKind::Except ||
+                          word == TokenKind::Finally)) {
+      std::string_view owner = word == TokenKind::Else   ? "'if', 'for', 'while' or 'try'"
+                               : word == TokenKind::Elif ? "'if'"
+                                                         : "'try'";
       return say(d, DiagnosticId::OrphanClause, place(), {text(first_), owner});
     }
     if (word == TokenKind::Else && kind(first_ + 1) == TokenKind::If) return say(d, DiagnosticId::ElseIf, from(first_));
-    if (word == TokenKind::Else && at_ == first_ + 1 && !at_end()) return say(d, DiagnosticId::ElseWithCondition, place());
-    if (word == TokenKind::At && at_end() && rule() == TflParser::RuleDecorated) return say(d, DiagnosticId::DecoratorAlone, from(first_));
+    if (word == TokenKind::Else && at_ == first_ + 1 && !at_end())
+      return say(d, DiagnosticId::ElseWithCondition, place());
+    if (word == TokenKind::At && at_end() && rule() == TflParser::RuleDecorated)
+      return say(d, DiagnosticId::DecoratorAlone, from(first_));
     if (word != TokenKind::Name) return false;
     bool second = at_ == first_ + 1;
     bool block = kind(end_ - 1) == TokenKind::Colon;
@@ -139,11 +136,13 @@ class Explainer {
   bool operator_sequence(Diagnostic& d) const {
     if (at_ > first_ + 1 && wants(TokenKind::Name)) {
       TokenKind p = previous();
-      bool doubled = (p == TokenKind::Plus || p == TokenKind::Minus) && kind(at_ - 2) == p && tokens_[at_ - 2].end == tokens_[at_ - 1].begin;
+      bool doubled = (p == TokenKind::Plus || p == TokenKind::Minus) && kind(at_ - 2) == p &&
+                     tokens_[at_ - 2].end == tokens_[at_ - 1].begin;
       if (doubled && (at_end() || is_close_bracket(here()) || here() == TokenKind::Semicolon)) {
         Span a = span_of(source_, tokens_[at_ - 2]), b = span_of(source_, tokens_[at_ - 1]);
         std::string_view op = p == TokenKind::Plus ? "++" : "--";
-        return say(d, DiagnosticId::Increment, {a.line, a.column, b.end_line, b.end_column}, {op, p == TokenKind::Plus ? "+=" : "-="});
+        return say(d, DiagnosticId::Increment, {a.line, a.column, b.end_line, b.end_column},
+                   {op, p == TokenKind::Plus ? "+=" : "-="});
       }
     }
     if (!adjacent()) return false;
@@ -151,8 +150,10 @@ class Explainer {
       TokenKind first, second;
       std::string_view instead;
     };
-    constexpr Pair kPairs[] = {{TokenKind::Lt, TokenKind::Gt, "!="},     {TokenKind::Assign, TokenKind::Gt, ">="},
-                               {TokenKind::Assign, TokenKind::Lt, "<="}, {TokenKind::Eq, TokenKind::Assign, "=="},
+    constexpr Pair kPairs[] = {{TokenKind::Lt, TokenKind::Gt, "!="},
+                               {TokenKind::Assign, TokenKind::Gt, ">="},
+                               {TokenKind::Assign, TokenKind::Lt, "<="},
+                               {TokenKind::Eq, TokenKind::Assign, "=="},
                                {TokenKind::Ne, TokenKind::Assign, "!="}};
     for (const Pair& pair : kPairs) {
       if (previous() == pair.first && here() == pair.second) {
@@ -168,12 +169,15 @@ class Explainer {
     if (here() == TokenKind::Walrus) return say(d, DiagnosticId::WalrusNeedsParentheses, place());
     if (here() == TokenKind::AugAssign) return say(d, DiagnosticId::AssignmentInExpression, place(), {text(at_)});
     if (here() != TokenKind::Assign) return false;
-    if (word == TokenKind::For && open_.empty() && !wants(TokenKind::Colon)) return say(d, DiagnosticId::ExpectedIn, place(), {found()});
+    if (word == TokenKind::For && open_.empty() && !wants(TokenKind::Colon))
+      return say(d, DiagnosticId::ExpectedIn, place(), {found()});
     if (at_ == first_ + 1 && is_keyword(word)) {
       return say(d, DiagnosticId::KeywordAsName, span_of(source_, tokens_[first_]), {text(first_)});
     }
-    if (word == TokenKind::If || word == TokenKind::Elif || word == TokenKind::While) return say(d, DiagnosticId::AssignInCondition, place());
-    if (bracket() == TokenKind::Lbrace && wants(TokenKind::Rbrace)) return say(d, DiagnosticId::AssignInDisplay, place());
+    if (word == TokenKind::If || word == TokenKind::Elif || word == TokenKind::While)
+      return say(d, DiagnosticId::AssignInCondition, place());
+    if (bracket() == TokenKind::Lbrace && wants(TokenKind::Rbrace))
+      return say(d, DiagnosticId::AssignInDisplay, place());
     if (wants_operand()) return false;
     return say(d, DiagnosticId::AssignInExpression, place());
   }
@@ -193,11 +197,16 @@ class Explainer {
     if (!wants(TokenKind::Name) || wants_operand()) return false;
     std::string_view what = "a name";
     TokenKind p = previous();
-    if (p == TokenKind::Def) what = "a function name";
-    else if (p == TokenKind::Class) what = "a class name";
-    else if (p == TokenKind::Import) what = first() == TokenKind::From ? "the names to import" : "a module name";
-    else if (p == TokenKind::Dot) what = "an attribute name";
-    else if (rule() == TflParser::RuleParameters || rule() == TflParser::RuleParameter || rule() == TflParser::RuleLambda_parameters ||
+    if (p == TokenKind::Def)
+      what = "a function name";
+    else if (p == TokenKind::Class)
+      what = "a class name";
+    else if (p == TokenKind::Import)
+      what = first() == TokenKind::From ? "the names to import" : "a module name";
+    else if (p == TokenKind::Dot)
+      what = "an attribute name";
+    else if (rule() == TflParser::RuleParameters || rule() == TflParser::RuleParameter ||
+             rule() == TflParser::RuleLambda_parameters ||
              (rule() == TflParser::RuleFunction_definition && p == TokenKind::Lparen)) {
       what = "a parameter name";
     }
@@ -231,7 +240,8 @@ class Explainer {
     if (wants(TokenKind::In) && previous() == TokenKind::Not) {
       return say(d, DiagnosticId::NotBetween, span_of(source_, tokens_[at_ - 1]));
     }
-    bool loop = rule() == TflParser::RuleFor_statement || rule() == TflParser::RuleComprehension_for || rule() == TflParser::RuleTarget_list;
+    bool loop = rule() == TflParser::RuleFor_statement || rule() == TflParser::RuleComprehension_for ||
+                rule() == TflParser::RuleTarget_list;
     if (loop && wants(TokenKind::In)) {
       return say(d, DiagnosticId::ExpectedIn, place(), {found()});
     }
@@ -245,13 +255,21 @@ class Explainer {
   }
 
   bool statement_form(Diagnostic& d) const {
-    if (here() == TokenKind::String && first() == TokenKind::From && at_ == first_ + 1) return say(d, DiagnosticId::QuotedModule, place());
-    if (first() == TokenKind::Raise && here() == TokenKind::Comma && open_.empty()) return say(d, DiagnosticId::RaiseComma, place());
-    if (first() == TokenKind::Import && here() == TokenKind::From) return say(d, DiagnosticId::ImportOrder, from(first_));
-    if (previous() == TokenKind::Colon && at_end() && open_.empty()) return say(d, DiagnosticId::UnexpectedColon, span_of(source_, tokens_[at_ - 1]));
-    if (here() == TokenKind::Colon && at_ + 1 == end_ && open_.empty()) return say(d, DiagnosticId::UnexpectedColon, place());
-    if (here() == TokenKind::For && !open_.empty() && !is_open_bracket(previous()) && (bracket() == TokenKind::Lbracket || bracket() == TokenKind::Lbrace)) {
-      return say(d, DiagnosticId::ComprehensionTuple, {tokens_[open_.back()].line, tokens_[open_.back()].column + 1, behind_previous().line, behind_previous().column});
+    if (here() == TokenKind::String && first() == TokenKind::From && at_ == first_ + 1)
+      return say(d, DiagnosticId::QuotedModule, place());
+    if (first() == TokenKind::Raise && here() == TokenKind::Comma && open_.empty())
+      return say(d, DiagnosticId::RaiseComma, place());
+    if (first() == TokenKind::Import && here() == TokenKind::From)
+      return say(d, DiagnosticId::ImportOrder, from(first_));
+    if (previous() == TokenKind::Colon && at_end() && open_.empty())
+      return say(d, DiagnosticId::UnexpectedColon, span_of(source_, tokens_[at_ - 1]));
+    if (here() == TokenKind::Colon && at_ + 1 == end_ && open_.empty())
+      return say(d, DiagnosticId::UnexpectedColon, place());
+    if (here() == TokenKind::For && !open_.empty() && !is_open_bracket(previous()) &&
+        (bracket() == TokenKind::Lbracket || bracket() == TokenKind::Lbrace)) {
+      return say(d, DiagnosticId::ComprehensionTuple,
+                 {tokens_[open_.back()].line, tokens_[open_.back()].column + 1, behind_previous().line,
+                  behind_previous().column});
     }
     return false;
   }
@@ -274,8 +292,10 @@ class Explainer {
     if (!open_.empty()) {
       return say(d, DiagnosticId::ForgottenComma, behind_previous(), {text(at_)});
     }
-    bool argument = here() == TokenKind::Name || here() == TokenKind::String || (here() == TokenKind::Number && !adjacent());
-    if (at_ == first_ + 1 && first() == TokenKind::Name && argument) return say(d, DiagnosticId::CallWithoutParentheses, place(), {text(at_), text(first_)});
+    bool argument =
+        here() == TokenKind::Name || here() == TokenKind::String || (here() == TokenKind::Number && !adjacent());
+    if (at_ == first_ + 1 && first() == TokenKind::Name && argument)
+      return say(d, DiagnosticId::CallWithoutParentheses, place(), {text(at_), text(first_)});
     return say(d, DiagnosticId::MissingOperator, place(), {text(at_)});
   }
 
@@ -303,12 +323,15 @@ class Explainer {
 
 }  // namespace
 
-Diagnostic explain(const Source& source, const Layout& layout, size_t line, size_t token, const SyntaxFailure& failure) {
+Diagnostic explain(const Source& source, const Layout& layout, size_t line, size_t token,
+                   const SyntaxFailure& failure) {
   return Explainer(source, layout, layout.lines[line], token, failure).run();
 }
 
 Diagnostic explain_expression(const Source& source, const Layout& layout, const SyntaxFailure& failure) {
-  return Explainer(source, layout, layout.lines.front(), std::min<size_t>(failure.token, layout.lines.front().end), failure).run();
+  return Explainer(source, layout, layout.lines.front(), std::min<size_t>(failure.token, layout.lines.front().end),
+                   failure)
+      .run();
 }
 
 }  // namespace tfl::parse

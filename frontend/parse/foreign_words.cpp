@@ -32,9 +32,10 @@ constexpr ForeignWord kWords[] = {
     {"default", "write 'else'"},
 };
 
-constexpr std::string_view kKeywords[] = {"and",    "assert", "break", "class",  "continue", "def",      "del",  "elif", "else",  "except",
-                                          "finally", "for",    "from",  "global", "if",       "import",   "in",   "is",   "lambda", "nonlocal",
-                                          "not",    "or",     "pass",  "raise",  "return",   "try",      "while", "with", "yield"};
+constexpr std::string_view kKeywords[] = {
+    "and",     "assert", "break", "class",  "continue", "def",    "del",   "elif", "else",   "except",
+    "finally", "for",    "from",  "global", "if",       "import", "in",    "is",   "lambda", "nonlocal",
+    "not",     "or",     "pass",  "raise",  "return",   "try",    "while", "with", "yield"};
 
 /// One letter more, less or other, or two neighbours exchanged.
 bool one_slip(std::string_view a, std::string_view b) {

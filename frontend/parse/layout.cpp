@@ -6,8 +6,8 @@ namespace tfl::parse {
 namespace {
 
 struct Bracket {
-  uint32_t token;         // into the raw tokens
-  uint32_t outer_chain;   // see LayoutStage::chain_
+  uint32_t token;        // into the raw tokens
+  uint32_t outer_chain;  // see LayoutStage::chain_
 };
 
 struct Indentation {
@@ -36,16 +36,15 @@ bool begins_statement_only(TokenKind kind) {
     case TokenKind::Del:
     case TokenKind::Elif:
     case TokenKind::Except:
-    case TokenKind::Finally:
-      return true;
-    default:
-      return false;
+    case TokenKind::Finally: return true;
+    default: return false;
   }
 }
 
 class LayoutStage {
  public:
-  LayoutStage(const Source& source, std::vector<Token> raw, Layout& out) : source_(source), raw_(std::move(raw)), out_(out) {}
+  LayoutStage(const Source& source, std::vector<Token> raw, Layout& out)
+      : source_(source), raw_(std::move(raw)), out_(out) {}
 
   void run() {
     out_.tokens.reserve(raw_.size());
@@ -63,8 +62,10 @@ class LayoutStage {
   void run_expression() {
     begin_line();
     while (raw_[at_].kind != TokenKind::EndOfFile && !given_up_) {
-      if (raw_[at_].kind == TokenKind::Newline) ++at_;
-      else if (!token()) line_.bad = true;
+      if (raw_[at_].kind == TokenKind::Newline)
+        ++at_;
+      else if (!token())
+        line_.bad = true;
     }
     if (!brackets_.empty() && !given_up_) never_closed();
     end_line();
@@ -132,7 +133,8 @@ class LayoutStage {
     bool good = line_.bad || check_token(source_, raw_, at_, out_.diagnostics);
     if (out_.diagnostics.size() >= kMaxDiagnostics) given_up_ = true;
     if (!good && t.kind == TokenKind::UnterminatedLongString) out_.incomplete = true;
-    if (!good && t.kind == TokenKind::BadChar && raw_[at_ + 1].kind == TokenKind::EndOfFile && text_of(source_, t) == "\\") {
+    if (!good && t.kind == TokenKind::BadChar && raw_[at_ + 1].kind == TokenKind::EndOfFile &&
+        text_of(source_, t) == "\\") {
       out_.incomplete = true;
     }
     if (is_open_bracket(t.kind)) {
@@ -153,8 +155,10 @@ class LayoutStage {
   bool close(const Token& t) {
     if (brackets_.empty()) {
       bool ends_block = brace_blocks_ > 0 && t.kind == TokenKind::Rbrace && out_.tokens.size() == line_.first;
-      if (ends_block) --brace_blocks_;
-      else if (!line_.bad) report(DiagnosticId::UnmatchedBracket, span_of(source_, t), {text_of(source_, t)});
+      if (ends_block)
+        --brace_blocks_;
+      else if (!line_.bad)
+        report(DiagnosticId::UnmatchedBracket, span_of(source_, t), {text_of(source_, t)});
       return false;
     }
     const Token& open = raw_[brackets_.back().token];
@@ -167,7 +171,8 @@ class LayoutStage {
       report(DiagnosticId::MismatchedBracket, span_of(source_, t),
              {text_of(source_, t), text_of(source_, open), token_text(closing(open.kind))});
       if (!out_.diagnostics.empty()) {
-        out_.diagnostics.back().notes.push_back({span_of(source_, open), "'" + std::string(text_of(source_, open)) + "' is opened here"});
+        out_.diagnostics.back().notes.push_back(
+            {span_of(source_, open), "'" + std::string(text_of(source_, open)) + "' is opened here"});
       }
     }
     // Close the nearest bracket that fits, if any does.
@@ -178,7 +183,9 @@ class LayoutStage {
   }
 
   bool too_deep(DiagnosticId id) {
-    if (!line_.bad) report(id, span_of(source_, raw_[at_]), {std::to_string(id == DiagnosticId::TooManyBrackets ? kMaxBrackets : kMaxNesting)});
+    if (!line_.bad)
+      report(id, span_of(source_, raw_[at_]),
+             {std::to_string(id == DiagnosticId::TooManyBrackets ? kMaxBrackets : kMaxNesting)});
     line_.bad = true;
     given_up_ = true;  // whoever wrote this wrote no program
     return false;
@@ -190,7 +197,8 @@ class LayoutStage {
       report(DiagnosticId::BraceStatement, span_of(source_, open));
       ++brace_blocks_;
     } else if (!line_.bad) {
-      report(DiagnosticId::NeverClosed, span_of(source_, open), {text_of(source_, open), token_text(closing(open.kind))});
+      report(DiagnosticId::NeverClosed, span_of(source_, open),
+             {text_of(source_, open), token_text(closing(open.kind))});
       if (raw_[at_].kind == TokenKind::EndOfFile) out_.incomplete = true;
     }
     line_.bad = true;
@@ -200,8 +208,8 @@ class LayoutStage {
   bool begins_brace_block(uint32_t open) const {
     if (raw_[open].kind != TokenKind::Lbrace || raw_[open + 1].kind != TokenKind::Newline || open == 0) return false;
     TokenKind before = raw_[open - 1].kind;
-    return before == TokenKind::Rparen || before == TokenKind::Name || before == TokenKind::Else || before == TokenKind::Try ||
-           before == TokenKind::Finally;
+    return before == TokenKind::Rparen || before == TokenKind::Name || before == TokenKind::Else ||
+           before == TokenKind::Try || before == TokenKind::Finally;
   }
 
   /// After an error inside brackets that began on `token`'s line: goes on at the next physical line that is not indented deeper

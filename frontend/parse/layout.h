@@ -13,10 +13,10 @@
 
 namespace tfl::parse {
 
-inline constexpr uint32_t kMaxBrackets = 200;    // nested brackets, as in CPython
-inline constexpr uint32_t kMaxIndents = 100;     // nested blocks, as in CPython
-inline constexpr uint32_t kMaxNesting = 1000;    // operands to the right of each other: lambda, else, unary operators, **
-inline constexpr size_t kMaxDiagnostics = 20;    // after as many errors nothing more is looked for
+inline constexpr uint32_t kMaxBrackets = 200;  // nested brackets, as in CPython
+inline constexpr uint32_t kMaxIndents = 100;   // nested blocks, as in CPython
+inline constexpr uint32_t kMaxNesting = 1000;  // operands to the right of each other: lambda, else, unary operators, **
+inline constexpr size_t kMaxDiagnostics = 20;  // after as many errors nothing more is looked for
 
 struct LogicalLine {
   uint32_t first = 0;    // into Layout::tokens; never empty

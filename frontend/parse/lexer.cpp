@@ -8,8 +8,9 @@
 namespace tfl::parse {
 namespace {
 
-#define TFL_TOKEN(name, antlr, text) \
-  static_assert(static_cast<size_t>(TokenKind::name) == static_cast<size_t>(TflLexer::antlr), "tokens.def is not in the grammar's order");
+#define TFL_TOKEN(name, antlr, text)                                                          \
+  static_assert(static_cast<size_t>(TokenKind::name) == static_cast<size_t>(TflLexer::antlr), \
+                "tokens.def is not in the grammar's order");
 #include "frontend/parse/tokens.def"
 
 /// The bytes of a source as ANTLR's characters, bytes beyond ASCII as U+0001 (see TflLexer.g4).

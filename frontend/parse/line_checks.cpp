@@ -10,30 +10,18 @@ namespace {
 /// What a line with this first word is called when it lacks its block; empty when it needs none.
 std::string_view block_owner(TokenKind kind) {
   switch (kind) {
-    case TokenKind::If:
-      return "the 'if' statement";
-    case TokenKind::Elif:
-      return "the 'elif' clause";
-    case TokenKind::Else:
-      return "the 'else' clause";
-    case TokenKind::While:
-      return "the 'while' statement";
-    case TokenKind::For:
-      return "the 'for' statement";
-    case TokenKind::Try:
-      return "the 'try' statement";
-    case TokenKind::Except:
-      return "the 'except' clause";
-    case TokenKind::Finally:
-      return "the 'finally' clause";
-    case TokenKind::With:
-      return "the 'with' statement";
-    case TokenKind::Def:
-      return "the function definition";
-    case TokenKind::Class:
-      return "the class definition";
-    default:
-      return {};
+    case TokenKind::If: return "the 'if' statement";
+    case TokenKind::Elif: return "the 'elif' clause";
+    case TokenKind::Else: return "the 'else' clause";
+    case TokenKind::While: return "the 'while' statement";
+    case TokenKind::For: return "the 'for' statement";
+    case TokenKind::Try: return "the 'try' statement";
+    case TokenKind::Except: return "the 'except' clause";
+    case TokenKind::Finally: return "the 'finally' clause";
+    case TokenKind::With: return "the 'with' statement";
+    case TokenKind::Def: return "the function definition";
+    case TokenKind::Class: return "the class definition";
+    default: return {};
   }
 }
 
@@ -130,7 +118,8 @@ class LineChecks {
     line.bad = true;
     for (size_t k = i + 1; k < lines_.size() && lines_[k].level > line.level; ++k) {
       const Token& t = first(lines_[k]);
-      if (lines_[k].level == line.level + 1 && t.kind == TokenKind::Name && text_of(source_, t) == "case") lines_[k].bad = true;
+      if (lines_[k].level == line.level + 1 && t.kind == TokenKind::Name && text_of(source_, t) == "case")
+        lines_[k].bad = true;
     }
   }
 
@@ -147,7 +136,8 @@ class LineChecks {
       if (depth == 1) {
         as = as || kind == TokenKind::As;
         comma = comma || kind == TokenKind::Comma;
-        other = other || kind == TokenKind::For || kind == TokenKind::Yield || kind == TokenKind::Lambda || kind == TokenKind::Walrus;
+        other = other || kind == TokenKind::For || kind == TokenKind::Yield || kind == TokenKind::Lambda ||
+                kind == TokenKind::Walrus;
       }
       if (is_close_bracket(kind) && --depth == 0) {
         bool whole = i + 1 < line.end && layout_.tokens[i + 1].kind == TokenKind::Colon;

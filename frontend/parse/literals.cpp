@@ -20,7 +20,8 @@ NumberLiteral read_integer(std::string_view digits, unsigned base) {
   for (char c : digits) {
     if (c == '_') continue;
     uint64_t next = 0;
-    if (__builtin_mul_overflow(value, uint64_t{base}, &next) || __builtin_add_overflow(next, static_cast<uint64_t>(digit_value(c)), &value)) {
+    if (__builtin_mul_overflow(value, uint64_t{base}, &next) ||
+        __builtin_add_overflow(next, static_cast<uint64_t>(digit_value(c)), &value)) {
       return {NumberLiteral::Kind::TooLarge};
     }
   }
@@ -53,7 +54,8 @@ NumberLiteral read_number(std::string_view text) {
   }
   if (text.back() == 'j' || text.back() == 'J') return {NumberLiteral::Kind::Imaginary};
   if (text.find_first_of(".eE") != std::string_view::npos) return {NumberLiteral::Kind::Float, 0, read_float(text)};
-  if (text[0] == '0' && text.find_first_not_of("0_") != std::string_view::npos) return {NumberLiteral::Kind::LeadingZeros};
+  if (text[0] == '0' && text.find_first_not_of("0_") != std::string_view::npos)
+    return {NumberLiteral::Kind::LeadingZeros};
   return read_integer(text, 10);
 }
 
@@ -62,17 +64,10 @@ StringLiteral split_string(const Source& source, const Token& token) {
   uint32_t at = token.begin;
   for (; source.text[at] != '\'' && source.text[at] != '"'; ++at) {
     switch (source.text[at] | 0x20) {
-      case 'r':
-        literal.raw = true;
-        break;
-      case 'b':
-        literal.bytes = true;
-        break;
-      case 'f':
-        literal.formatted = true;
-        break;
-      default:
-        break;
+      case 'r': literal.raw = true; break;
+      case 'b': literal.bytes = true; break;
+      case 'f': literal.formatted = true; break;
+      default: break;
     }
   }
   std::string_view rest = std::string_view(source.text).substr(at, token.end - at);
@@ -111,40 +106,32 @@ void decode_character(const Source& source, const StringLiteral& literal, uint32
   char e = text[at + 1];
   at += 2;
   auto put = [&](char32_t value) {
-    if (literal.bytes) out += static_cast<char>(static_cast<unsigned char>(value));
-    else append_utf8(out, value);
+    if (literal.bytes)
+      out += static_cast<char>(static_cast<unsigned char>(value));
+    else
+      append_utf8(out, value);
   };
   switch (e) {
     case '\r':
       if (at < literal.end && text[at] == '\n') ++at;
       return;
-    case '\n':
-      return;
+    case '\n': return;
     case '\\':
     case '\'':
-    case '"':
-      out += e;
-      return;
-    case 'a':
-      return put('\a');
-    case 'b':
-      return put('\b');
-    case 'f':
-      return put('\f');
-    case 'n':
-      return put('\n');
-    case 'r':
-      return put('\r');
-    case 't':
-      return put('\t');
-    case 'v':
-      return put('\v');
-    default:
-      break;
+    case '"': out += e; return;
+    case 'a': return put('\a');
+    case 'b': return put('\b');
+    case 'f': return put('\f');
+    case 'n': return put('\n');
+    case 'r': return put('\r');
+    case 't': return put('\t');
+    case 'v': return put('\v');
+    default: break;
   }
   if (e >= '0' && e <= '7') {
     char32_t value = static_cast<char32_t>(e - '0');
-    for (int i = 0; i < 2 && at < literal.end && text[at] >= '0' && text[at] <= '7'; ++i) value = value * 8 + static_cast<char32_t>(text[at++] - '0');
+    for (int i = 0; i < 2 && at < literal.end && text[at] >= '0' && text[at] <= '7'; ++i)
+      value = value * 8 + static_cast<char32_t>(text[at++] - '0');
     return put(value);
   }
   if (e == 'N' && !literal.bytes && at < literal.end && text[at] == '{') {
@@ -160,10 +147,14 @@ void decode_character(const Source& source, const StringLiteral& literal, uint32
     for (; count < wanted && at < literal.end && digit_value(text[at]) < 16; ++count) {
       value = value * 16 + static_cast<char32_t>(digit_value(text[at++]));
     }
-    if (count < wanted) report(DiagnosticId::TruncatedEscape, {std::string_view(text).substr(start, 2), std::to_string(wanted)});
-    else if (value > 0x10FFFF) report(DiagnosticId::EscapeTooLarge);
-    else if (value >= 0xD800 && value <= 0xDFFF) report(DiagnosticId::RefusedSurrogate);
-    else put(value);
+    if (count < wanted)
+      report(DiagnosticId::TruncatedEscape, {std::string_view(text).substr(start, 2), std::to_string(wanted)});
+    else if (value > 0x10FFFF)
+      report(DiagnosticId::EscapeTooLarge);
+    else if (value >= 0xD800 && value <= 0xDFFF)
+      report(DiagnosticId::RefusedSurrogate);
+    else
+      put(value);
     return;
   }
   // Unknown escapes stay as they are, like Python's.

@@ -31,7 +31,9 @@ class ModuleParser {
     parser_ = std::make_unique<StatementParser>();
     for (size_t begin = 0; begin < lines.size() && !full();) {
       size_t end = begin + 1;
-      while (end < lines.size() && (lines[end].level > 0 || begins_clause(first(end)) || first(end - 1) == TokenKind::At)) ++end;
+      while (end < lines.size() &&
+             (lines[end].level > 0 || begins_clause(first(end)) || first(end - 1) == TokenKind::At))
+        ++end;
       unit(begin, end);
       begin = end;
     }
@@ -166,7 +168,8 @@ bool check_bytes(const Source& source, std::vector<Diagnostic>& out) {
   }
   size_t nul = source.text.find('\0');
   if (nul != std::string::npos) {
-    out.push_back(make_diagnostic(DiagnosticId::NulByte, source.span(static_cast<uint32_t>(nul), static_cast<uint32_t>(nul) + 1)));
+    out.push_back(make_diagnostic(DiagnosticId::NulByte,
+                                  source.span(static_cast<uint32_t>(nul), static_cast<uint32_t>(nul) + 1)));
     return false;
   }
   return true;
@@ -197,10 +200,8 @@ bool begins_compound(TokenKind kind) {
     case TokenKind::With:
     case TokenKind::Def:
     case TokenKind::Class:
-    case TokenKind::At:
-      return true;
-    default:
-      return false;
+    case TokenKind::At: return true;
+    default: return false;
   }
 }
 
@@ -222,12 +223,17 @@ InteractiveResult parse_interactive(const Source& source) {
   parse::Parsed p = parse::parse_source(source);
   const std::vector<Diagnostic>& found = p.result.diagnostics;
   if (p.layout.incomplete && found.size() <= 1) return {InteractiveState::Incomplete, std::move(p.result)};
-  auto awaits_more = [](const Diagnostic& d) { return d.id == DiagnosticId::TryAlone || d.id == DiagnosticId::DecoratorAlone; };
-  bool wrong = std::any_of(found.begin(), found.end(), [&](const Diagnostic& d) { return d.severity == Severity::Error && !awaits_more(d); });
+  auto awaits_more = [](const Diagnostic& d) {
+    return d.id == DiagnosticId::TryAlone || d.id == DiagnosticId::DecoratorAlone;
+  };
+  bool wrong = std::any_of(found.begin(), found.end(),
+                           [&](const Diagnostic& d) { return d.severity == Severity::Error && !awaits_more(d); });
   if (wrong) return {InteractiveState::Error, std::move(p.result)};
   bool compound = false;
   for (const parse::LogicalLine& line : p.layout.lines) {
-    if (line.level == 0) compound = parse::begins_compound(p.layout.tokens[line.first].kind) || parse::begins_clause(p.layout.tokens[line.first].kind);
+    if (line.level == 0)
+      compound = parse::begins_compound(p.layout.tokens[line.first].kind) ||
+                 parse::begins_clause(p.layout.tokens[line.first].kind);
   }
   if (compound && !parse::ends_with_empty_line(source.text)) return {InteractiveState::Incomplete, std::move(p.result)};
   auto state = p.result.ok() ? InteractiveState::Complete : InteractiveState::Error;
@@ -250,7 +256,8 @@ std::string dump_tokens(const Source& source) {
   uint32_t depth = 0;
   for (const parse::LogicalLine& line : layout.lines) {
     const parse::Token& head = layout.tokens[line.first];
-    for (uint32_t k = 0; k < line.dedents && depth > 0; ++k, --depth) put(head.line, head.column, parse::TokenKind::Dedent, {});
+    for (uint32_t k = 0; k < line.dedents && depth > 0; ++k, --depth)
+      put(head.line, head.column, parse::TokenKind::Dedent, {});
     if (line.indent) {
       ++depth;
       put(head.line, head.column, parse::TokenKind::Indent, {});

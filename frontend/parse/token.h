@@ -20,7 +20,7 @@ enum class TokenKind : uint8_t {
 
 struct Token {
   TokenKind kind;
-  uint32_t begin;   // byte offsets into Source::text
+  uint32_t begin;  // byte offsets into Source::text
   uint32_t end;
   uint32_t line;    // of the first character
   uint32_t column;  // in characters

@@ -20,45 +20,28 @@ std::string_view meant(char32_t c) {
     case U'”':
     case U'„':
     case U'«':
-    case U'»':
-      return "write '\"', the plain quotation mark";
+    case U'»': return "write '\"', the plain quotation mark";
     case U'‘':
     case U'’':
-    case U'`':
-      return "write \"'\", the plain quotation mark";
+    case U'`': return "write \"'\", the plain quotation mark";
     case U'−':
     case U'–':
-    case U'—':
-      return "write '-', the plain minus sign";
-    case U'×':
-      return "write '*' to multiply";
-    case U'÷':
-      return "write '/' to divide";
-    case U'≤':
-      return "write '<='";
-    case U'≥':
-      return "write '>='";
-    case U'≠':
-      return "write '!='";
-    case U'，':
-      return "write ',', the plain comma";
-    case U'：':
-      return "write ':', the plain colon";
+    case U'—': return "write '-', the plain minus sign";
+    case U'×': return "write '*' to multiply";
+    case U'÷': return "write '/' to divide";
+    case U'≤': return "write '<='";
+    case U'≥': return "write '>='";
+    case U'≠': return "write '!='";
+    case U'，': return "write ',', the plain comma";
+    case U'：': return "write ':', the plain colon";
     case U'（':
-    case U'）':
-      return "write plain parentheses";
-    case U'²':
-      return "write '**2' to square";
-    case U'…':
-      return "write '...', three full stops";
-    case '?':
-      return "write 'a if condition else b' to choose a value";
-    case '$':
-      return "names hold letters, digits and '_'";
-    case '!':
-      return "write 'not'";
-    default:
-      return {};
+    case U'）': return "write plain parentheses";
+    case U'²': return "write '**2' to square";
+    case U'…': return "write '...', three full stops";
+    case '?': return "write 'a if condition else b' to choose a value";
+    case '$': return "names hold letters, digits and '_'";
+    case '!': return "write 'not'";
+    default: return {};
   }
 }
 
@@ -66,8 +49,8 @@ bool bad_character(const Source& source, const Token& t, size_t offset, std::vec
   size_t next = offset;
   char32_t c = decode_utf8(source.text, next);
   Span place = source.span(static_cast<uint32_t>(offset), static_cast<uint32_t>(next), t.line);
-  bool blank = c == 0xA0 || (c >= 0x2000 && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x2060 || c == 0x3000 ||
-               c == 0xFEFF || c < 0x20 || (c >= 0x7F && c < 0xA0);
+  bool blank = c == 0xA0 || (c >= 0x2000 && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x2060 ||
+               c == 0x3000 || c == 0xFEFF || c < 0x20 || (c >= 0x7F && c < 0xA0);
   if (blank) {
     out.push_back(make_diagnostic(DiagnosticId::InvisibleCharacter, place, {code_point(c)}));
     return false;
@@ -82,19 +65,21 @@ bool check_name(const Source& source, const Token& t, std::vector<Diagnostic>& o
   for (size_t at = t.begin; at < t.end;) {
     size_t start = at;
     char32_t c = decode_utf8(source.text, at);
-    if (c >= 0x80 && !(start == t.begin ? is_name_start(c) : is_name_part(c))) return bad_character(source, t, start, out);
+    if (c >= 0x80 && !(start == t.begin ? is_name_start(c) : is_name_part(c)))
+      return bad_character(source, t, start, out);
   }
   return true;
 }
 
 /// Python lets a keyword follow a number without a space.
 bool may_follow_number(TokenKind kind) {
-  return kind == TokenKind::And || kind == TokenKind::Or || kind == TokenKind::If || kind == TokenKind::In || kind == TokenKind::Is ||
-         kind == TokenKind::Else || kind == TokenKind::For || kind == TokenKind::Not;
+  return kind == TokenKind::And || kind == TokenKind::Or || kind == TokenKind::If || kind == TokenKind::In ||
+         kind == TokenKind::Is || kind == TokenKind::Else || kind == TokenKind::For || kind == TokenKind::Not;
 }
 
 bool check_number(const Source& source, const Token& t, const Token& next, std::vector<Diagnostic>& out) {
-  bool joined = next.begin == t.end && (next.kind == TokenKind::Name || next.kind == TokenKind::Number || is_keyword(next.kind));
+  bool joined =
+      next.begin == t.end && (next.kind == TokenKind::Name || next.kind == TokenKind::Number || is_keyword(next.kind));
   if (!joined || may_follow_number(next.kind)) return true;
   std::string_view text = text_of(source, t);
   std::string_view rest = text_of(source, next);
@@ -110,10 +95,14 @@ bool check_number(const Source& source, const Token& t, const Token& next, std::
     out.push_back(make_diagnostic(DiagnosticId::NumberRunsIntoName, place, {whole, text, rest}));
   } else {
     std::string_view hint = "its digits are 0 to 9";
-    if (whole.ends_with('_') || whole.find("__") != std::string::npos) hint = "'_' may stand between two digits only";
-    else if (what == "hexadecimal") hint = "its digits are 0 to 9 and a to f";
-    else if (what == "octal") hint = "its digits are 0 to 7";
-    else if (what == "binary") hint = "its digits are 0 and 1";
+    if (whole.ends_with('_') || whole.find("__") != std::string::npos)
+      hint = "'_' may stand between two digits only";
+    else if (what == "hexadecimal")
+      hint = "its digits are 0 to 9 and a to f";
+    else if (what == "octal")
+      hint = "its digits are 0 to 7";
+    else if (what == "binary")
+      hint = "its digits are 0 and 1";
     out.push_back(make_diagnostic(DiagnosticId::InvalidNumber, place, {what, whole, hint}));
   }
   return false;
@@ -139,12 +128,9 @@ bool check_string(const Source& source, const Token& t, std::vector<Diagnostic>&
 bool check_token(const Source& source, const std::vector<Token>& tokens, size_t index, std::vector<Diagnostic>& out) {
   const Token& t = tokens[index];
   switch (t.kind) {
-    case TokenKind::Name:
-      return check_name(source, t, out);
-    case TokenKind::Number:
-      return check_number(source, t, tokens[index + 1], out);
-    case TokenKind::String:
-      return check_string(source, t, out);
+    case TokenKind::Name: return check_name(source, t, out);
+    case TokenKind::Number: return check_number(source, t, tokens[index + 1], out);
+    case TokenKind::String: return check_string(source, t, out);
     case TokenKind::UnterminatedString: {
       std::string_view text = text_of(source, t);
       std::string_view quote = text.substr(text.find_first_of("'\""), 1);
@@ -170,7 +156,8 @@ bool check_token(const Source& source, const std::vector<Token>& tokens, size_t 
     case TokenKind::DoubleAmpersand:
     case TokenKind::DoubleBar: {
       bool conjunction = t.kind == TokenKind::DoubleAmpersand;
-      out.push_back(make_diagnostic(DiagnosticId::ForeignOperator, span_of(source, t), {conjunction ? "&&" : "||", conjunction ? "and" : "or"}));
+      out.push_back(make_diagnostic(DiagnosticId::ForeignOperator, span_of(source, t),
+                                    {conjunction ? "&&" : "||", conjunction ? "and" : "or"}));
       return false;
     }
     case TokenKind::Bang:
@@ -179,11 +166,8 @@ bool check_token(const Source& source, const std::vector<Token>& tokens, size_t 
     case TokenKind::Async:
       out.push_back(make_diagnostic(DiagnosticId::RefusedAsync, span_of(source, t), {text_of(source, t)}));
       return false;
-    case TokenKind::Await:
-      out.push_back(make_diagnostic(DiagnosticId::RefusedAwait, span_of(source, t)));
-      return false;
-    default:
-      return true;
+    case TokenKind::Await: out.push_back(make_diagnostic(DiagnosticId::RefusedAwait, span_of(source, t))); return false;
+    default: return true;
   }
 }
 

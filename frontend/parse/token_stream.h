@@ -99,9 +99,9 @@ class StatementTokens final : public antlr4::TokenStream {
 
 /// Where and how a parse stopped.
 struct SyntaxFailure {
-  size_t token = 0;              // index in the stream
-  std::bitset<128> expected;     // kinds that would have been right there
-  std::vector<size_t> rules;     // the grammar's rules that were being parsed, innermost first
+  size_t token = 0;           // index in the stream
+  std::bitset<128> expected;  // kinds that would have been right there
+  std::vector<size_t> rules;  // the grammar's rules that were being parsed, innermost first
   bool expects(TokenKind kind) const { return expected.test(static_cast<size_t>(kind)); }
 };
 

@@ -24,7 +24,9 @@ class Children {
   bool at(TokenKind kind) const { return at_token() && symbol().token.kind == kind; }
   bool at_comprehension() const { return rule_index() == TflParser::RuleComprehension_for; }
   /// The rule of the node here; npos when it is a token or there is none.
-  size_t rule_index() const { return done() || at_token() ? size_t(-1) : static_cast<antlr4::ParserRuleContext*>(children_[at_])->getRuleIndex(); }
+  size_t rule_index() const {
+    return done() || at_token() ? size_t(-1) : static_cast<antlr4::ParserRuleContext*>(children_[at_])->getRuleIndex();
+  }
   const Token& take() { return static_cast<const TokenNode*>(children_[at_++])->token->token; }
   void skip() { ++at_; }
   bool accept(TokenKind wanted) {
@@ -44,8 +46,12 @@ class Children {
   size_t at_ = 0;
 };
 
-inline const Token& first_token(const antlr4::ParserRuleContext* node) { return static_cast<const StreamToken*>(node->start)->token; }
-inline const Token& last_token(const antlr4::ParserRuleContext* node) { return static_cast<const StreamToken*>(node->stop)->token; }
+inline const Token& first_token(const antlr4::ParserRuleContext* node) {
+  return static_cast<const StreamToken*>(node->start)->token;
+}
+inline const Token& last_token(const antlr4::ParserRuleContext* node) {
+  return static_cast<const StreamToken*>(node->stop)->token;
+}
 
 /// What a target is for; it decides what may be one and how an error is put.
 enum class TargetUse : uint8_t { Assign, Augmented, Annotated, For, With, Delete };
@@ -171,10 +177,10 @@ class TreeBuilder {
   ast::Arena& arena_;
   std::vector<Diagnostic>& diagnostics_;
   Surroundings here_;
-  uint32_t nesting_ = 0;                    // operands to the right of each other, see kMaxNesting
+  uint32_t nesting_ = 0;  // operands to the right of each other, see kMaxNesting
   bool nesting_reported_ = false;
   bool damaged_ = false;
-  const ast::Expr* smallest_ = nullptr;     // the literal 9223372036854775808, which only a minus makes an int
+  const ast::Expr* smallest_ = nullptr;  // the literal 9223372036854775808, which only a minus makes an int
 };
 
 }  // namespace tfl::parse
