@@ -12,7 +12,14 @@ struct Combinator : Object {
   std::vector<Value> sources;  // iterators
   int64_t count = 0;           // enumerate
   bool strict = false;         // zip
+  Value last;                  // zip, enumerate: the tuple given last, made again in place when nobody else has it
 };
+
+/// The tuple to give next, of `n` items to be overwritten.
+Value result_tuple(Interp& interp, Combinator* c, size_t n) {
+  if (c->last.is_empty() || c->last.counted()->refs != 1) c->last = Value::adopt(new_tuple(interp, interp.types.tuple, static_cast<int64_t>(n)));
+  return c->last;
+}
 
 Result<Value> itself(Interp&, const Value& self) { return self; }
 
@@ -78,7 +85,9 @@ Result<Value> zip_next(Interp& interp, const Value& self) {
       return Value();
     }
   }
-  return interp.tuple(std::span<const Value>(out, n));
+  Value result = result_tuple(interp, c, n);
+  for (size_t i = 0; i < n; ++i) result.as<Tuple>()->items[i] = std::move(out[i]);
+  return result;
 }
 
 // ------------------------------------------------------------------------------------------------------------ map
@@ -153,7 +162,10 @@ Result<Value> enumerate_next(Interp& interp, const Value& self) {
   Value source = c->sources[0];
   Value item = TFL_TRY(next(interp, source));
   if (item.is_empty()) return Value();
-  return interp.tuple({Value::integer(c->count++), std::move(item)});
+  Value result = result_tuple(interp, c, 2);
+  result.as<Tuple>()->items[0] = Value::integer(c->count++);
+  result.as<Tuple>()->items[1] = std::move(item);
+  return result;
 }
 
 // ------------------------------------------------------------------------------------------------------- reversed

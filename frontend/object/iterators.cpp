@@ -54,6 +54,7 @@ Result<Value> next_of_str(Interp& interp, Iterator& it) {
   if (at >= s.size()) return exhausted(it);
   size_t n = utf8::size_of(static_cast<unsigned char>(s[at]));
   it.position += static_cast<int64_t>(n);
+  if (n == 1) return interp.str(interp.intern(std::string_view(s).substr(at, 1)));
   return interp.str(s.substr(at, n));
 }
 
