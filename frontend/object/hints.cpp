@@ -56,7 +56,9 @@ Failure no_attribute(Interp& interp, const Value& v, Str* name) {
   } else if (v.is(Kind::Type)) {
     message = "type object '" + v.as<Type>()->name->text + "' has no attribute '" + name->text + "'";
   } else {
-    message = "'" + std::string(interp.type_name(v)) + "' object has no attribute '" + name->text + "'";
+    // A bound method has its function's attributes.
+    bool method = v.is(Kind::BoundMethod) && v.as<BoundMethod>()->function.is(Kind::Function);
+    message = "'" + std::string(interp.type_name(method ? v.as<BoundMethod>()->function : v)) + "' object has no attribute '" + name->text + "'";
   }
   Value text = interp.str(std::move(message));
   Value e = make_exception(interp, interp.exception_type(ErrorKind::AttributeError), {&text, 1});

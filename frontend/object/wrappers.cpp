@@ -202,7 +202,9 @@ Result<Value> init_method(Interp& interp, CallArgs& args) {
       return true;
     }));
   } else if (self.is(Kind::Instance) && interp.type_of(self)->slots == &object_slots && rest.total() > 0) {
-    return fail(ErrorKind::TypeError, "object.__init__() takes exactly one argument (the instance to initialize)");
+    Type* type = interp.type_of(self);
+    std::string_view name = script_init(interp, type) ? std::string_view("object") : std::string_view(type->name->text);
+    return fail(ErrorKind::TypeError, "{}.__init__() takes exactly one argument (the instance to initialize)", name);
   }
   return Value::none();
 }
