@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace tfl::ast {
@@ -144,7 +145,8 @@ class Dumper {
   }
 
  private:
-  void indent() { out.append(2 * depth_, ' '); }
+  /// Chains may be a million deep: beyond kMaxIndent the lines keep their order, but not their distance from the margin.
+  void indent() { out.append(2 * std::min(depth_, kMaxIndent), ' '); }
   void line(std::string_view s) {
     indent();
     (out += s) += '\n';
@@ -339,6 +341,7 @@ class Dumper {
     return {};
   }
 
+  static constexpr size_t kMaxIndent = 200;
   size_t depth_ = 0;
 };
 
