@@ -162,7 +162,7 @@ TEST_CASE("dict: a queue of keys does not become slow", "[objects]") {
 TEST_CASE("set: ints come in CPython's order", "[objects]") {
   Host h;
   Value s = h.call("set", {h.interp.list({Value::integer(100), Value::integer(3), Value::integer(-1), Value::integer(17), Value::integer(8)})});
-  CHECK(h.shown(s) == "{17, 3, 100, 8, -1}");
+  CHECK(h.shown(s) == "{3, 100, 8, 17, -1}");
   Value more = h.call("set", {h.call("range", {Value::integer(10)})});
   CHECK(h.shown(more) == "{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}");
 }
