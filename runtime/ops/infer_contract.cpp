@@ -45,7 +45,7 @@ Result<void> infer_matmul(InferCall& call) {
   dims.push_back(m);
   dims.push_back(n);
   TFL_TRY(product(call.op, dims));
-  return give(call, ranked(a.dtype, dims));
+  return give(call, ranked(a.dtype, std::move(dims)));
 }
 
 }  // namespace tfl

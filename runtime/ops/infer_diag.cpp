@@ -57,7 +57,7 @@ Result<void> infer_matrix_diag_part(InferCall& call) {
   Dims dims(x.dims.begin(), x.dims.end() - 2);
   if (band.count() > 1) dims.push_back(band.count());
   dims.push_back(known(rows) && known(cols) ? band.longest(rows, cols) : -1);
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_matrix_diag(InferCall& call) {
@@ -100,7 +100,7 @@ Result<void> infer_matrix_diag(InferCall& call) {
   dims.push_back(rows);
   dims.push_back(cols);
   TFL_TRY(product(call.op, dims));
-  return give(call, ranked(d.dtype, dims));
+  return give(call, ranked(d.dtype, std::move(dims)));
 }
 
 Result<void> infer_matrix_set_diag(InferCall& call) {

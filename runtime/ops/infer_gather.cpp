@@ -62,7 +62,7 @@ Result<void> infer_gather(InferCall& call) {
   dims.append(indices.dims.begin() + batch, indices.dims.end());
   dims.append(x.dims.begin() + axis + 1, x.dims.end());
   TFL_TRY(product(call.op, dims));
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_gather_nd(InferCall& call) {
@@ -94,7 +94,7 @@ Result<void> infer_gather_nd(InferCall& call) {
   }
   dims.append(x.dims.begin() + batch + depth, x.dims.end());
   TFL_TRY(product(call.op, dims));
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_scatter_nd(InferCall& call) {
@@ -222,7 +222,7 @@ Result<void> infer_boolean_mask(InferCall& call) {
   Dims dims = slice_of(x.dims, 0, first);
   dims.push_back(-1);
   dims.append(x.dims.begin() + last, x.dims.end());
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_one_hot(InferCall& call) {
@@ -247,7 +247,7 @@ Result<void> infer_one_hot(InferCall& call) {
   Dims dims = indices.dims;
   dims.insert(static_cast<size_t>(axis == -1 ? rank - 1 : axis), depth);
   TFL_TRY(product(call.op, dims));
-  return give(call, ranked(on.dtype, dims));
+  return give(call, ranked(on.dtype, std::move(dims)));
 }
 
 }  // namespace tfl

@@ -52,7 +52,7 @@ Result<void> infer_concat(InferCall& call) {
       out.dims[d] = merge(out.dims[d], t.dims[d]);
     }
   }
-  return give(call, out);
+  return give(call, std::move(out));
 }
 
 Result<void> infer_stack(InferCall& call) {
@@ -77,12 +77,12 @@ Result<void> infer_stack(InferCall& call) {
     }
     for (size_t d = 0; d < t.dims.size(); ++d) out.dims[d] = merge(out.dims[d], t.dims[d]);
   }
-  if (!out.ranked) return give(call, out);
+  if (!out.ranked) return give(call, std::move(out));
   int64_t rank = static_cast<int64_t>(out.dims.size()) + 1;
   int64_t front = front_axis(axis, rank);
   if (front < 0) return invalid(call.op, "axis = {} not in [{}, {})", axis, -rank, rank);
   out.dims.insert(static_cast<size_t>(front), static_cast<int64_t>(call.operands.size()));
-  return give(call, out);
+  return give(call, std::move(out));
 }
 
 Result<void> infer_tile(InferCall& call) {
@@ -110,7 +110,7 @@ Result<void> infer_tile(InferCall& call) {
     }
   }
   TFL_TRY(product(call.op, dims));
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_pad(InferCall& call) {
@@ -145,7 +145,7 @@ Result<void> infer_pad(InferCall& call) {
   Dims dims = x.dims;
   if (!call.operands[1].value) {
     for (int64_t& d : dims) d = -1;
-    return give(call, ranked(x.dtype, dims));
+    return give(call, ranked(x.dtype, std::move(dims)));
   }
   const Tensor& value = call.operands[1].value;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -174,7 +174,7 @@ Result<void> infer_pad(InferCall& call) {
     }
   }
   TFL_TRY(product(call.op, dims));
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_roll(InferCall& call) {

@@ -57,7 +57,7 @@ Result<void> infer_argsort(InferCall& call) {
   TFL_TRY(check_axis(call));
   TensorType out = call.operands[0].type;
   out.dtype = DType::I32;
-  return give(call, out);
+  return give(call, std::move(out));
 }
 
 Result<void> infer_top_k(InferCall& call) {
@@ -107,7 +107,7 @@ Result<void> infer_searchsorted(InferCall& call) {
   }
   TensorType out = values;
   out.dtype = index;
-  return give(call, out);
+  return give(call, std::move(out));
 }
 
 }  // namespace tfl

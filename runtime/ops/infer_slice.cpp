@@ -40,7 +40,7 @@ Result<void> infer_slice(InferCall& call) {
       dims.push_back((*size)[i]);
     }
   }
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_strided_slice(InferCall& call) {
@@ -75,7 +75,8 @@ Result<void> infer_strided_slice(InferCall& call) {
     spec.begin = std::move(*begin);
     spec.end = std::move(*end);
     spec.strides = std::move(*strides);
-    SlicePlan plan = TFL_TRY(plan_slice(x.dims, spec));
+    SlicePlan plan;
+    TFL_TRY(plan_slice(x.dims, spec, plan));
     return give(call, ranked(x.dtype, std::move(plan.dims)));
   }
   // The rank follows from the masks; a size is known where the whole axis is taken.
@@ -83,7 +84,8 @@ Result<void> infer_strided_slice(InferCall& call) {
   spec.end = Dims(static_cast<size_t>(written), 0);
   spec.strides = strides ? std::move(*strides) : Dims(static_cast<size_t>(written), 1);
   Dims unknown_dims(x.dims.size(), -1);
-  SlicePlan plan = TFL_TRY(plan_slice(unknown_dims, spec));
+  SlicePlan plan;
+  TFL_TRY(plan_slice(unknown_dims, spec, plan));
   for (size_t i = 0; i < plan.axes.size(); ++i) {
     bool whole = plan.axes[i] >= 0 && strides && plan.strides[plan.axes[i]] == 1 && plan.dims[i] == -1 &&
                  plan.begin[plan.axes[i]] == 0;

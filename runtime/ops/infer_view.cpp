@@ -22,7 +22,7 @@ Result<void> infer_ensure_shape(InferCall& call) {
   if (!fits)
     return invalid(call.op, "Shape of tensor input {} is not compatible with expected shape {}.", shape_words(x.dims),
                    shape_words(*wanted));
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 namespace {
@@ -70,7 +70,7 @@ Result<void> infer_reshape(InferCall& call) {
     return invalid(call.op, "Shape {}] has too many elements", text);
   }
   Dims dims = *wanted;
-  if (!x.ranked) return give(call, ranked(x.dtype, dims));
+  if (!x.ranked) return give(call, ranked(x.dtype, std::move(dims)));
   if (!all_known(x.dims)) {
     // With one unknown size on each side and equal products of the rest the two unknown ones are the same.
     int64_t unknowns = 0, which = 0, rest = 1;
@@ -83,7 +83,7 @@ Result<void> infer_reshape(InferCall& call) {
       }
     }
     if (open >= 0 && unknowns == 1 && !zero && rest == wanted_size) dims[open] = which;
-    return give(call, ranked(x.dtype, dims));
+    return give(call, ranked(x.dtype, std::move(dims)));
   }
   int64_t have = TFL_TRY(product(call.op, x.dims));
   if (open >= 0) {
@@ -110,7 +110,7 @@ Result<void> infer_reshape(InferCall& call) {
       return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape has {}", have,
                      size);
   }
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_transpose(InferCall& call) {
@@ -134,7 +134,7 @@ Result<void> infer_transpose(InferCall& call) {
   Dims dims;
   if (!perm) {
     for (int64_t i = rank; i-- > 0;) dims.push_back(x.dims[i]);
-    return give(call, ranked(x.dtype, dims));
+    return give(call, ranked(x.dtype, std::move(dims)));
   }
   if (static_cast<int64_t>(perm->size()) != rank) {
     return invalid(call.op, "transpose expects a vector of size {}. But input(1) is a vector of size {}", rank,
@@ -153,7 +153,7 @@ Result<void> infer_transpose(InferCall& call) {
     for (size_t j = 0; j < perm->size(); ++j) list += fmt::format("{}{}", j ? "," : "", (*perm)[j]);
     return invalid(call.op, "{} is missing from {{{}}}.", i, list);
   }
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_expand_dims(InferCall& call) {
@@ -164,7 +164,7 @@ Result<void> infer_expand_dims(InferCall& call) {
     return invalid(call.op, "Tried to expand dim index {} for tensor with {} dimensions.", axis, rank);
   Dims dims = x.dims;
   dims.insert(static_cast<size_t>(axis < 0 ? axis + rank + 1 : axis), 1);
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_squeeze(InferCall& call) {
@@ -188,7 +188,7 @@ Result<void> infer_squeeze(InferCall& call) {
   for (int64_t i = 0; i < rank; ++i) {
     if (chosen ? !drop[i] : x.dims[i] != 1) dims.push_back(x.dims[i]);
   }
-  return give(call, ranked(x.dtype, dims));
+  return give(call, ranked(x.dtype, std::move(dims)));
 }
 
 Result<void> infer_broadcast_to(InferCall& call) {

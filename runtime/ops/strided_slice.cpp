@@ -54,14 +54,13 @@ Result<Range> range_of(const DenseIndex& x, int64_t size, int64_t axis) {
 
 }  // namespace
 
-Result<SlicePlan> plan_slice(std::span<const int64_t> dims, const SliceSpec& spec) {
+Result<void> plan_slice(std::span<const int64_t> dims, const SliceSpec& spec, SlicePlan& plan) {
   int64_t rank = static_cast<int64_t>(dims.size());
   int64_t written = static_cast<int64_t>(spec.begin.size());
   if (spec.ellipsis_mask & (spec.ellipsis_mask - 1)) return invalid(kOp, "Multiple ellipses in slice spec not allowed");
   if (written > 62) return invalid(kOp, "too many indices: {}", written);
   auto bit = [](int64_t mask, int64_t i) { return (mask >> i & 1) != 0; };
 
-  SlicePlan plan;
   SmallVec<DenseIndex, 6> dense;
   SmallVec<int64_t, 8> order;  // axis, -1 for a new axis, -2 for a dropped one
   bool seen_ellipsis = false;
@@ -105,11 +104,12 @@ Result<SlicePlan> plan_slice(std::span<const int64_t> dims, const SliceSpec& spe
     plan.axes.push_back(axis);
     plan.dims.push_back(axis < 0 ? 1 : lengths[axis]);
   }
-  return plan;
+  return {};
 }
 
 Result<Tensor> slice_view(Context& context, const Tensor& x, const SliceSpec& spec) {
-  SlicePlan plan = TFL_TRY(plan_slice(x.dims(), spec));
+  SlicePlan plan;
+  TFL_TRY(plan_slice(x.dims(), spec, plan));
   Dims strides;
   int64_t offset = 0;
   bool empty = false;

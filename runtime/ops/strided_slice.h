@@ -22,8 +22,13 @@ struct SlicePlan {
   Dims strides;  // likewise
 };
 
-/// InvalidArgumentError for an index out of range, too many indices, a zero stride.
-Result<SlicePlan> plan_slice(std::span<const int64_t> dims, const SliceSpec& spec);
+/// Fills an empty plan. InvalidArgumentError for an index out of range, too many indices, a zero stride.
+Result<void> plan_slice(std::span<const int64_t> dims, const SliceSpec& spec, SlicePlan& plan);
+inline Result<SlicePlan> plan_slice(std::span<const int64_t> dims, const SliceSpec& spec) {
+  SlicePlan plan;
+  TFL_TRY(plan_slice(dims, spec, plan));
+  return plan;
+}
 
 /// The slice as a view of `x`.
 Result<Tensor> slice_view(Context& context, const Tensor& x, const SliceSpec& spec);
