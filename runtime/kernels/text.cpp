@@ -99,10 +99,10 @@ Result<void> run_reduce_join(RunCall& call) {
   const Tensor& x = call.operands[0];
   Tensor out = TFL_TRY(call.allocate());
   std::string separator(call.attrs.get_text(Attr::separator));
-  // The reduced axes go last, in the order given; what is kept stays in front.
+  // The reduced axes go last, the one named first innermost, since it is joined first; what is kept stays in front.
   Dims order, reduced;
   if (const Dims* axes = call.attrs.get_ints(Attr::axes)) {
-    for (int64_t a : *axes) reduced.push_back(a < 0 ? a + x.rank() : a);
+    for (int64_t a : *axes) reduced.insert(0, a < 0 ? a + x.rank() : a);
   } else {
     for (int64_t a = 0; a < x.rank(); ++a) reduced.push_back(a);
   }
