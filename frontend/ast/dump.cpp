@@ -341,7 +341,7 @@ class Dumper {
     return {};
   }
 
-  static constexpr size_t kMaxIndent = 200;
+  static constexpr size_t kMaxIndent = 64;
   size_t depth_ = 0;
 };
 
