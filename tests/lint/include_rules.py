@@ -94,9 +94,13 @@ def check_headers(sources):
                 yield f"{path}: does not begin with what it is for"
 
 
+# Where the exceptions of libraries end: CLI11's, and whatever is left in main(), which makes it exit status 70.
+CATCHES = ("cli/arguments.cpp", "cli/main.cpp")
+
+
 def check_exceptions(sources):
     for path, text in sources.items():
-        if path.split("/")[0] in LAYERS and not path.startswith("frontend/parse/"):
+        if path.split("/")[0] in LAYERS and not path.startswith("frontend/parse/") and path not in CATCHES:
             for number, line in enumerate(without_comments(text).split("\n"), 1):
                 if re.search(r"\bthrow\s+[A-Za-z_:]|\bthrow\s*;|\bcatch\s*\(", line):
                     yield f"{path}:~{number}: errors are values here"
