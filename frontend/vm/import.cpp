@@ -207,12 +207,17 @@ Result<Value> import_name(Interp& interp, Str* name, bool last) {
 }
 
 Result<Value> import_from(Interp& interp, const Value& module, Str* name) {
+  if (module.is(Kind::Module)) {
+    // What has a file of its own is that file; the module's __getattr__ is asked for the rest.
+    Module* m = module.as<Module>();
+    if (const Value* there = dict_entry(m->dict.as<Dict>(), name)) return *there;
+    std::string full = m->name->text + "." + name->text;
+    if (find_native(full) || find_library(full)) return interp.import_module(full);
+  }
   Value found = TFL_TRY(find_attr(interp, module, name));
   if (!found.is_empty()) return found;
   if (!module.is(Kind::Module)) return no_attribute(interp, module, name);
   Module* m = module.as<Module>();
-  std::string full = m->name->text + "." + name->text;
-  if (find_native(full) || find_library(full)) return interp.import_module(full);
   std::string place = m->file.is_str() ? m->file.as<Str>()->text : "unknown location";
   std::vector<std::string_view> names;
   for (const Dict::Entry& e : m->dict.as<Dict>()->entries) {
