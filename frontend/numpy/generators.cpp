@@ -31,6 +31,19 @@ double Mt19937::next_double() {
   return (a * 67108864.0 + b) / 9007199254740992.0;
 }
 
+uint64_t Mt19937::bounded(uint64_t range) {
+  if (range == 0) return 0;
+  uint64_t mask = range;
+  for (int s = 1; s < 64; s *= 2) mask |= mask >> s;
+  uint64_t v;
+  do {
+    v = next32();
+    if (range > 0xFFFFFFFFu) v = v << 32 | next32();
+    v &= mask;
+  } while (v > range);
+  return v;
+}
+
 namespace {
 
 using U128 = unsigned __int128;

@@ -14,6 +14,8 @@ struct Mt19937 {
   void seed(uint32_t s);
   uint32_t next32();
   double next_double();
+  /// Uniform in [0, range] by masked rejection, as the legacy functions draw it; no word is drawn for a range of 0.
+  uint64_t bounded(uint64_t range);
 };
 
 /// State as it lies in an array of 6 uint64: state high, low, increment high, low, has a kept half, the kept half.

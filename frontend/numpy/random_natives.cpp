@@ -50,21 +50,7 @@ Result<Value> mt_integers(Interp& interp, Value* args) {
   Tensor out = TFL_TRY(room(interp, DType::I64, args[1]));
   Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
   auto range = static_cast<uint64_t>(TFL_TRY(to_index(interp, args[2])));
-  uint64_t mask = range;
-  for (int s = 1; s < 64; s *= 2) mask |= mask >> s;
-  for (int64_t i = 0; i < out.size(); ++i) {
-    uint64_t v = 0;
-    if (range == 0xFFFFFFFFu) {
-      v = g.next32();
-    } else if (range > 0xFFFFFFFFu) {
-      do v = (static_cast<uint64_t>(g.next32()) << 32 | g.next32()) & mask;
-      while (v > range);
-    } else if (range > 0) {
-      do v = g.next32() & mask;
-      while (v > range);
-    }
-    out.data<int64_t>()[i] = static_cast<int64_t>(v);
-  }
+  for (int64_t i = 0; i < out.size(); ++i) out.data<int64_t>()[i] = static_cast<int64_t>(g.bounded(range));
   return ndarray_value(interp, out);
 }
 /// Pairs of the polar method; `kept` is the second of the last pair or None. Gives (array, kept).
@@ -150,14 +136,7 @@ Result<Value> pcg_shuffle(Interp& interp, Value* args) {
 }
 Result<Value> mt_shuffle(Interp& interp, Value* args) {
   Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
-  return shuffled(interp, args[1], args[2], [&](uint64_t range) {
-    uint64_t mask = range;
-    for (int s = 1; s < 64; s *= 2) mask |= mask >> s;
-    uint64_t v;
-    do v = g.next32() & mask;
-    while (v > range);
-    return v;
-  });
+  return shuffled(interp, args[1], args[2], [&](uint64_t i) { return g.bounded(i); });
 }
 
 constexpr NativeDef kRandom[] = {
