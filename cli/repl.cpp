@@ -1,6 +1,5 @@
 // tfl repl: statements typed at a prompt. libedit gives editing and history on a terminal; a pipe is read as it comes.
 #include <editline/readline.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include "frontend/object/attributes.h"
 #include "frontend/object/protocol.h"
 #include "frontend/parse/parse.h"
+#include "runtime/support/file.h"
 
 namespace tfl::cli {
 
@@ -21,11 +21,6 @@ namespace {
 
 // libedit's completion hook has no parameters; it finds the prompt that is running through this pointer.
 constinit class Prompt* active = nullptr;
-
-bool make_folders(const std::string& path) {
-  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) mkdir(path.substr(0, at).c_str(), 0700);
-  return true;
-}
 
 std::string history_file() {
   const char* state = std::getenv("XDG_STATE_HOME");
@@ -196,7 +191,7 @@ class Prompt {
     stifle_history(2000);
     history_ = history_file();
     if (!history_.empty()) {
-      make_folders(history_);
+      make_folders(history_.substr(0, history_.rfind('/')));
       read_history(history_.c_str());
     }
   }

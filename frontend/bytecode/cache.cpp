@@ -12,6 +12,7 @@
 
 #include "frontend/bytecode/format.h"
 #include "frontend/compile/compile.h"
+#include "runtime/support/file.h"
 
 namespace tfl {
 namespace {
@@ -26,17 +27,6 @@ uint64_t program_identity() {
   if (::stat("/proc/self/exe", &s) != 0) return 0;
   return static_cast<uint64_t>(s.st_size) * 1'000'003u ^ static_cast<uint64_t>(s.st_mtim.tv_sec) * 1'000'000'007u ^
          static_cast<uint64_t>(s.st_mtim.tv_nsec);
-}
-
-bool make_folders(const std::string& path) {
-  for (size_t at = 1; at != path.npos;) {
-    at = path.find('/', at + 1);
-    std::string part = path.substr(0, at);
-    struct stat s {};
-    if (::stat(part.c_str(), &s) == 0) continue;
-    if (::mkdir(part.c_str(), 0700) != 0 && ::stat(part.c_str(), &s) != 0) return false;
-  }
-  return true;
 }
 
 bool write_all(int fd, std::string_view data) {

@@ -14,6 +14,7 @@
 #include "frontend/builtins/file_access.h"
 #include "frontend/modules/native_module.h"
 #include "frontend/object/file.h"
+#include "runtime/support/file.h"
 
 extern char** environ;  // NOLINT: the C library's
 
@@ -125,13 +126,10 @@ Result<Value> os_mkdtemp(Interp& interp, Value* args) {
 Result<Value> os_read_dataset(Interp& interp, Value* args) {
   const std::string& path = text_of(args[0]);
   if (!path.ends_with("ubyte") && !path.ends_with("ubyte.gz")) return fail(ErrorKind::PermissionError, "not a file of a data set: '{}'", path);
-  std::FILE* f = std::fopen(path.c_str(), "rb");
-  if (!f) return Value::none();
   std::string data;
-  std::string chunk(size_t{1} << 16, 0);
-  size_t n;
-  while ((n = std::fread(chunk.data(), 1, chunk.size(), f)) > 0 && data.size() < (size_t{1} << 31)) data.append(chunk, 0, n);
-  std::fclose(f);
+  int error = read_whole_file(path, size_t{1} << 31, data);
+  if (error == EFBIG) return os_error(interp, error, path);
+  if (error) return Value::none();
   return interp.bytes(std::move(data));
 }
 

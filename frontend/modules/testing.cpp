@@ -14,6 +14,7 @@
 #include "frontend/compile/compile.h"
 #include "frontend/diagnostics/render.h"
 #include "frontend/modules/native_module.h"
+#include "runtime/support/file.h"
 
 namespace tfl {
 
@@ -58,13 +59,10 @@ Result<Value> testing_find(Interp& interp, Value* args) {
 /// load(path, name): (module, None), or (None, text of the errors found before running).
 Result<Value> testing_load(Interp& interp, Value* args) {
   const std::string& path = text_of(args[0]);
-  std::FILE* f = std::fopen(path.c_str(), "rb");
-  if (!f) return interp.tuple({Value::none(), interp.strf("cannot read {}: {}", path, std::strerror(errno))});
   std::string text;
-  char buffer[65536];
-  size_t n;
-  while ((n = std::fread(buffer, 1, sizeof buffer, f)) > 0 && text.size() <= kMaxSourceBytes) text.append(buffer, n);
-  std::fclose(f);
+  if (int error = read_whole_file(path, kMaxSourceBytes, text)) {
+    return interp.tuple({Value::none(), interp.strf("cannot read {}: {}", path, std::strerror(error))});
+  }
   auto source = std::make_shared<const Source>(path, std::move(text));
   CompileOptions options;
   options.rewrite_asserts = true;

@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 
 #include "frontend/compile/compile.h"
@@ -13,6 +12,7 @@
 #include "frontend/object/exception.h"
 #include "frontend/stdlib/embedded.h"
 #include "frontend/vm/operations.h"
+#include "runtime/support/file.h"
 
 namespace tfl {
 
@@ -54,14 +54,9 @@ bool is_folder(const std::string& path) {
 enum class ReadResult : uint8_t { Ok, Absent, Failed };
 
 ReadResult read_file(const std::string& path, std::string& text) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!file) return errno == ENOENT || errno == ENOTDIR ? ReadResult::Absent : ReadResult::Failed;
-  char buffer[16384];
-  while (size_t n = std::fread(buffer, 1, sizeof buffer, file.get())) {
-    text.append(buffer, n);
-    if (text.size() > kMaxSourceBytes) return ReadResult::Failed;
-  }
-  return std::ferror(file.get()) ? ReadResult::Failed : ReadResult::Ok;
+  int error = read_whole_file(path, kMaxSourceBytes, text);
+  if (error == ENOENT || error == ENOTDIR) return ReadResult::Absent;
+  return error ? ReadResult::Failed : ReadResult::Ok;
 }
 
 Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::string_view module, std::string hint = {}) {

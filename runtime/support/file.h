@@ -1,0 +1,15 @@
+// Files as a whole and the folders above them, for every layer. Which files a script may touch is not decided here.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace tfl {
+
+/// Appends the bytes of a file to `data`. 0, or the errno that says why not; EFBIG when there are more than `limit`.
+int read_whole_file(const std::string& path, size_t limit, std::string& data);
+
+/// Makes the folder `path` and those above it, for the user alone; true when it is there.
+bool make_folders(const std::string& path);
+
+}  // namespace tfl
