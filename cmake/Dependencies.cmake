@@ -5,6 +5,18 @@ find_package(Threads REQUIRED)
 set(ZLIB_USE_STATIC_LIBS ON)
 find_package(ZLIB REQUIRED)
 
+# Regular expressions, for tf.strings and the module re; PNG and JPEG, for tf.io.
+function(tfl_static_library name header library)
+  find_path(TFL_${name}_INCLUDE ${header} REQUIRED)
+  find_library(TFL_${name}_LIBRARY NAMES lib${library}.a ${library} REQUIRED)
+  add_library(tfl_${name} INTERFACE)
+  target_include_directories(tfl_${name} SYSTEM INTERFACE ${TFL_${name}_INCLUDE})
+  target_link_libraries(tfl_${name} INTERFACE ${TFL_${name}_LIBRARY})
+endfunction()
+tfl_static_library(pcre2 pcre2.h pcre2-8)
+tfl_static_library(png png.h png16)
+tfl_static_library(jpeg jpeglib.h jpeg)
+
 # Debian has {fmt} as a shared library only; it is small, so one file of ours compiles it in.
 find_path(TFL_FMT_INCLUDE fmt/format-inl.h REQUIRED)
 add_library(tfl_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt_library.cpp)

@@ -25,6 +25,9 @@ LIBRARIES = [
     ("libedit", re.compile(r"histedit\.h|editline/"), "cli/"),
     ("LLVM", re.compile(r"llvm(-c)?/"), "codegen/llvm/"),
     ("CUDA", re.compile(r"cuda"), "runtime/device/cuda/"),
+    ("PCRE2", re.compile(r"pcre2\.h"), "runtime/text/regex.cpp"),
+    ("libpng", re.compile(r"png\.h"), "runtime/files/"),
+    ("libjpeg", re.compile(r"jpeglib\.h"), "runtime/files/"),
     ("Catch2", re.compile(r"catch2/"), "tests/"),
 ]
 
