@@ -8,14 +8,36 @@
 #include "frontend/object/protocol.h"
 #include "runtime/ops/op.h"
 #include "runtime/text/array_text.h"
-#include "runtime/text/array_text.h"
 
 namespace tfl {
 
-/// Receives every tensor operation while one is installed (Interp::sink); null means: run it now.
+namespace ir {
+struct Node;
+struct Function;
+}  // namespace ir
+struct VariableObject;
+struct FunctionCall;
+
+/// How a variable is written.
+enum class Assignment : uint8_t { Set, Add, Subtract };
+
+/// Receives every tensor operation while one is installed (Interp::sink); null means: run it now. There are two kinds, which
+/// may stand one before the other (`next`; null again means eager execution): the sink that appends nodes to the graph being built
+/// (frontend/trace), and the sink of a gradient tape, which hands on what it is given and keeps a record (frontend/gradient).
 struct Sink {
+  Sink* next = nullptr;
   virtual ~Sink() = default;
+  /// True when operations become nodes, here or further on.
+  virtual bool building() const { return next && next->building(); }
   virtual Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) = 0;
+  /// The value of a variable as a tensor.
+  virtual Result<Value> read_variable(Interp&, VariableObject* v) = 0;
+  /// `value` is a tensor of the variable's type.
+  virtual Result<void> assign_variable(Interp&, VariableObject* v, Assignment how, const Value& value) = 0;
+  /// A control node (cond, while_loop, switch_case, array operations, host_call ...) was appended by the graph sink at the end of the chain.
+  virtual void node_made(Interp&, std::span<const Value> operands, ir::Node* node, std::span<const Value> results) = 0;
+  /// Calls a traced function: `operands` are tensors (eager or symbolic), variables, captures, in the order of its parameters.
+  virtual Result<void> call(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) = 0;
 };
 
 struct DTypeObject : Object {  // tf.float32, and np.dtype('float32') with `numpy` set
@@ -40,6 +62,15 @@ struct VariableObject : Object {
   int64_t id;        // creation order
   std::string shown_name() const { return name + ":0"; }
 };
+
+/// A value of a graph that is being built, seen as tf.Tensor by the script (an array or a resource: by the library alone). Made by
+/// frontend/trace/symbolic.h, which knows the rest of it.
+struct SymbolicObject : Object {
+  ir::Node* node;
+  uint32_t index;
+};
+/// Type of a symbolic tensor: dtype and static sizes (negative: unknown). Defined by frontend/trace.
+const TensorType& symbolic_type(const Value& symbolic);
 
 /// Where a variable's value is kept.
 inline VariableObject* variable_storage(VariableObject* v) { return v->source.is_empty() ? v : v->source.as<VariableObject>(); }

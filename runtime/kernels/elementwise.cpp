@@ -8,6 +8,7 @@
 #include "runtime/kernels/parallel.h"
 #include "runtime/kernels/walk.h"
 #include "runtime/math/half.h"
+#include "runtime/ops/op.h"
 
 namespace tfl {
 

@@ -7,9 +7,13 @@
 #include <span>
 
 #include "runtime/context.h"
-#include "runtime/ops/op.h"
+#include "runtime/ops/type_class.h"
 
 namespace tfl {
+
+// Declared here and not included: see type_class.h.
+enum class Op : uint16_t;
+class Tensor;
 
 inline constexpr int kElementwiseCount = 0
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) +1

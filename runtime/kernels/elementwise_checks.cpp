@@ -6,6 +6,7 @@
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/elementwise_checks.h"
 #include "runtime/kernels/walk.h"
+#include "runtime/ops/op.h"
 
 namespace tfl {
 

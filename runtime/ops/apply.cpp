@@ -147,6 +147,7 @@ Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor
 }
 
 Result<void> infer_structural(InferCall& call) {
+  if (is_control(call.op)) return fail(ErrorKind::InternalError, "operation {} runs in graphs only", op_info(call.op).name);
   TFL_TRY(check_operand_count(call.op, call.operands.size()));
   return kStructural[static_cast<int>(call.op) - kElementwiseCount].infer(call);
 }

@@ -13,12 +13,18 @@ constexpr OpInfo kOps[] = {
   {#name, #tf_name, OpKind::kind, min_operands, max_operands, results, TypeClass::any, ResultType::same},
 #include "ir/ops/structural.def"
 #undef TFL_OP
+#define TFL_CONTROL(name, tf_name, kind, min_operands, max_operands, results) \
+  {#name, #tf_name, OpKind::kind, min_operands, max_operands, results, TypeClass::any, ResultType::same},
+#include "ir/ops/control.def"
+#undef TFL_CONTROL
 };
 
 }  // namespace
 
 const OpInfo& op_info(Op op) { return kOps[static_cast<size_t>(op)]; }
 int op_count() { return static_cast<int>(sizeof kOps / sizeof kOps[0]); }
+
+bool is_control(Op op) { return op >= Op::parameter; }
 
 bool type_class_has(TypeClass types, DType dtype) {
   switch (types) {

@@ -6,6 +6,7 @@
 
 #include "runtime/context.h"
 #include "runtime/ops/attrs.h"
+#include "runtime/ops/type_class.h"
 #include "runtime/tensor/tensor.h"
 
 namespace tfl {
@@ -17,26 +18,12 @@ enum class Op : uint16_t {
 #define TFL_OP(name, tf_name, kind, min_operands, max_operands, results) name,
 #include "ir/ops/structural.def"
 #undef TFL_OP
+#define TFL_CONTROL(name, tf_name, kind, min_operands, max_operands, results) name,
+#include "ir/ops/control.def"
+#undef TFL_CONTROL
 };
 
 enum class OpKind : uint8_t { Elementwise, Reduce, Scan, View, Move, Contract, Gather, Create, Random, Check, Effect, Control, Text };
-
-/// Which element types an elementwise operation takes.
-enum class TypeClass : uint8_t {
-  any,                // every type, strings included
-  numeric,            // integers and floats
-  numeric_or_string,
-  floating,
-  single_or_double,   // floats that are no half types
-  integer,
-  signed_integer,
-  boolean,
-  real_signed,        // floats and signed integers
-  choice,             // a bool first, then two operands of one type, whichever
-};
-bool type_class_has(TypeClass types, DType dtype);
-/// The element type of an elementwise result.
-enum class ResultType : uint8_t { same, boolean, byte };
 
 struct OpInfo {
   std::string_view name;     // "matmul": script name, IR text, documentation
@@ -51,6 +38,8 @@ struct OpInfo {
 
 const OpInfo& op_info(Op op);
 int op_count();
+/// Rows of ir/ops/control.def: operations that only graphs have.
+bool is_control(Op op);
 
 using Tensors = SmallVec<Tensor, 2>;
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/kernels/elementwise.h"
+#include "runtime/ops/op.h"
 
 namespace math_kernels {
 

@@ -1,0 +1,34 @@
+// The reference evaluator: runs a graph node by node with the eager kernels. The oracle of every other way to run one; compiled code
+// must give the same bits. Values die after their last use, and an operation may take over the memory of one that dies with it.
+#pragma once
+
+#include "ir/datum.h"
+#include "ir/graph.h"
+
+namespace tfl::ir {
+
+/// What a running graph needs of the outside beyond its resources.
+struct Host {
+  virtual ~Host() = default;
+  virtual Result<void> print(std::string_view text, std::string_view stream) = 0;
+  virtual Result<Tensor> next_seed(int64_t op_seed) = 0;   // int64[2]
+  /// Called between nodes of long runs and once an iteration: Ctrl-C, timeout.
+  virtual Result<void> check_interrupt() = 0;
+};
+
+/// A function made ready to run: slots for values, last uses, constants. Made once a function, shared by its runs; thread-compatible.
+class Program {
+ public:
+  static Result<std::shared_ptr<const Program>> build(std::shared_ptr<const Function> f);
+  virtual ~Program() = default;
+  /// `inputs` are consumed. An error has been given its location: Failure's `location` names the node that failed.
+  virtual Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
+                           uint32_t* failed_location, const Locations** failed_in) const = 0;
+};
+
+/// Build and run once, for tests and tools.
+Result<void> evaluate(Context& context, Host& host, std::shared_ptr<const Function> f, std::span<Datum> inputs, std::vector<Datum>& outputs);
+
+inline constexpr int kMaxCallDepth = 1000;  // RecursionError beyond
+
+}  // namespace tfl::ir

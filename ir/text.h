@@ -1,0 +1,23 @@
+// The text form of a graph: printed canonically, parsed back to an equal graph. One line a node:
+//
+//   func @dense(%x: f32[?,784], %w: variable f32[784,10]) -> (f32[?,10]) {
+//     %0 = read_variable(%w) : f32[784,10]
+//     %1 = matmul(%x, %0) {transpose_a = false} : f32[?,10]  @ "model.tfl":7:12
+//     %2 = cond(%p, %1) : f32[?,10] then (%a: f32[?,10]) { ... yield %b } else (...) { ... }
+//     return %2
+//   }
+#pragma once
+
+#include "ir/graph.h"
+
+namespace tfl::ir {
+
+struct TextOptions {
+  bool locations = false;
+  bool names = false;  // TensorFlow-like node names and the user's variables
+};
+std::string to_text(const Function& f, const TextOptions& options = {});
+/// Parses one or more functions (a call names its callee). Errors carry line and column; nothing is trusted: verify() runs on it.
+Result<std::vector<std::shared_ptr<Function>>> parse_text(Context& context, std::string_view text, std::string_view file);
+
+}  // namespace tfl::ir
