@@ -81,6 +81,9 @@ struct Code : Object {
   /// Parameter counts, *args and **kwargs apart; `positional` includes the `positional_only` first ones.
   uint16_t positional_only = 0, positional = 0, keyword_only = 0;
   bool var_positional = false, var_keyword = false;
+  /// Made by AutoGraph; `helper`: part of the body of the function around it, whose name it has and in whose place tracebacks show it.
+  bool converted = false, helper = false;
+  mutable Value autograph;                // what AutoGraph made of it: a Code, None where it stays as it is; Empty: not asked yet
 
   InstructionSpan span_at(uint32_t instruction) const;
 };

@@ -91,6 +91,7 @@ Value FunctionCompiler::finish(Span span) {
   code->span = span;
   code->registers = code_.most;
   code->generator = scope_.generator;
+  code->helper = scope_.helper;
   code->class_body = scope_.kind == ScopeKind::Class;
   code->module_body = scope_.kind == ScopeKind::Module;
   code->instructions.shrink_to_fit();

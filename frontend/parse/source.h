@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "frontend/ast/ast.h"
 
 namespace tfl {
+
+struct ParseResult;
 
 struct Source {
   Source() = default;
@@ -22,6 +25,7 @@ struct Source {
   uint32_t first_line = 1;            // number of the first line: a REPL counts on
   bool ascii = true;                  // columns are bytes
   bool internal = false;              // part of the standard library: its frames do not show in tracebacks
+  mutable std::shared_ptr<const ParseResult> parsed;  // the tree, kept once AutoGraph has asked for it
 
   /// Line `number` (as spans count them) without its line end; empty when there is no such line.
   std::string_view line(uint32_t number) const;

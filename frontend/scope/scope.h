@@ -59,6 +59,7 @@ struct Scope {
   bool class_cell = false;           // a class whose methods use __class__ or super()
   bool has_annotations = false;      // module or class body: makes __annotations__
   bool star_import = false;
+  bool helper = false;               // AutoGraph's: it stands for a part of the function around it
   int iterable_depth = 0;            // while collecting: inside iterables of comprehensions
 
   bool is_function() const { return kind != ScopeKind::Module && kind != ScopeKind::Class; }

@@ -111,6 +111,7 @@ Failure unbound_cell(Interp& interp, Frame* f, uint32_t reg) {
   for (size_t i = 0; i < f->code->free_registers.size(); ++i) {
     if (f->code->free_registers[i] != reg) continue;
     Str* name = f->code->free_names[i];
+    if (f->code->helper) break;
     return name_error(interp, ErrorKind::NameError, name,
                       "cannot access free variable '" + name->text + "' where it is not associated with a value in enclosing scope");
   }

@@ -64,13 +64,28 @@ void append_repeats(std::string& out, int repeats) {
   out += "  [Previous line repeated " + std::to_string(more) + " more time" + (more == 1 ? "" : "s") + "]\n";
 }
 
-void append_frames(std::string& out, const Exception* e) {
-  const TraceEntry* before = nullptr;
-  int repeats = 0;
+/// The entries that a traceback shows, outermost first. AutoGraph's helpers stand in the place of the function they belong to.
+std::vector<const TraceEntry*> shown_entries(const Exception* e) {
+  std::vector<const TraceEntry*> shown;
   for (size_t i = e->trace.size(); i-- > 0;) {
     const TraceEntry& entry = e->trace[i];
     const Source* source = entry.code->source.get();
     if (source && source->internal) continue;
+    if (entry.code->helper && !shown.empty()) {
+      const Code* around = shown.back()->code;
+      if (around->converted && around->source == entry.code->source && around->name == entry.code->name) shown.pop_back();
+    }
+    shown.push_back(&entry);
+  }
+  return shown;
+}
+
+void append_frames(std::string& out, const Exception* e) {
+  const TraceEntry* before = nullptr;
+  int repeats = 0;
+  for (const TraceEntry* shown : shown_entries(e)) {
+    const TraceEntry& entry = *shown;
+    const Source* source = entry.code->source.get();
     bool same = before && before->code->source.get() == source && before->span.line == entry.span.line && before->code->name == entry.code->name;
     if (!same) {
       append_repeats(out, repeats);
