@@ -103,6 +103,8 @@ struct Effects {
 };
 Effects effects_of(const Node& node);
 
+/// The same attributes with another value of one.
+Attrs with_int(const Attrs& attrs, Attr name, int64_t value);
 /// Every node of a block, regions included, in program order.
 void walk(Block& block, const std::function<void(Node&)>& visit);
 void walk(const Block& block, const std::function<void(const Node&)>& visit);
@@ -113,6 +115,8 @@ void replace_uses(Block& block, Ref from, Ref to);
 void prune(Function& f, bool strict = false);
 /// A copy that shares nothing but constants, callees and locations.
 std::shared_ptr<Function> clone(const Function& f);
+/// A copy of a region for another owner, maybe in another function.
+std::unique_ptr<Block> clone_region(const Block& from, Node* owner, Function* function);
 /// Copies the nodes of `from` to the end of `to`; `arguments` take the place of from's parameters; gives from's results.
 std::vector<Ref> inline_block(const Block& from, Block& to, std::vector<Ref> arguments);
 

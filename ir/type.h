@@ -19,14 +19,20 @@ enum class TypeKind : uint8_t {
 struct Type {
   TypeKind kind = TypeKind::Tensor;
   TensorType tensor;
+  bool opaque = false;  // a resource that is no variable
   bool operator==(const Type&) const = default;
 
   static Type of(TensorType t) { return {TypeKind::Tensor, std::move(t)}; }
+  static Type array(TensorType element) { return {TypeKind::Array, std::move(element)}; }
+  static Type variable(TensorType value) { return {TypeKind::Resource, std::move(value)}; }
+  static Type resource() { return {TypeKind::Resource, {}, true}; }
   bool is_tensor() const { return kind == TypeKind::Tensor; }
 };
 
 /// True when every value of type `inner` is one of type `outer` (unknown sizes and ranks of `outer` accept any).
 bool is_subtype(const Type& inner, const Type& outer);
+/// True when some value may be of both types.
+bool may_overlap(const Type& a, const Type& b);
 /// The most specific type that holds the values of both; null-optional semantics: false when dtype or kind differ.
 bool join(const Type& a, const Type& b, Type& out);
 /// "f32[2,?,n]", "f32[...]" (no rank known), "array f32[2]", "variable f32[784,10]", "resource".
