@@ -17,6 +17,7 @@ struct Function;
 }  // namespace ir
 struct VariableObject;
 struct FunctionCall;
+struct Tracer;
 
 /// How a variable is written.
 enum class Assignment : uint8_t { Set, Add, Subtract };
@@ -69,6 +70,13 @@ struct SymbolicObject : Object {
   ir::Node* node;
   uint32_t index;
 };
+/// Bit of Counted::flags of a tensor that was made of a host value while a graph is built: a constant of the graph, not a tensor from outside.
+inline constexpr uint8_t kLiteral = 4;
+/// Marks it where one is built.
+inline Tensor literal(Interp& interp, Tensor t) {
+  if (interp.sink && interp.sink->building()) t.rep()->flags |= kLiteral;
+  return t;
+}
 /// Type of a symbolic tensor: dtype and static sizes (negative: unknown). Defined by frontend/trace.
 const TensorType& symbolic_type(const Value& symbolic);
 
@@ -101,6 +109,8 @@ struct TensorState {
   uint64_t seed = 0;           // tf.random.set_seed's
   bool seeded = false;
   uint64_t random_calls = 0;   // operations that drew from the global stream since then
+  std::string_view node_name;  // what the next node of a graph is called; empty: by its operation
+  std::shared_ptr<Tracer> tracer;  // makes graphs (frontend/trace); made with the first of them
 };
 void init_tensors(Interp&);
 
