@@ -67,6 +67,26 @@ void fill_builtins(Interp& interp, Module* module) {
     Type* type = interp.exception_type(kind);
     if (type->module == interp.sym.builtins) dict_set_str(names, type->name, Value::share(type));
   }
+  // Classes that nothing in C++ raises.
+  struct More {
+    const char* name;
+    ErrorKind base;
+  };
+  constexpr More kMore[] = {
+      {"FutureWarning", ErrorKind::Warning},   {"PendingDeprecationWarning", ErrorKind::Warning}, {"SyntaxWarning", ErrorKind::Warning},
+      {"ImportWarning", ErrorKind::Warning},   {"UnicodeWarning", ErrorKind::Warning},            {"BytesWarning", ErrorKind::Warning},
+      {"ResourceWarning", ErrorKind::Warning}, {"EncodingWarning", ErrorKind::Warning},           {"BlockingIOError", ErrorKind::OSError},
+      {"ConnectionError", ErrorKind::OSError}, {"InterruptedError", ErrorKind::OSError},          {"ChildProcessError", ErrorKind::OSError},
+      {"ProcessLookupError", ErrorKind::OSError},
+  };
+  auto add = [&](const char* name, Type* base) {
+    Type* type = interp.new_type(name, base, interp.dict(), "builtins");
+    dict_set_str(names, type->name, Value::share(type));
+    return type;
+  };
+  for (const More& m : kMore) add(m.name, interp.exception_type(m.base));
+  Type* connection = dict_get_str(names, interp.intern("ConnectionError")).as<Type>();
+  for (const char* name : {"BrokenPipeError", "ConnectionAbortedError", "ConnectionRefusedError", "ConnectionResetError"}) add(name, connection);
   Value os_error = Value::share(interp.exception_type(ErrorKind::OSError));
   dict_set_str(names, interp.intern("IOError"), os_error);
   dict_set_str(names, interp.intern("EnvironmentError"), os_error);

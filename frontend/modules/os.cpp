@@ -152,6 +152,7 @@ constexpr NativeDef kOs[] = {
 
 Result<void> init_os(Interp& interp, Module& module) {
   define_all(interp, module, kOs);
+  define(interp, module, "UnsupportedOperation", Value::share(interp.exception_type(ErrorKind::UnsupportedOperation)));
   return {};
 }
 
