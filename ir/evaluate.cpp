@@ -1,0 +1,329 @@
+// The reference evaluator: one loop over instructions. Frames are on the heap, so that neither loops nor calls recurse.
+#include "ir/evaluate.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "ir/array.h"
+#include "ir/program.h"
+#include "runtime/tensor/element.h"
+
+namespace tfl::ir {
+
+namespace {
+
+using namespace program;
+
+struct Object {
+  Array array;
+  std::shared_ptr<Resource> resource;
+};
+
+constexpr size_t kInlineFrame = 1024;
+
+// The slots of one running function.
+class Frame {
+ public:
+  // `room` is a piece of memory that serves when it is large enough.
+  Frame(const Code& code, void* room, size_t room_bytes) : code(code) {
+    size_t bytes = code.object_slots * sizeof(Object) + code.tensor_slots * sizeof(Tensor) + code.counters * sizeof(int64_t);
+    owned_ = bytes > room_bytes;
+    base_ = owned_ ? ::operator new(bytes) : room;
+    objects = static_cast<Object*>(base_);
+    tensors = reinterpret_cast<Tensor*>(objects + code.object_slots);
+    counters = reinterpret_cast<int64_t*>(tensors + code.tensor_slots);
+    for (uint32_t i = 0; i < code.object_slots; ++i) new (objects + i) Object();
+    for (uint32_t i = 0; i < code.tensor_slots; ++i) new (tensors + i) Tensor();
+  }
+  ~Frame() {
+    for (uint32_t i = 0; i < code.object_slots; ++i) objects[i].~Object();
+    for (uint32_t i = 0; i < code.tensor_slots; ++i) tensors[i].~Tensor();
+    if (owned_) ::operator delete(base_);
+  }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  const Code& code;
+  Object* objects;
+  Tensor* tensors;
+  int64_t* counters;
+  const Instruction* next = nullptr;
+
+ private:
+  bool owned_;
+  void* base_;
+};
+
+Tensor take(Frame& f, Place p) {
+  if (p & kConstant) return f.code.constants[p & kIndex];
+  Tensor& slot = f.tensors[p & kIndex];
+  if (p & kMove) return std::move(slot);
+  return slot;
+}
+Object take_object(Frame& f, Place p) {
+  Object& slot = f.objects[p & kIndex];
+  if (p & kMove) return std::move(slot);
+  return slot;
+}
+Datum take_datum(Frame& f, Place p) {
+  if (!(p & kObject)) return {take(f, p), {}, {}};
+  Object o = take_object(f, p);
+  return {{}, std::move(o.array), std::move(o.resource)};
+}
+void leave(Frame& f, Place p, Datum d) {
+  if (p == kDiscard) return;
+  if (p & kObject) f.objects[p & kIndex] = {std::move(d.array), std::move(d.resource)};
+  else f.tensors[p & kIndex] = std::move(d.tensor);
+}
+void leave(Frame& f, Place p, Tensor t) {
+  if (p != kDiscard) f.tensors[p & kIndex] = std::move(t);
+}
+
+// What a condition may be: a scalar, true unless it is zero or empty; anything else is true when it has elements.
+bool truth(const Tensor& t) {
+  if (t.rank() == 0) {
+    if (t.dtype() == DType::Bool) [[likely]]
+      return *t.data<uint8_t>() != 0;
+    if (t.dtype() == DType::String) return !t.data<std::string>()->empty();
+    return is_floating(t.dtype()) ? load_double(t.dtype(), t.raw()) != 0 : load_int(t.dtype(), t.raw()) != 0;
+  }
+  return t.size() != 0;
+}
+
+bool all_true(Context& context, const Tensor& t) {
+  if (t.rank() == 0) return *t.data<uint8_t>() != 0;
+  Result<Tensor> all = apply1(context, Op::reduce_all, {t});
+  return all.ok() && *all->data<uint8_t>() != 0;
+}
+
+std::string text_of(const Tensor& t) {
+  std::string out;
+  for (int64_t i = 0; t.contiguous() && i < t.size(); ++i) out += t.data<std::string>()[i];
+  return out;
+}
+
+class Machine {
+ public:
+  Machine(Context& context, Host& host, const std::vector<std::unique_ptr<Code>>& codes) : context_(context), host_(host), codes_(codes) {}
+
+  Result<void> run(std::span<Datum> inputs, std::vector<Datum>& outputs) {
+    alignas(16) std::byte room[kInlineFrame];
+    Frame first(*codes_[0], room, sizeof room);
+    const Code& code = first.code;
+    if (inputs.size() != code.params.size())
+      return fail(ErrorKind::InternalError, "function {} takes {} inputs and was given {}", code.function->name, code.params.size(), inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) leave(first, code.params[i], std::move(inputs[i]));
+    first.next = code.instructions.data();
+    return loop(first, outputs);
+  }
+
+  const Node* failed_node = nullptr;
+  const Function* failed_function = nullptr;
+
+ private:
+  Result<void> loop(Frame& first, std::vector<Datum>& outputs) {
+    std::vector<std::unique_ptr<Frame>> frames;  // of the calls in progress
+    Frame* f = &first;
+    for (;;) {
+      const Instruction& i = *f->next++;
+      const Place* sources = f->code.places.data() + i.sources;
+      const Place* results = f->code.places.data() + i.results;
+      Result<void> done;
+      switch (i.step) {
+        case Step::kernel: done = kernel(*f, i, sources, results); break;
+        case Step::control: done = control(*f, i, sources, results); break;
+        case Step::move: move(*f, i, sources, results); break;
+        case Step::release:
+          for (uint32_t k = 0; k < i.source_count; ++k) take_datum(*f, sources[k]);
+          break;
+        case Step::jump: f->next = f->code.instructions.data() + i.target; break;
+        case Step::branch:
+          if (!test(*f, sources[0])) f->next = f->code.instructions.data() + i.target;
+          break;
+        case Step::choose: {
+          Tensor index = take(*f, sources[0]);
+          int64_t at = load_int(index.dtype(), index.raw());
+          if (at < 0 || at >= i.target2) at = static_cast<int64_t>(i.target2) - 1;
+          f->next = f->code.instructions.data() + f->code.targets[i.target + static_cast<size_t>(at)];
+          break;
+        }
+        case Step::start_count: f->counters[i.target2] = 0; break;
+        case Step::count:
+          if (f->counters[i.target2]++ >= i.node->attrs.get_int(Attr::limit)) f->next = f->code.instructions.data() + i.target;
+          break;
+        case Step::back:
+          f->next = f->code.instructions.data() + i.target;
+          done = host_.check_interrupt();
+          break;
+        case Step::call: {
+          if (frames.size() >= static_cast<size_t>(kMaxCallDepth)) {
+            done = fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
+            break;
+          }
+          const Code& callee = *codes_[i.target];
+          auto frame = std::make_unique<Frame>(callee, nullptr, 0);
+          for (uint32_t k = 0; k < i.source_count; ++k) leave(*frame, callee.params[k], take_datum(*f, sources[k]));
+          frame->next = callee.instructions.data();
+          frames.push_back(std::move(frame));
+          f = frames.back().get();
+          done = host_.check_interrupt();
+          break;
+        }
+        case Step::finish: {
+          if (frames.empty()) {
+            outputs.reserve(outputs.size() + i.source_count);
+            for (uint32_t k = 0; k < i.source_count; ++k) outputs.push_back(take_datum(*f, sources[k]));
+            return {};
+          }
+          std::unique_ptr<Frame> callee = std::move(frames.back());
+          frames.pop_back();
+          f = frames.empty() ? &first : frames.back().get();
+          const Instruction& call = f->next[-1];
+          for (uint32_t k = 0; k < i.source_count; ++k) leave(*f, f->code.places[call.results + k], take_datum(*callee, sources[k]));
+          break;
+        }
+      }
+      if (!done) [[unlikely]] {
+        failed_node = i.node;
+        failed_function = f->code.function;
+        return done;
+      }
+    }
+  }
+
+  static bool test(Frame& f, Place p) {
+    if (p & kConstant) return truth(f.code.constants[p & kIndex]);
+    Tensor& slot = f.tensors[p & kIndex];
+    bool yes = truth(slot);
+    if (p & kMove) slot = Tensor();
+    return yes;
+  }
+
+  static void move(Frame& f, const Instruction& i, const Place* sources, const Place* results) {
+    if (i.source_count == 1 && !(sources[0] & kObject)) return leave(f, results[0], take(f, sources[0]));
+    SmallVec<Datum, 4> values;
+    for (uint32_t k = 0; k < i.source_count; ++k) values.push_back(take_datum(f, sources[k]));
+    for (uint32_t k = 0; k < i.source_count; ++k) leave(f, results[k], std::move(values[k]));
+  }
+
+  Result<void> kernel(Frame& f, const Instruction& i, const Place* sources, const Place* results) {
+    SmallVec<Tensor, 4> operands;
+    for (uint32_t k = 0; k < i.source_count; ++k) operands.push_back(take(f, sources[k]));
+    Tensors out;
+    TFL_TRY(apply_consuming(context_, i.node->op, operands, i.node->attrs, out));
+    if (out.size() < i.result_count) return fail(ErrorKind::InternalError, "operation {} gave {} results", op_info(i.node->op).name, out.size());
+    for (uint32_t k = 0; k < i.result_count; ++k) leave(f, results[k], std::move(out[k]));
+    return {};
+  }
+
+  Result<void> control(Frame& f, const Instruction& i, const Place* sources, const Place* results) {
+    const Node& n = *i.node;
+    switch (n.op) {
+      case Op::read_variable:
+      case Op::assign_variable:
+      case Op::is_initialized: return variable(f, n, sources, results);
+      case Op::print: {
+        std::string text = text_of(take(f, sources[0]));
+        const AttrValue* end = n.attrs.find(Attr::end);
+        text += end ? end->text : "\n";
+        return host_.print(text, n.attrs.get_text(Attr::stream));
+      }
+      case Op::check: {
+        Tensor condition = take(f, sources[0]);
+        if (all_true(context_, condition)) return {};
+        std::string text = i.source_count > 1 ? text_of(take(f, sources[1])) : std::string(n.attrs.get_text(Attr::text));
+        return fail(ErrorKind::InvalidArgumentError, std::move(text));
+      }
+      case Op::host_call: return host_call(f, i, sources, results);
+      case Op::next_seed:
+        leave(f, results[0], TFL_TRY(host_.next_seed(n.attrs.get_int(Attr::seed, -1))));
+        return {};
+      default: return array(f, i, sources, results);
+    }
+  }
+
+  Result<void> variable(Frame& f, const Node& n, const Place* sources, const Place* results) {
+    Object o = take_object(f, sources[0]);
+    auto* v = dynamic_cast<VariableResource*>(o.resource.get());
+    if (!v) return fail(ErrorKind::InternalError, "operation {} was given no variable", op_info(n.op).name);
+    if (n.op == Op::assign_variable) return v->assign(take(f, sources[1]));
+    if (n.op == Op::read_variable) {
+      leave(f, results[0], TFL_TRY(v->read()));
+      return {};
+    }
+    leave(f, results[0], TFL_TRY(scalar<uint8_t>(context_, DType::Bool, v->initialized() ? 1 : 0)));
+    return {};
+  }
+
+  Result<void> host_call(Frame& f, const Instruction& i, const Place* sources, const Place* results) {
+    Object o = take_object(f, sources[0]);
+    auto* callable = dynamic_cast<CallableResource*>(o.resource.get());
+    if (!callable) return fail(ErrorKind::InternalError, "a host call was given nothing callable");
+    std::vector<Datum> arguments, given;
+    for (uint32_t k = 1; k < i.source_count; ++k) arguments.push_back(take_datum(f, sources[k]));
+    TFL_TRY(callable->call(arguments, given));
+    if (given.size() != i.result_count)
+      return fail(ErrorKind::InternalError, "a host call gave {} results and not {}", given.size(), i.result_count);
+    for (uint32_t k = 0; k < i.result_count; ++k) leave(f, results[k], std::move(given[k]));
+    return {};
+  }
+
+  Result<void> array(Frame& f, const Instruction& i, const Place* sources, const Place* results) {
+    const Node& n = *i.node;
+    Array arrays[2];
+    size_t count = 0;
+    Tensors tensors;
+    for (uint32_t k = 0; k < i.source_count; ++k) {
+      if (!(sources[k] & kObject)) {
+        tensors.push_back(take(f, sources[k]));
+      } else if (count < 2) {
+        arrays[count] = take_object(f, sources[k]).array;
+        if (!arrays[count++]) return fail(ErrorKind::InternalError, "operation {} was given no array", op_info(n.op).name);
+      }
+    }
+    TFL_TRY(run_array(context_, n.op, n.attrs, n.types[0], arrays[0], arrays[1], tensors));
+    for (uint32_t k = 0; k < i.result_count; ++k) {
+      if (n.types[k].kind == TypeKind::Array) leave(f, results[k], Datum{{}, std::move(arrays[0]), {}});
+      else leave(f, results[k], std::move(tensors[0]));
+    }
+    return {};
+  }
+
+  Context& context_;
+  Host& host_;
+  const std::vector<std::unique_ptr<Code>>& codes_;
+};
+
+class CompiledProgram final : public Program {
+ public:
+  explicit CompiledProgram(std::shared_ptr<const Function> f) : function_(std::move(f)), codes_(compile(*function_)) {}
+
+  Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs, uint32_t* failed_location,
+                   const Locations** failed_in) const override {
+    Machine machine(context, host, codes_);
+    Result<void> done = machine.run(inputs, outputs);
+    if (!done) [[unlikely]] {
+      if (failed_location) *failed_location = machine.failed_node ? machine.failed_node->location : 0;
+      const Function* f = machine.failed_function ? machine.failed_function : function_.get();
+      if (failed_in) *failed_in = f->locations.get();
+    }
+    return done;
+  }
+
+ private:
+  std::shared_ptr<const Function> function_;
+  std::vector<std::unique_ptr<Code>> codes_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Program>> Program::build(std::shared_ptr<const Function> f) {
+  return std::shared_ptr<const Program>(std::make_shared<CompiledProgram>(std::move(f)));
+}
+
+Result<void> evaluate(Context& context, Host& host, std::shared_ptr<const Function> f, std::span<Datum> inputs, std::vector<Datum>& outputs) {
+  std::shared_ptr<const Program> program = TFL_TRY(Program::build(std::move(f)));
+  return program->run(context, host, inputs, outputs, nullptr, nullptr);
+}
+
+}  // namespace tfl::ir
