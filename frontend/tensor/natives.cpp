@@ -37,7 +37,9 @@ Result<Value> shape_operand(Interp& interp, const Value& v) {
     return Value::of(std::move(t));
   }
   bool wide = false;
-  auto look = [&](const Value& item) { wide |= item.is_int() && item.as_int() != static_cast<int32_t>(item.as_int()); };
+  auto look = [&](const Value& item) {
+    wide |= item.is_int() ? item.as_int() != static_cast<int32_t>(item.as_int()) : is_tensor_like(item) && dtype_of(interp, item) == DType::I64;
+  };
   if (v.is(Kind::List)) {
     for (const Value& item : v.as<List>()->items) look(item);
   } else if (v.is(Kind::Tuple)) {

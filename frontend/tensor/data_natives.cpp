@@ -1,0 +1,100 @@
+// The module `_data`: what tf.data needs done fast. Everything else about datasets is TFL source in stdlib/tensorflow/data.
+#include <utility>
+
+#include "frontend/modules/native_module.h"
+#include "frontend/tensor/tensor_api.h"
+#include "runtime/kernels/philox.h"
+
+namespace tfl {
+
+namespace {
+
+/// The words of TensorFlow's datasets: the seed is key and counter as it stands.
+class Words {
+ public:
+  Words(uint64_t seed, uint64_t seed2)
+      : philox_({0, 0, static_cast<uint32_t>(seed2), static_cast<uint32_t>(seed2 >> 32)}, {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}) {}
+
+  void skip(uint64_t words) {
+    philox_.skip(words / 4);
+    used_ = 4;
+    for (uint64_t i = 0; i < words % 4; ++i) next();
+  }
+  uint32_t next() {
+    if (used_ == 4) {
+      group_ = philox_.next();
+      used_ = 0;
+    }
+    return group_[used_++];
+  }
+
+ private:
+  Philox philox_;
+  Philox::Words group_{};
+  unsigned used_ = 4;
+};
+
+Result<Words> words_of(Interp& interp, const Value& seed, const Value& seed2) {
+  auto first = static_cast<uint64_t>(TFL_TRY(to_index(interp, seed)));
+  auto second = static_cast<uint64_t>(TFL_TRY(to_index(interp, seed2)));
+  return Words(first, second);
+}
+
+constexpr int64_t kMostWords = 1 << 16;
+
+/// words(seed, seed2, start, count): a list of 32-bit words from the place `start` of the stream.
+Result<Value> words(Interp& interp, Value* args) {
+  Words stream = TFL_TRY(words_of(interp, args[0], args[1]));
+  int64_t start = TFL_TRY(to_index(interp, args[2])), count = TFL_TRY(to_index(interp, args[3]));
+  if (start < 0 || count < 0 || count > kMostWords) return fail(ErrorKind::ValueError, "words: no such part of a stream");
+  stream.skip(static_cast<uint64_t>(start));
+  std::vector<Value> found;
+  found.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) found.push_back(Value::integer(stream.next()));
+  return interp.list(std::move(found));
+}
+
+/// shuffled(rows, buffer_size, seed, seed2): the order in which a buffer of that size gives out 0 ... rows-1. The buffer is filled
+/// first; each element taken leaves its place to the oldest one in the buffer, whose place the next row takes.
+Result<Value> shuffled(Interp& interp, Value* args) {
+  int64_t rows = TFL_TRY(to_index(interp, args[0])), size = TFL_TRY(to_index(interp, args[1]));
+  Words stream = TFL_TRY(words_of(interp, args[2], args[3]));
+  if (rows < 0 || size < 1) return fail(ErrorKind::ValueError, "shuffled: there must be rows and a buffer");
+  size = std::min(size, std::max<int64_t>(rows, 1));
+  Tensor order = TFL_TRY(Tensor::empty(interp.context, DType::I64, Dims{rows}));
+  Tensor buffer = TFL_TRY(Tensor::empty(interp.context, DType::I64, Dims{size}));
+  auto* out = order.data<int64_t>();
+  auto* held = buffer.data<int64_t>();
+  int64_t end = 0;
+  for (; end < size && end < rows; ++end) held[end] = end;
+  int64_t place = 0;  // start % size
+  for (int64_t start = 0; start < rows; ++start) {
+    int64_t index = place + static_cast<int64_t>(stream.next() % static_cast<uint64_t>(end - start));
+    if (index >= size) index -= size;
+    out[start] = std::exchange(held[index], held[place]);
+    if (end < rows) held[place] = end++;
+    if (++place == size) place = 0;
+  }
+  return Value::of(std::move(order));
+}
+
+/// global_seed(): what tf.random.set_seed was given, or None.
+Result<Value> global_seed(Interp& interp, Value*) {
+  const TensorState& state = *interp.tensors;
+  return state.seeded ? Value::integer(static_cast<int64_t>(state.seed)) : Value::none();
+}
+
+constexpr NativeDef kDefs[] = {
+    function("global_seed", "", global_seed),
+    function("words", "seed, seed2, start, count, /", words),
+    function("shuffled", "rows, buffer_size, seed, seed2, /", shuffled),
+};
+
+}  // namespace
+
+Result<void> init_data(Interp& interp, Module& module) {
+  define_all(interp, module, kDefs);
+  return {};
+}
+
+}  // namespace tfl
