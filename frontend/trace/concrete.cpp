@@ -1,0 +1,143 @@
+// Running traced functions: programs made on first use, values in and out, errors with the lines of the script.
+#include "frontend/trace/concrete.h"
+
+#include "frontend/object/native.h"
+#include "frontend/trace/resource.h"
+#include "frontend/trace/scope.h"
+
+namespace tfl {
+
+namespace {
+
+/// What a running graph asks of the interpreter.
+struct InterpHost final : ir::Host {
+  explicit InterpHost(Interp& i) : interp(i) {}
+  Result<void> print(std::string_view text, std::string_view stream) override {
+    if (stream == "stdout") {
+      interp.streams.out(text);
+    } else if (stream.empty() || stream == "stderr") {
+      interp.streams.err(text);
+    } else {
+      // Files are the library's: it knows what may be written.
+      TFL_TRY(interp.import_module("tensorflow._print"));
+      Value module = TFL_TRY(dict_get(interp, interp.modules.as<Dict>(), interp.str("tensorflow._print")));
+      Value writer = TFL_TRY(get_attr(interp, module, interp.intern("append_to_file")));
+      TFL_TRY(interp.call(writer, {interp.str(std::string(stream)), interp.str(std::string(text))}));
+    }
+    return {};
+  }
+  Result<Tensor> next_seed(int64_t op_seed) override {
+    TFL_TRY(interp.import_module("_tf"));
+    Value module = TFL_TRY(dict_get(interp, interp.modules.as<Dict>(), interp.str("_tf")));
+    Value next = TFL_TRY(get_attr(interp, module, interp.intern("_next_seed")));
+    Value pair = TFL_TRY(interp.call(next, {op_seed < 0 ? Value::none() : Value::integer(op_seed)}));
+    ToTensor wanted;
+    wanted.dtype = DType::I64;
+    return to_concrete(interp, pair, wanted);
+  }
+  Result<void> check_interrupt() override { return interp.check_interrupt(); }
+  Interp& interp;
+};
+
+void destroy_graph(Object* o) {
+  static_cast<TracedGraph*>(o)->~TracedGraph();
+  Heap::release(o, sizeof(TracedGraph));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ir::Program>> program_of(Interp& interp, const FunctionCall& call) {
+  if (!call.program) {
+    if (!call.prepared) {
+      std::shared_ptr<ir::Function> copy = ir::clone(*call.function);
+      ir::prune(*copy, interp.tensors->strict);
+      if (interp.tensors->prepare_graph) TFL_TRY(interp.tensors->prepare_graph(interp.context, *copy));
+      call.function->dropped = copy->dropped;
+      call.prepared = std::move(copy);
+    }
+    call.program = TFL_TRY(ir::Program::build(call.prepared));
+  }
+  return call.program;
+}
+
+Result<ir::Datum> datum_of(Interp& interp, const Value& v) {
+  ir::Datum d;
+  switch (v.kind()) {
+    case Kind::Tensor: d.tensor = v.tensor(); return d;
+    case Kind::Variable: d.resource = variable_resource(interp, variable_storage(v.as<VariableObject>())); return d;
+    case Kind::List: {
+      // An array: its tensors, None where none was written.
+      d.array = std::make_shared<ir::ArrayContent>();
+      for (const Value& item : v.as<List>()->items) {
+        if (item.is_tensor()) {
+          d.array->element = TensorType{item.tensor_rep()->dtype, true, Dims(item.tensor().dims())};
+          d.array->items.push_back(item.tensor());
+        } else {
+          d.array->items.emplace_back();
+        }
+      }
+      d.array->grows = true;
+      return d;
+    }
+    case Kind::Symbolic: return out_of_scope(interp, symbolic(v), current_scope(interp));
+    default: break;
+  }
+  if (v.is_object() && is_resource_value(interp, v)) {
+    d.resource = callable_resource(interp, v);
+    return d;
+  }
+  d.tensor = TFL_TRY(to_concrete(interp, v));
+  return d;
+}
+
+Value value_of(Interp& interp, ir::Datum& d, const ir::Type*) {
+  if (d.array) {
+    std::vector<Value> items;
+    for (const Tensor& t : d.array->items) items.push_back(t ? Value::of(t) : Value::none());
+    return interp.list(std::move(items));
+  }
+  if (!d.tensor) return Value::none();
+  return Value::of(std::move(d.tensor));
+}
+
+Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  SmallVec<ir::Datum, 8> inputs;
+  for (const Value& v : operands) inputs.push_back(v.is_tensor() ? ir::Datum{v.tensor(), nullptr, nullptr} : TFL_TRY(datum_of(interp, v)));
+  std::vector<ir::Datum> outputs;
+  InterpHost host(interp);
+  uint32_t location = 0;
+  const ir::Locations* locations = nullptr;
+  Nesting nesting(interp);
+  if (!nesting.ok()) return too_deep(" while calling a traced function");
+  auto done = program.run(interp.context, host, {inputs.data(), inputs.size()}, outputs, &location, &locations);
+  if (!done) {
+    if (locations && location) add_location_trace(interp, done.error(), *locations, location);
+    return done.failure();
+  }
+  for (ir::Datum& d : outputs) results.push_back(value_of(interp, d, nullptr));
+  return {};
+}
+
+Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  std::shared_ptr<const ir::Program> program = call.program;
+  if (!program) program = TFL_TRY(program_of(interp, call));
+  return run_graph(interp, *program, operands, results);
+}
+
+Result<void> call_function(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  if (interp.sink) return interp.sink->call(interp, call, operands, results);
+  return run_call(interp, call, operands, results);
+}
+
+Value traced_graph(Interp& interp, std::shared_ptr<ir::Function> function, size_t arguments, std::vector<Value> captures) {
+  TracedGraph* g = interp.allocate<TracedGraph>(interp.types.graph_function);
+  g->call.function = std::move(function);
+  g->call.arguments = arguments;
+  g->call.captures = std::move(captures);
+  return Value::adopt(g);
+}
+
+extern const Slots traced_graph_slots;
+const Slots traced_graph_slots = {.kind = Kind::Native, .destroy = destroy_graph};
+
+}  // namespace tfl

@@ -1,0 +1,45 @@
+// A traced function: its graph, what it captured, and how it is run. This header must not know about scripts' signatures.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "frontend/tensor/tensor_api.h"
+#include "ir/evaluate.h"
+#include "ir/graph.h"
+
+namespace tfl {
+
+
+struct FunctionCall {
+  std::shared_ptr<ir::Function> function;   // as traced: what gradients are derived from and what the script sees as its graph
+  size_t arguments = 0;                     // parameters that are arguments; the rest stand for captures
+  std::vector<Value> captures;              // tensors (eager or of an outer function), variables, resources
+  mutable std::shared_ptr<ir::Function> prepared;  // pruned and optimised
+  mutable std::shared_ptr<const ir::Program> program;
+};
+
+/// The program of a traced function, made on first use.
+Result<std::shared_ptr<const ir::Program>> program_of(Interp&, const FunctionCall& call);
+/// Runs it now: `operands` are eager values, one for each parameter. Arrays come back as lists of tensors.
+Result<void> run_call(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results);
+/// Runs any graph in the same way; errors get the lines of the script.
+Result<void> run_graph(Interp&, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results);
+/// Through the sink where one is installed, else run_call.
+Result<void> call_function(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results);
+
+/// A host value as a graph's input.
+Result<ir::Datum> datum_of(Interp&, const Value& v);
+Value value_of(Interp&, ir::Datum& d, const ir::Type* type);
+
+/// Object behind `_graph.Graph`: a finished traced function.
+struct TracedGraph : Object {
+  FunctionCall call;
+  std::vector<Value> outputs;   // symbolic results, for display
+  std::vector<Value> inputs;    // symbolic parameters
+  std::shared_ptr<void> scope;  // keeps their nodes alive
+};
+/// The object of a finished graph, for functions made by other means than tracing (gradients).
+Value traced_graph(Interp&, std::shared_ptr<ir::Function> function, size_t arguments, std::vector<Value> captures);
+
+}  // namespace tfl

@@ -1,0 +1,148 @@
+// `_graph.Dispatcher`, the native part of tf.function objects: a call whose arguments look like those of an earlier one finds its
+// trace here; the library (stdlib/tensorflow/_function.tfl) decides about every other call.
+#include <list>
+#include <unordered_map>
+
+#include "frontend/object/native.h"
+#include "frontend/trace/concrete.h"
+#include "frontend/trace/keys.h"
+#include "frontend/trace/scope.h"
+
+namespace tfl {
+
+namespace {
+
+constexpr size_t kMostEntries = 1000;  // ways of calling that one function remembers
+
+struct Entry {
+  Value graph;                  // TracedGraph
+  Value outputs;                // the structure of the result; symbolic values stand for tensors
+  std::vector<uint32_t> order;  // which leaf of the call is each argument
+  bool straight = true;         // they are in order
+  bool single = false;          // the result is one tensor
+  std::vector<Value> pins;
+  std::list<const std::string*>::iterator use;
+};
+
+struct Dispatcher : Object {
+  std::unordered_map<std::string, Entry> entries;
+  std::list<const std::string*> uses;  // least recently used first
+};
+
+Dispatcher* self_of(const Value& v) { return v.as<Dispatcher>(); }
+
+Result<Value> construct_dispatcher(Interp& interp, Type* type, CallArgs&) { return Value::adopt(interp.allocate<Dispatcher>(type)); }
+
+void destroy_dispatcher(Object* o) {
+  static_cast<Dispatcher*>(o)->~Dispatcher();
+  Heap::release(o, sizeof(Dispatcher));
+}
+
+Result<ArgumentKey> key_of_call(Interp& interp, const CallArgs& args) {
+  ArgumentKey key;
+  key.exact.reserve(128);
+  key.exact.push_back(static_cast<char>(args.count));
+  for (uint32_t i = 0; i < args.count; ++i) TFL_TRY(add_to_key(interp, key, args.values[i]));
+  for (size_t i = 0; i < args.keywords.size(); ++i) {
+    key.exact.push_back('=');
+    key.exact += args.keywords[i]->text;
+    key.exact.push_back('\0');
+    TFL_TRY(add_to_key(interp, key, args.values[args.count + i]));
+  }
+  return key;
+}
+
+Result<Value> execute(Interp& interp, const Value& graph, const Value& outputs, bool single, std::span<const Value> arguments) {
+  const FunctionCall& call = graph.as<TracedGraph>()->call;
+  SmallVec<Value, 8> operands;
+  for (const Value& v : arguments) {
+    if (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar)) operands.push_back(TFL_TRY(to_tensor(interp, v)));
+    else operands.push_back(v);
+  }
+  for (const Value& v : call.captures) operands.push_back(v);
+  SmallVec<Value, 2> results;
+  TFL_TRY(call_function(interp, call, {operands.data(), operands.size()}, results));
+  if (single) return std::move(results[0]);
+  if (outputs.is_none()) return Value::none();
+  size_t at = 0;
+  return replace_leaves(interp, outputs, {results.data(), results.size()}, at);
+}
+
+Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args) {
+  Dispatcher* d = self_of(self);
+  Tracer& tracer = tracer_of(interp);
+  ArgumentKey key;
+  if (!tracer.run_eagerly) {
+    key = TFL_TRY(key_of_call(interp, args));
+    auto found = d->entries.find(key.exact);
+    if (found != d->entries.end()) [[likely]] {
+      Entry& e = found->second;
+      d->uses.splice(d->uses.end(), d->uses, e.use);
+      Value graph = e.graph, outputs = e.outputs;
+      if (e.straight) return execute(interp, graph, outputs, e.single, key.leaves);
+      std::vector<Value> arguments;
+      for (uint32_t i : e.order) arguments.push_back(key.leaves[i]);
+      return execute(interp, graph, outputs, e.single, arguments);
+    }
+  }
+  // The library decides: (graph, arguments, structure of the result, may be remembered), or (None, result).
+  Value positional = interp.tuple({args.values, args.count});
+  Value named = interp.dict();
+  for (size_t i = 0; i < args.keywords.size(); ++i) dict_set_str(named.as<Dict>(), args.keywords[i], args.values[args.count + i]);
+  Value answer = TFL_TRY(interp.call_method(self, interp.intern("_decide"), {positional, named}));
+  auto* t = answer.as<Tuple>();
+  if (!answer.is(Kind::Tuple) || t->size < 2) return fail(ErrorKind::InternalError, "_decide gave no tuple");
+  if (t->items[0].is_none()) return t->items[1];
+  std::vector<Value> arguments = TFL_TRY(to_vector(interp, t->items[1]));
+  Value outputs = t->items[2];
+  bool single = outputs.is(Kind::Symbolic);
+  if (key.lasting && t->items[3].as_bool()) {
+    Entry e;
+    e.graph = t->items[0];
+    e.outputs = outputs;
+    e.single = single;
+    e.pins = key.pins;
+    bool all = true;
+    for (size_t i = 0; i < arguments.size() && all; ++i) {
+      size_t at = 0;
+      while (at < key.leaves.size() && !key.leaves[at].identical(arguments[i])) ++at;
+      all = at < key.leaves.size();
+      e.order.push_back(static_cast<uint32_t>(at));
+      e.straight &= at == i;
+    }
+    e.straight &= arguments.size() == key.leaves.size();
+    if (all) {
+      auto [place, fresh] = d->entries.insert_or_assign(key.exact, std::move(e));
+      if (fresh) place->second.use = d->uses.insert(d->uses.end(), &place->first);
+      else {
+        d->uses.remove(&place->first);
+        place->second.use = d->uses.insert(d->uses.end(), &place->first);
+      }
+      if (d->entries.size() > kMostEntries) {
+        std::string oldest = *d->uses.front();
+        d->uses.pop_front();
+        d->entries.erase(oldest);
+      }
+    }
+  }
+  return execute(interp, t->items[0], outputs, single, arguments);
+}
+
+/// forget(): every remembered call is decided anew.
+Result<Value> forget(Interp&, Value* args) {
+  self_of(args[0])->uses.clear();
+  self_of(args[0])->entries.clear();
+  return Value::none();
+}
+
+constexpr NativeDef kMethods[] = {method("_forget", "self", forget)};
+
+}  // namespace
+
+extern const Slots dispatcher_slots;
+const Slots dispatcher_slots = {
+    .kind = Kind::Native, .destroy = destroy_dispatcher, .construct = construct_dispatcher, .call = call_dispatcher, .has_dict = true};
+
+std::span<const NativeDef> dispatcher_methods() { return kMethods; }
+
+}  // namespace tfl

@@ -1,0 +1,25 @@
+// Keys of traces: what of a call's arguments decides which trace serves it, and the tensors among them. This header must not know
+// how traces are kept.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/tensor/tensor_api.h"
+
+namespace tfl {
+
+struct ArgumentKey {
+  std::string exact;               // everything: structure, host values, element types, shapes
+  std::vector<Value> leaves;       // tensors, arrays, variables: the inputs of the graph, in order
+  std::vector<Value> pins;         // objects of the key that must live as long as it
+  std::vector<VariableObject*> variables;
+  bool shapes = true;              // false: `exact` leaves shapes out
+  bool lasting = true;             // false: the key says too little to be remembered without asking the library again
+};
+
+Result<void> add_to_key(Interp&, ArgumentKey& key, const Value& v, int depth = 0);
+/// A copy of `v` in which `replacements` stand for the leaves, in the order add_to_key finds them.
+Result<Value> replace_leaves(Interp&, const Value& v, std::span<const Value> replacements, size_t& at, int depth = 0);
+
+}  // namespace tfl

@@ -1,0 +1,423 @@
+// The module `_graph`: graphs under construction, for the library's control flow, AutoGraph's operators and tf.function.
+//
+//   building() -> bool; is_symbolic(v)
+//   r = Region(name)                     a closed block under construction inside the current one; outer values are captured by themselves
+//   x = r.add_input(like, shape=None, name=None)   a parameter with the type of the tensor or TensorSpec `like` (shape: overrides it)
+//   r.enter() / r.exit()                 make it the place where operations go / go back to the outer one (use try/finally)
+//   cond(pred, then_region, then_outputs, else_region, else_outputs, name) -> list of results in the current scope
+//   switch(index, regions, outputs_lists, name) -> list
+//   while_loop(initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations, name) -> list
+//   host_call(callable, operands, output_specs, name) -> list: calls `callable` with eager tensors each time the graph runs
+//   apply(op, operands, attributes, name) -> list: any row of ir/ops by name; attributes {name: int, float, bool, str, dtype, list}
+//   constant(value, name), known(v) -> eager tensor or None
+//   Trace(name): a function being traced: Region's methods, add_variable(like), add_resource(), allow_variables(values),
+//     finish(outputs) -> Graph
+//   suspend() / resume(state)            eager execution inside a trace (tf.init_scope)
+//   key(values, shapes) -> (bytes, leaves); replace(structure, leaves) -> structure
+//   run(graph, operands) -> list; graph_nodes(graph), graph_text(graph), ...
+#include "frontend/bytecode/code.h"
+#include "frontend/modules/native_module.h"
+#include "frontend/object/signature.h"
+#include "frontend/tensor/shape.h"
+#include "frontend/trace/concrete.h"
+#include "frontend/trace/keys.h"
+#include "frontend/trace/region.h"
+#include "ir/text.h"
+
+namespace tfl {
+
+namespace {
+
+Result<Value> building(Interp& interp, Value*) { return Value::boolean(current_scope(interp) != nullptr); }
+Result<Value> is_symbolic(Interp&, Value* args) { return Value::boolean(args[0].is(Kind::Symbolic)); }
+
+Result<Value> trace(Interp& interp, Value* args) {
+  return region_value(interp, begin_function(interp, args[0].is_str() ? text_of(args[0]) : std::string("function")), "");
+}
+
+Result<Value> constant(Interp& interp, Value* args) {
+  ToTensor wanted;
+  if (!args[2].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[2]));
+  Value v = TFL_TRY(to_tensor(interp, args[0], wanted));
+  if (!v.is_tensor() || !current_scope(interp)) return v;
+  return symbolic_constant(interp, v.tensor(), args[1].is_str() ? std::string_view(text_of(args[1])) : "Const");
+}
+
+Result<Value> known(Interp& interp, Value* args) {
+  Tensor t = known_value(interp, args[0]);
+  return t ? Value::of(std::move(t)) : Value::none();
+}
+
+Result<Op> op_named(const Value& v) {
+  for (int i = 0; v.is_str() && i < op_count(); ++i) {
+    if (op_info(static_cast<Op>(i)).name == text_of(v)) return static_cast<Op>(i);
+  }
+  return fail(ErrorKind::ValueError, "there is no operation of that name");
+}
+
+Result<void> set_attribute(Interp& interp, Attrs& attrs, Attr name, const Value& v) {
+  if (v.is_bool()) attrs.set_bool(name, v.as_bool());
+  else if (v.is_int()) attrs.set_int(name, v.as_int());
+  else if (v.is_float()) attrs.set_float(name, v.as_float());
+  else if (v.is_str()) attrs.set_text(name, text_of(v));
+  else if (v.is(Kind::DType)) attrs.set_dtype(name, v.as<DTypeObject>()->dtype);
+  else if (v.is(Kind::Shape)) {
+    if (v.as<ShapeObject>()->ranked) attrs.set_ints(name, v.as<ShapeObject>()->dims);
+  } else if (!v.is_none()) {
+    attrs.set_ints(name, TFL_TRY(to_dims(interp, v, true)));
+  }
+  return {};
+}
+
+Result<Attrs> attributes(Interp& interp, const Value& v) {
+  Attrs attrs;
+  if (!v.is(Kind::Dict)) return attrs;
+  for (const Dict::Entry& e : v.as<Dict>()->entries) {
+    if (!e.key.is_str()) continue;
+    int at = 0;
+    while (attr_name(static_cast<Attr>(at)) != text_of(e.key)) {
+      if (++at > static_cast<int>(Attr::size) + 64) return fail(ErrorKind::ValueError, "there is no attribute '{}'", text_of(e.key));
+    }
+    TFL_TRY(set_attribute(interp, attrs, static_cast<Attr>(at), e.value));
+  }
+  return attrs;
+}
+
+Result<Value> list_of(Interp& interp, ir::Node* node, std::span<const Value> operands) {
+  SmallVec<Value, 2> results;
+  results_of(interp, node, results);
+  if (interp.sink) interp.sink->node_made(interp, operands, node, results);
+  return interp.list(std::vector<Value>(results.begin(), results.end()));
+}
+
+Result<void> need_graph(Interp& interp) {
+  if (current_scope(interp)) return {};
+  return fail(ErrorKind::RuntimeError, "no graph is being built");
+}
+
+/// Operands of control nodes: tensors, arrays and resources as they are, host values as constants.
+Result<std::vector<Value>> operands_of(Interp& interp, const Value& v, bool resource_first) {
+  std::vector<Value> operands = TFL_TRY(to_vector(interp, v));
+  for (size_t i = resource_first ? 1 : 0; i < operands.size(); ++i) {
+    if (!operands[i].is(Kind::Symbolic) && !operands[i].is(Kind::Variable)) operands[i] = TFL_TRY(to_tensor(interp, operands[i]));
+  }
+  return operands;
+}
+
+Result<Value> apply_any(Interp& interp, Value* args) {
+  TFL_TRY(need_graph(interp));
+  Op op = TFL_TRY(op_named(args[0]));
+  std::vector<Value> operands = TFL_TRY(operands_of(interp, args[1], false));
+  Attrs attrs = TFL_TRY(attributes(interp, args[2]));
+  if (!is_control(op)) {
+    SmallVec<Value, 2> results;
+    TFL_TRY(apply_op(interp, op, operands, attrs, results));
+    return interp.list(std::vector<Value>(results.begin(), results.end()));
+  }
+  ir::Node* node = TFL_TRY(append_node(interp, op, operands, attrs, {}, nullptr, args[3].is_str() ? std::string_view(text_of(args[3])) : std::string_view()));
+  return list_of(interp, node, operands);
+}
+
+Result<Value> host_call(Interp& interp, Value* args) {
+  TFL_TRY(need_graph(interp));
+  std::vector<Value> operands = {args[0]};
+  for (const Value& v : TFL_TRY(to_vector(interp, args[1]))) operands.push_back(v.is(Kind::Symbolic) ? v : TFL_TRY(to_tensor(interp, v)));
+  std::vector<ir::Type> types;
+  for (const Value& spec : TFL_TRY(to_vector(interp, args[2]))) {
+    Value shape = TFL_TRY(find_attr(interp, spec, interp.intern("shape")));
+    Value dtype = TFL_TRY(find_attr(interp, spec, interp.intern("dtype")));
+    TensorType t;
+    t.ranked = false;
+    if (dtype.is_empty() || spec.is(Kind::DType)) dtype = spec;
+    t.dtype = TFL_TRY(to_dtype(interp, dtype));
+    if (shape.is(Kind::Shape) && shape.as<ShapeObject>()->ranked) {
+      t.ranked = true;
+      t.dims = shape.as<ShapeObject>()->dims;
+    }
+    types.push_back(ir::Type::of(std::move(t)));
+  }
+  ir::Node* node = TFL_TRY(append_node(interp, Op::host_call, operands, Attrs(), {}, nullptr, args[3].is_str() ? std::string_view(text_of(args[3])) : "EagerPyFunc"));
+  node->types = std::move(types);
+  return list_of(interp, node, operands);
+}
+
+// ------------------------------------------------------------------------------------------------------ eager inside a trace
+
+Result<Value> suspend(Interp& interp, Value*) {
+  // A region object keeps what resume() puts back.
+  Tracer& tracer = tracer_of(interp);
+  Value state = region_value(interp, nullptr, "");
+  auto* r = state.as<RegionObject>();
+  r->saved_sink = interp.sink;
+  r->saved_scope = tracer.scope;
+  r->saved_names = interp.tensors->name_scope;
+  interp.sink = nullptr;
+  tracer.scope = nullptr;
+  interp.tensors->name_scope.clear();
+  return state;
+}
+
+Result<Value> resume(Interp& interp, Value* args) {
+  auto* r = args[0].as<RegionObject>();
+  interp.sink = r->saved_sink;
+  tracer_of(interp).scope = std::move(r->saved_scope);
+  interp.tensors->name_scope = std::move(r->saved_names);
+  return Value::none();
+}
+
+Result<Value> run_eagerly(Interp& interp, Value* args) {
+  tracer_of(interp).run_eagerly = TFL_TRY(truth(interp, args[0]));
+  return Value::none();
+}
+
+Result<Value> scope_name(Interp& interp, Value*) {
+  Scope* s = current_scope(interp);
+  return s ? interp.str(s->root()->name) : Value::none();
+}
+
+Result<Value> next_number(Interp& interp, Value*) { return Value::integer(static_cast<int64_t>(tracer_of(interp).next_function++)); }
+
+// -------------------------------------------------------------------------------------------------------------------- keys
+
+/// key(values, shapes=True) -> (bytes, leaves, lasting)
+Result<Value> key_of(Interp& interp, Value* args) {
+  ArgumentKey key;
+  key.shapes = TFL_TRY(truth(interp, args[1]));
+  TFL_TRY(add_to_key(interp, key, args[0]));
+  return interp.tuple({interp.bytes(std::move(key.exact)), interp.list(std::move(key.leaves)), interp.list(std::move(key.pins)), Value::boolean(key.lasting)});
+}
+
+Result<Value> replace(Interp& interp, Value* args) {
+  std::vector<Value> leaves = TFL_TRY(to_vector(interp, args[1]));
+  size_t at = 0;
+  return replace_leaves(interp, args[0], leaves, at);
+}
+
+/// parameters(f) -> [(name, kind, default or Ellipsis, annotation or None)], None when f says nothing about them.
+Result<Value> parameters(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Function)) return Value::none();
+  auto* f = args[0].as<Function>();
+  const Code* code = f->code.as<Code>();
+  std::vector<Value> list;
+  size_t defaults = f->defaults.is(Kind::Tuple) ? static_cast<size_t>(f->defaults.as<Tuple>()->size) : 0;
+  auto annotation = [&](Str* name) { return f->annotations.is(Kind::Dict) ? dict_get_str(f->annotations.as<Dict>(), name) : Value(); };
+  auto add = [&](Str* name, std::string_view kind, Value value) {
+    Value note = annotation(name);
+    list.push_back(interp.tuple({interp.str(name), interp.str(std::string(kind)), value.is_empty() ? interp.ellipsis : value, note.is_empty() ? Value::none() : note}));
+  };
+  for (size_t i = 0; i < code->params.size(); ++i) {
+    Str* name = code->params[i].name;
+    if (i < code->positional) {
+      Value value;
+      if (i + defaults >= code->positional) value = f->defaults.as<Tuple>()->items[i + defaults - code->positional];
+      add(name, i < code->positional_only ? "POSITIONAL_ONLY" : "POSITIONAL_OR_KEYWORD", value);
+    } else if (i < size_t{code->positional} + code->keyword_only) {
+      Value value = f->kw_defaults.is(Kind::Dict) ? dict_get_str(f->kw_defaults.as<Dict>(), name) : Value();
+      add(name, "KEYWORD_ONLY", value);
+    } else if (code->var_positional && i == size_t{code->positional} + code->keyword_only) {
+      add(name, "VAR_POSITIONAL", Value());
+    } else {
+      add(name, "VAR_KEYWORD", Value());
+    }
+  }
+  return interp.list(std::move(list));
+}
+
+// ------------------------------------------------------------------------------------------------------------------ graphs
+
+Result<TracedGraph*> graph_argument(Interp& interp, const Value& v) {
+  if (v.is_object() && !v.is_tensor() && v.object()->type == interp.types.graph_function) return v.as<TracedGraph>();
+  return fail(ErrorKind::TypeError, "a traced graph is needed, not '{}'", interp.type_name(v));
+}
+
+/// run(graph, operands) -> list of results
+Result<Value> run(Interp& interp, Value* args) {
+  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
+  std::vector<Value> operands;
+  for (const Value& v : TFL_TRY(to_vector(interp, args[1]))) {
+    operands.push_back(v.is(Kind::Variable) || v.is(Kind::Symbolic) || v.is_tensor() ? v : TFL_TRY(to_tensor(interp, v)));
+  }
+  operands.insert(operands.end(), g->call.captures.begin(), g->call.captures.end());
+  SmallVec<Value, 2> results;
+  TFL_TRY(call_function(interp, g->call, operands, results));
+  return interp.list(std::vector<Value>(results.begin(), results.end()));
+}
+
+Result<Value> graph_inputs(Interp& interp, Value* args) { return interp.list(TFL_TRY(graph_argument(interp, args[0]))->inputs); }
+Result<Value> graph_outputs(Interp& interp, Value* args) { return interp.list(TFL_TRY(graph_argument(interp, args[0]))->outputs); }
+Result<Value> graph_captures(Interp& interp, Value* args) { return interp.list(TFL_TRY(graph_argument(interp, args[0]))->call.captures); }
+
+Result<Value> graph_text(Interp& interp, Value* args) {
+  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
+  ir::TextOptions options;
+  options.names = TFL_TRY(truth(interp, args[2]));
+  if (TFL_TRY(truth(interp, args[1]))) {
+    TFL_TRY(program_of(interp, g->call));
+    return interp.str(ir::to_text(*g->call.prepared, options));
+  }
+  return interp.str(ir::to_text(*g->call.function, options));
+}
+
+Result<Value> graph_dropped(Interp& interp, Value* args) {
+  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
+  TFL_TRY(program_of(interp, g->call));
+  std::vector<Value> lines;
+  for (const std::string& s : g->call.function->dropped) lines.push_back(interp.str(s));
+  return interp.list(std::move(lines));
+}
+
+std::string tf_op(const ir::Node& n) {
+  if (n.op == Op::matmul && !n.types.empty() && n.types[0].tensor.ranked && n.types[0].tensor.dims.size() == 2) return "MatMul";
+  if (n.op == Op::parameter && n.types[0].kind == ir::TypeKind::Resource) return "Placeholder";
+  return std::string(op_info(n.op).tf_name);
+}
+
+std::string input_text(const ir::Ref& r) {
+  return r.index == 0 ? r.node->name : r.node->name + ":" + std::to_string(r.index);
+}
+
+/// One node as (name, op, inputs, {attribute: value}, types, constant or None, variable)
+Value node_value(Interp& interp, const ir::Node& n) {
+  std::vector<Value> inputs, types;
+  for (const ir::Ref& r : n.operands) inputs.push_back(interp.str(input_text(r)));
+  for (const ir::Type& t : n.types) {
+    types.push_back(interp.tuple({dtype_value(interp, t.tensor.dtype), t.tensor.ranked ? shape_value(interp, [&] {
+                                    Dims dims = t.tensor.dims;
+                                    for (int64_t& d : dims) d = d < 0 ? -1 : d;
+                                    return dims;
+                                  }())
+                                                                                      : unknown_shape_value(interp),
+                                  interp.str(t.kind == ir::TypeKind::Tensor ? "tensor" : t.kind == ir::TypeKind::Array ? "array" : "resource")}));
+  }
+  Value attrs = interp.dict();
+  for (const AttrValue& a : n.attrs.items()) {
+    Value v;
+    switch (a.kind) {
+      case AttrValue::Kind::Int: v = Value::integer(a.integer); break;
+      case AttrValue::Kind::Bool: v = Value::boolean(a.integer != 0); break;
+      case AttrValue::Kind::Float: v = Value::real(a.real); break;
+      case AttrValue::Kind::Type: v = dtype_value(interp, a.dtype); break;
+      case AttrValue::Kind::Text: v = interp.str(a.text); break;
+      case AttrValue::Kind::Ints: v = shape_value(interp, a.ints); break;
+    }
+    dict_set_str(attrs.as<Dict>(), interp.intern(attr_name(a.name)), v);
+  }
+  return interp.tuple({interp.str(n.name), interp.str(tf_op(n)), interp.list(std::move(inputs)), attrs, interp.list(std::move(types)),
+                       n.constant ? Value::of(n.constant) : Value::none(), interp.str(n.variable), Value::integer(static_cast<int64_t>(n.regions.size())),
+                       interp.str(n.target() ? n.target()->name : std::string()), interp.str(std::string(op_info(n.op).name))});
+}
+
+void add_nodes(Interp& interp, std::vector<Value>& list, const ir::Block& block, bool deep) {
+  for (const auto& p : block.params) list.push_back(node_value(interp, *p));
+  for (const auto& n : block.nodes) {
+    list.push_back(node_value(interp, *n));
+    if (!deep) continue;
+    for (const auto& region : n->regions) add_nodes(interp, list, *region, true);
+  }
+}
+
+/// graph_nodes(graph, deep, prepared)
+Result<Value> graph_nodes(Interp& interp, Value* args) {
+  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
+  std::vector<Value> list;
+  const ir::Function* f = g->call.function.get();
+  if (TFL_TRY(truth(interp, args[2]))) {
+    TFL_TRY(program_of(interp, g->call));
+    f = g->call.prepared.get();
+  }
+  add_nodes(interp, list, f->body, TFL_TRY(truth(interp, args[1])));
+  return interp.list(std::move(list));
+}
+
+/// node_of(symbolic) -> (node, the scope's name, number of the scope)
+Result<Value> node_of(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "a symbolic tensor is needed");
+  SymbolicValue* s = symbolic(args[0]);
+  return interp.tuple({node_value(interp, *s->node), interp.str(s->scope->name), Value::integer(static_cast<int64_t>(s->scope->id))});
+}
+/// scope_nodes(symbolic) -> the nodes of the scope it lives in
+Result<Value> scope_nodes(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "a symbolic tensor is needed");
+  std::vector<Value> list;
+  add_nodes(interp, list, *symbolic(args[0])->node->block, false);
+  return interp.list(std::move(list));
+}
+/// operand_values(symbolic) -> the symbolic values its node uses
+Result<Value> operand_values(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "a symbolic tensor is needed");
+  SymbolicValue* s = symbolic(args[0]);
+  std::vector<Value> list;
+  for (const ir::Ref& r : s->node->operands) list.push_back(symbolic_value(interp, s->scope, r));
+  return interp.list(std::move(list));
+}
+Result<Value> result_values(Interp& interp, Value* args) {
+  SymbolicValue* s = symbolic(args[0]);
+  std::vector<Value> list;
+  for (uint32_t i = 0; i < s->node->types.size(); ++i) list.push_back(symbolic_value(interp, s->scope, {s->node, i}));
+  return interp.list(std::move(list));
+}
+
+/// array_spec(symbolic array) -> (dtype, shape of an element)
+Result<Value> array_spec(Interp& interp, Value* args) {
+  const TensorType& t = symbolic_type(args[0]);
+  return interp.tuple({dtype_value(interp, t.dtype), t.ranked ? shape_value(interp, t.dims) : unknown_shape_value(interp)});
+}
+
+/// name_next(name): what the next node is called; "" or None leaves it to the operation.
+Result<Value> name_next(Interp& interp, Value* args) {
+  interp.tensors->node_name = args[0].is_str() && current_scope(interp) ? std::string_view(interp.intern(text_of(args[0]))->text) : std::string_view();
+  return Value::none();
+}
+
+constexpr NativeDef kDefs[] = {
+    function("building", "", building),
+    function("is_symbolic", "v", is_symbolic),
+    function("Trace", "name", trace),
+    function("constant", "value, name='Const', dtype=None", constant),
+    function("known", "v", known),
+    function("cond", "pred, then_region, then_outputs, else_region, else_outputs, name=None", region_cond),
+    function("switch", "index, regions, outputs, name=None", region_switch),
+    function("while_loop", "initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations=None, name=None", region_while),
+    function("host_call", "callable, operands, output_specs, name=None", host_call),
+    function("apply", "op, operands, attributes=None, name=None", apply_any),
+    function("suspend", "", suspend),
+    function("resume", "state", resume),
+    function("run_eagerly", "on", run_eagerly),
+    function("scope_name", "", scope_name),
+    function("next_number", "", next_number),
+    function("key", "values, shapes=True", key_of),
+    function("replace", "structure, leaves", replace),
+    function("parameters", "f", parameters),
+    function("run", "graph, operands", run),
+    function("graph_inputs", "graph", graph_inputs),
+    function("graph_outputs", "graph", graph_outputs),
+    function("graph_captures", "graph", graph_captures),
+    function("graph_text", "graph, prepared=False, names=False", graph_text),
+    function("graph_dropped", "graph", graph_dropped),
+    function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
+    function("node_of", "v", node_of),
+    function("scope_nodes", "v", scope_nodes),
+    function("operand_values", "v", operand_values),
+    function("result_values", "v", result_values),
+    function("array_spec", "v", array_spec),
+    function("name_next", "name", name_next),
+};
+
+constexpr NativeDef kGraphMethods[] = {
+    getter("inputs", graph_inputs),
+    getter("outputs", graph_outputs),
+    getter("captures", graph_captures),
+};
+
+}  // namespace
+
+std::span<const NativeDef> traced_graph_methods() { return kGraphMethods; }
+
+Result<void> init_graph(Interp& interp, Module& module) {
+  define_all(interp, module, kDefs);
+  define(interp, module, "Region", Value::share(interp.types.graph_region));
+  define(interp, module, "Dispatcher", Value::share(interp.types.graph_dispatcher));
+  return {};
+}
+
+}  // namespace tfl

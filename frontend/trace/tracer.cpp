@@ -1,0 +1,273 @@
+// The sink that makes nodes: operands come in, the node is appended, its results become symbolic values.
+#include "frontend/trace/concrete.h"
+#include "frontend/trace/resource.h"
+#include "frontend/trace/scope.h"
+
+namespace tfl {
+
+namespace {
+
+constexpr int64_t kLargestCopied = 128;  // elements of an integer tensor from outside that becomes a constant
+
+uint64_t value_key(const SymbolicObject* s) { return reinterpret_cast<uintptr_t>(s->node) ^ static_cast<uint64_t>(s->index) << 48; }
+
+ir::Type variable_type(const VariableObject* v) {
+  ir::Type type;
+  type.kind = ir::TypeKind::Resource;
+  type.tensor.dtype = v->dtype;
+  type.tensor.ranked = v->shape_ranked;
+  type.tensor.dims = v->shape;
+  return type;
+}
+
+/// Integers, bools and text decide shapes and branches: the graph should know them. Floats may be what a gradient is asked for.
+bool copied(const TensorRep* t) { return (t->flags & kLiteral) || (!is_floating(t->dtype) && t->size <= kLargestCopied); }
+
+ir::Ref constant_in(Interp& interp, Scope& scope, const Tensor& t, std::string_view name) {
+  auto found = scope.constants.find(t.rep());
+  if (found != scope.constants.end()) return found->second;
+  ir::Ref ref = ir::append_constant(*scope.block, t);
+  ref.node->name = unique_name(interp, scope, name);
+  ref.node->location = current_location(interp, scope);
+  scope.constants.emplace(t.rep(), ref);
+  return ref;
+}
+
+ir::Ref capture(Scope& scope, const Value& outside, ir::Type type, std::string name) {
+  ir::Ref param = scope.block->add_param(std::move(type), std::move(name));
+  scope.captures.push_back(outside);
+  scope.capture_params.push_back(param);
+  return param;
+}
+
+Result<ir::Ref> import_symbolic(Interp& interp, Scope& scope, const Value& v) {
+  SymbolicValue* s = symbolic(v);
+  if (s->scope.get() == &scope) {
+    if (!scope.open) return out_of_scope(interp, s, &scope);
+    return ref_of(v);
+  }
+  if (!s->scope->open || !Scope::reaches(&scope, s->scope.get())) return out_of_scope(interp, s, &scope);
+  if (s->node->op == Op::constant && copied(s->node->constant.rep())) return constant_in(interp, scope, s->node->constant, s->node->name);
+  uint64_t key = value_key(s);
+  auto found = scope.captured_values.find(key);
+  if (found != scope.captured_values.end()) return found->second;
+  ir::Ref param = capture(scope, v, s->ir_type(), unique_name(interp, scope, s->node->name));
+  scope.captured_values.emplace(key, param);
+  return param;
+}
+
+}  // namespace
+
+Tracer& tracer_of(Interp& interp) {
+  auto& t = interp.tensors->tracer;
+  if (!t) t = std::make_shared<Tracer>();
+  return *t;
+}
+
+Scope* current_scope(Interp& interp) {
+  if (!interp.sink || !interp.sink->building()) return nullptr;
+  return tracer_of(interp).scope.get();
+}
+
+Result<ir::Ref> import_value(Interp& interp, const Value& v) {
+  Scope* scope = tracer_of(interp).scope.get();
+  if (!scope) {
+    if (v.is(Kind::Symbolic)) return out_of_scope(interp, symbolic(v), nullptr);
+    return fail(ErrorKind::RuntimeError, "there is no graph to build");
+  }
+  return import_into(interp, *scope, v);
+}
+
+Result<ir::Ref> import_into(Interp& interp, Scope& scope, const Value& v) {
+  switch (v.kind()) {
+    case Kind::Symbolic: return import_symbolic(interp, scope, v);
+    case Kind::Tensor: {
+      if (copied(v.tensor_rep())) return constant_in(interp, scope, v.tensor(), "Const");
+      auto found = scope.captured.find(v.counted());
+      if (found != scope.captured.end()) return found->second;
+      Tensor t = v.tensor();
+      ir::Ref param = capture(scope, v, ir::Type::of({t.dtype(), true, Dims(t.dims())}), unique_name(interp, scope, "placeholder"));
+      scope.captured.emplace(v.counted(), param);
+      return param;
+    }
+    case Kind::Variable: {
+      VariableObject* storage = variable_storage(v.as<VariableObject>());
+      auto found = scope.captured.find(storage);
+      if (found != scope.captured.end()) return found->second;
+      ir::Ref param = capture(scope, Value::share(storage), variable_type(storage), unique_name(interp, scope, storage->name));
+      scope.captured.emplace(storage, param);
+      return param;
+    }
+    case Kind::NdArray: case Kind::NumPyScalar: {
+      Value t = TFL_TRY(to_tensor(interp, v));
+      return constant_in(interp, scope, t.tensor(), "Const");
+    }
+    default: break;
+  }
+  if (v.is_object() && is_resource_value(interp, v)) {
+    auto found = scope.captured.find(v.counted());
+    if (found != scope.captured.end()) return found->second;
+    ir::Type type;
+    type.kind = ir::TypeKind::Resource;
+    type.opaque = true;
+    ir::Ref param = capture(scope, v, type, unique_name(interp, scope, "resource"));
+    scope.captured.emplace(v.counted(), param);
+    return param;
+  }
+  Value t = TFL_TRY(to_tensor(interp, v));
+  return import_into(interp, scope, t);
+}
+
+Value symbolic_value(Interp& interp, const std::shared_ptr<Scope>& scope, ir::Ref ref) {
+  SymbolicValue* s = interp.allocate<SymbolicValue>(interp.types.symbolic);
+  s->node = ref.node;
+  s->index = ref.index;
+  s->scope = scope;
+  return Value::adopt(s);
+}
+
+ir::Ref ref_of(const Value& v) { return {v.as<SymbolicObject>()->node, v.as<SymbolicObject>()->index}; }
+
+const TensorType& symbolic_type(const Value& v) { return symbolic(v)->ir_type().tensor; }
+
+Result<ir::Node*> append_node(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
+                              std::shared_ptr<ir::Function> callee, std::string_view name) {
+  Scope* scope = tracer_of(interp).scope.get();
+  // The name belongs to this node, not to those of its operands.
+  if (name.empty()) name = interp.tensors->node_name;
+  interp.tensors->node_name = {};
+  if (name.empty()) name = default_name(op);
+  std::string full(name);
+  std::vector<ir::Ref> refs;
+  refs.reserve(operands.size());
+  for (const Value& v : operands) {
+    if (v.is_tensor() && (v.tensor_rep()->flags & kLiteral)) {
+      std::string inner = op_info(op).kind == OpKind::Elementwise && operands.size() == 2 ? full + (&v == operands.data() ? "/x" : "/y") : full + "/Const";
+      refs.push_back(constant_in(interp, *scope, v.tensor(), inner));
+    } else {
+      refs.push_back(TFL_TRY(import_into(interp, *scope, v)));
+    }
+  }
+  if (!scope->open) return fail(ErrorKind::RuntimeError, "the graph of '{}' is finished", scope->name);
+  ir::Node* node = TFL_TRY(ir::append(interp.context, *scope->block, op, std::move(refs), attrs, std::move(regions), std::move(callee)));
+  node->name = unique_name(interp, *scope, full);
+  node->location = current_location(interp, *scope);
+  return node;
+}
+
+void results_of(Interp& interp, ir::Node* node, SmallVec<Value, 2>& results) {
+  const std::shared_ptr<Scope>& scope = tracer_of(interp).scope;
+  for (uint32_t i = 0; i < node->types.size(); ++i) results.push_back(symbolic_value(interp, scope, {node, i}));
+}
+
+Value symbolic_constant(Interp& interp, Tensor t, std::string_view name) {
+  const std::shared_ptr<Scope>& scope = tracer_of(interp).scope;
+  if (!interp.tensors->node_name.empty()) name = interp.tensors->node_name;
+  std::string full(name);
+  interp.tensors->node_name = {};
+  ir::Ref ref = ir::append_constant(*scope->block, std::move(t));
+  ref.node->name = unique_name(interp, *scope, full);
+  ref.node->location = current_location(interp, *scope);
+  return symbolic_value(interp, scope, ref);
+}
+
+Value shown_value(Interp& interp, Value v, std::string_view name) {
+  if (!v.is_tensor() || !current_scope(interp)) return v;
+  if (!(v.tensor_rep()->flags & kLiteral)) return v;
+  Tensor t = v.tensor();
+  return symbolic_constant(interp, std::move(t), name);
+}
+
+// -------------------------------------------------------------------------------------------------------------- the sink
+
+Result<void> Tracer::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) {
+  auto node = append_node(interp, op, operands, attrs);
+  if (!node) {
+    // What shapes alone decide fails while tracing with the class that TensorFlow's shape functions give.
+    if (node.error().kind == ErrorKind::InvalidArgumentError && !node.error().payload) {
+      std::string& text = node.error().message;
+      size_t at = text.rfind(" [Op:");
+      if (at != std::string::npos) text.resize(at);
+      node.error().kind = ErrorKind::ValueError;
+    }
+    return node.failure();
+  }
+  results_of(interp, *node, results);
+  return {};
+}
+
+Result<Value> Tracer::read_variable(Interp& interp, VariableObject* v) {
+  Value variable = Value::share(variable_storage(v));
+  std::string kept(interp.tensors->node_name);
+  interp.tensors->node_name = {};
+  ir::Node* node = TFL_TRY(append_node(interp, Op::read_variable, std::span<const Value>(&variable, 1), Attrs(), {}, nullptr, "ReadVariableOp"));
+  node->variable = v->name;
+  if (!kept.empty()) interp.tensors->node_name = interp.intern(kept)->text;
+  return symbolic_value(interp, scope, {node, 0});
+}
+
+Result<void> Tracer::assign_variable(Interp& interp, VariableObject* v, Assignment how, const Value& value) {
+  Value operands[2] = {Value::share(variable_storage(v)), value};
+  if (how != Assignment::Set) {
+    Value now = TFL_TRY(read_variable(interp, v));
+    Value sum[2] = {now, value};
+    SmallVec<Value, 2> results;
+    TFL_TRY(apply(interp, how == Assignment::Add ? Op::add : Op::subtract, sum, Attrs(), results));
+    operands[1] = results[0];
+  }
+  std::string_view name = how == Assignment::Set ? "AssignVariableOp" : how == Assignment::Add ? "AssignAddVariableOp" : "AssignSubVariableOp";
+  TFL_TRY(append_node(interp, Op::assign_variable, operands, Attrs(), {}, nullptr, name));
+  return {};
+}
+
+void Tracer::node_made(Interp&, std::span<const Value>, ir::Node*, std::span<const Value>) {}
+
+Result<void> Tracer::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  ir::Node* node = TFL_TRY(append_node(interp, Op::call, operands, Attrs(), {}, call.function, "StatefulPartitionedCall"));
+  results_of(interp, node, results);
+  return {};
+}
+
+// ------------------------------------------------------------------------------------------------------------------ scopes
+
+std::shared_ptr<Scope> begin_function(Interp& interp, std::string name) {
+  Tracer& tracer = tracer_of(interp);
+  auto scope = std::make_shared<Scope>();
+  scope->outer = current_scope(interp) ? tracer.scope : nullptr;
+  scope->function = std::make_shared<ir::Function>();
+  scope->function->name = name;
+  scope->block = &scope->function->body;
+  scope->name = std::move(name);
+  scope->is_function = true;
+  scope->id = ++tracer.next_id;
+  scope->root_frame = interp.frame;
+  return scope;
+}
+
+std::shared_ptr<Scope> begin_region(Interp& interp, std::string name) {
+  Tracer& tracer = tracer_of(interp);
+  auto scope = std::make_shared<Scope>();
+  scope->outer = tracer.scope;
+  scope->function = tracer.scope->function;
+  scope->region = std::make_unique<ir::Block>();
+  scope->region->function = scope->function.get();
+  scope->block = scope->region.get();
+  scope->name = std::move(name);
+  scope->id = ++tracer.next_id;
+  return scope;
+}
+
+Value add_input(Interp& interp, const std::shared_ptr<Scope>& scope, ir::Type type, std::string_view name) {
+  ir::Ref param = scope->block->add_param(std::move(type), unique_name(interp, *scope, name.empty() ? "placeholder" : name));
+  Value v = symbolic_value(interp, scope, param);
+  scope->inputs.push_back(v);
+  return v;
+}
+
+Tensor known_value(Interp& interp, const Value& v) {
+  if (v.is_tensor()) return v.tensor();
+  if (!v.is(Kind::Symbolic) || !symbolic(v)->scope->open) return {};
+  return ir::static_value(interp.context, ref_of(v));
+}
+
+}  // namespace tfl
