@@ -35,5 +35,6 @@ std::span<const NativeDef> reduce_natives();
 std::span<const NativeDef> text_natives();
 std::span<const NativeDef> linalg_natives();
 std::span<const NativeDef> random_natives();
+std::span<const NativeDef> window_natives();
 
 }  // namespace tfl

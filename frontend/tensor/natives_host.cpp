@@ -19,7 +19,7 @@ Result<Value> is_tensor(Interp&, Value* args) {
   return Value::boolean(args[0].is_tensor() || args[0].is(Kind::Symbolic) || args[0].is(Kind::Variable));
 }
 Result<Value> is_symbolic(Interp&, Value* args) { return Value::boolean(args[0].is(Kind::Symbolic)); }
-Result<Value> is_tracing(Interp& interp, Value*) { return Value::boolean(interp.sink != nullptr); }
+Result<Value> is_tracing(Interp& interp, Value*) { return Value::boolean(interp.sink && interp.sink->building()); }
 
 Result<Value> as_dtype(Interp& interp, Value* args) { return dtype_value(interp, TFL_TRY(to_dtype(interp, args[0]))); }
 
@@ -184,7 +184,7 @@ Result<Value> reference_to(Interp& interp, Value* args) {
 }
 
 Result<void> init_tf(Interp& interp, Module& module) {
-  for (std::span<const NativeDef> table : {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(), linalg_natives(),
+  for (std::span<const NativeDef> table : {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(), linalg_natives(), window_natives(),
                                            random_natives(),
                                            std::span<const NativeDef>(kDefs)}) {
     define_all(interp, module, table);

@@ -87,7 +87,7 @@ void pack_rows(int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_k, 
 // A product with one column is one with one row of the transposed operands: tiles are wide, not tall.
 template <class T>
 Product<T> turned(const Product<T>& p) {
-  if (p.n != 1 || p.m == 1 || p.c_row != 1) return p;
+  if (p.n != 1 || p.m == 1 || p.c_row != 1 || p.source) return p;
   return {1, p.m, p.k, p.b, p.b_col, p.b_k, p.a, p.a_k, p.a_row, p.c, p.m};
 }
 
@@ -99,6 +99,7 @@ bool is_dots(const Product<T>& p) {
 
 template <class T>
 bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
+  if (p.source) return false;
   if (is_dots(p)) return true;
   if (p.b_col != 1 || !(tiles.masked || p.n % tiles.lanes == 0)) return false;
   if (p.m <= tiles.max_rows[tiles.max_vectors - 1]) return true;  // every element is used once
@@ -106,6 +107,7 @@ bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
 }
 template <class T>
 bool reads_a_in_place(const Product<T>& p) {
+  if (p.pack_a) return false;
   return p.n <= 64 || (p.a_k == 1 && p.k <= kProductBlock && p.a_row % 256 != 0) || p.m * p.k <= 16384;
 }
 
@@ -227,6 +229,13 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
       if (interrupted(context)) return;
       each(panels.count, [&](int64_t j) {
         int64_t first = panels.start(j) * tiles.lanes, width = panels.size(j) * tiles.lanes;
+        if (p.pack_b) {
+          int64_t columns = std::min(width, n - first);
+          T* to = packed_b + first * k;
+          p.pack_b(p.source, p0, k, n0 + first, columns, to, width);
+          for (int64_t i = 0; columns < width && i < k; ++i) std::fill(to + i * width + columns, to + (i + 1) * width, T(0));
+          return;
+        }
         pack_panel(tiles, k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k,
                    p.b_col, packed_b + first * k);
       });
@@ -234,13 +243,17 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
         if (interrupted(context)) return;
         int64_t block = task / groups.count, group = task % groups.count;
         int64_t row = rows.start(block) * height, count = std::min(rows.size(block) * height, p.m - row);
-        const T* a = p.a + row * p.a_row + p0 * p.a_k;
+        const T* a = p.pack_a ? nullptr : p.a + row * p.a_row + p0 * p.a_k;
         int64_t a_row = p.a_row, a_k = p.a_k;
         int place = -1;
         if (!a_in_place) {
           place = places.take();
           T* copy = packed_a + place * (std::min(p.m, kBlockRows) * kRowStride);
-          pack_rows(count, k, a, a_row, a_k, copy);
+          if (p.pack_a) {
+            p.pack_a(p.source, row, count, p0, k, copy, kRowStride);
+          } else {
+            pack_rows(count, k, a, a_row, a_k, copy);
+          }
           a = copy;
           a_row = kRowStride;
           a_k = 1;
