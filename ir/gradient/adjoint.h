@@ -1,0 +1,156 @@
+// Reverse-mode differentiation, told apart from where it happens. A rule (rules.h) says for one operation what the gradients of its
+// operands are; it reads forward values and puts the operations it needs through an Adjoint. The gradient tape has one
+// (frontend/gradient), and so have regions and functions of a graph (block_adjoint.h): the rules are the same, hence the bits.
+// This header must not know about tapes, blocks or host values.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+
+#include "ir/graph.h"
+
+namespace tfl::gradient {
+
+/// A value on the gradient's side, numbered by its Adjoint.
+using V = uint32_t;
+inline constexpr V kNone = ~V{0};
+
+class Adjoint {
+ public:
+  virtual ~Adjoint() = default;
+  virtual Context& context() = 0;
+
+  // The gradient's side. A failed emission makes everything after it do nothing; see failed().
+  virtual Result<void> apply(Op op, std::span<const V> operands, const Attrs& attrs, SmallVec<V, 2>& results) = 0;
+  /// Control flow with closed regions over `operands`.
+  virtual Result<void> apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
+                                  std::shared_ptr<ir::Function> callee, std::vector<V>& results) = 0;
+  virtual V constant(Tensor value) = 0;
+  virtual const ir::Type& type(V v) = 0;
+  virtual Tensor static_value(V v) = 0;  // empty: not known
+
+  // The forward side.
+  /// A forward value, readable on the gradient's side: kept, passed in, or computed again.
+  virtual Result<V> forward(ir::Ref value) = 0;
+  /// `op` (shape, array_size) of a forward value, as a value of the forward side.
+  virtual Result<ir::Ref> derive(Op op, ir::Ref value) = 0;
+
+  // Stacks: what an iteration pushes, the gradient of that iteration pops; nested regions thread them through. For each one that the
+  // gradient of `node` needs: open it (the stack as it is before `node`), extend the node, tell which of its results is the stack
+  // after it and get the stack as the node's gradient finds it, and at last tell what that gradient left of it.
+  virtual Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) = 0;
+  virtual Result<V> enter_stack(ir::Ref before, ir::Ref after) = 0;
+  virtual void leave_stack(ir::Ref before, V rest) = 0;
+
+  bool failed() const { return failure_ != nullptr; }
+  Failure take_failure() { return Failure{std::move(failure_)}; }
+  void fail_with(Failure f) {
+    if (!failure_) failure_ = std::move(f.error);
+  }
+
+ private:
+  std::unique_ptr<Error> failure_;
+};
+
+/// A value in a formula: `g * x`, `exp(x)`. A literal becomes a constant of the type of what it meets. An empty one (not present, or
+/// after a failure) makes every operation on it empty.
+class X {
+ public:
+  X() = default;
+  X(double literal) : literal_(literal), is_literal_(true) {}  // NOLINT: formulas mix both
+  X(Adjoint* a, V v) : a_(a), v_(v) {}
+
+  V id() const { return v_; }
+  Adjoint* adjoint() const { return a_; }
+  bool is_literal() const { return is_literal_; }
+  double literal() const { return literal_; }
+  explicit operator bool() const { return v_ != kNone; }
+  const TensorType& type() const { return a_->type(v_).tensor; }
+  DType dtype() const { return type().dtype; }
+
+ private:
+  Adjoint* a_ = nullptr;
+  V v_ = kNone;
+  double literal_ = 0;
+  bool is_literal_ = false;
+};
+
+/// One operation; operands that are literals take the element type of the others. Empty when any operand is.
+X emit(Op op, std::initializer_list<X> operands, const Attrs& attrs = {});
+std::vector<X> emit_many(Op op, std::span<const X> operands, const Attrs& attrs = {});
+/// An int32 or int64 vector, or a scalar.
+X int_vector(Adjoint& a, std::span<const int64_t> values);
+X int_scalar(Adjoint& a, int64_t value);
+/// A constant of rank 0, of an element type or of `like`'s.
+X literal(Adjoint& a, DType dtype, double value);
+X literal_like(const X& like, double value);
+/// Zeros of a type: of its own sizes where they are known, else of those of `like`.
+X zeros_of_type(Adjoint& a, const ir::Type& type, const X& like);
+
+inline X operator+(X a, X b) { return emit(Op::add, {a, b}); }
+inline X operator-(X a, X b) { return emit(Op::subtract, {a, b}); }
+inline X operator*(X a, X b) { return emit(Op::multiply, {a, b}); }
+inline X operator/(X a, X b) { return emit(Op::divide, {a, b}); }
+inline X neg(X a) { return emit(Op::negative, {a}); }
+
+/// The call that a rule differentiates: `op` with operands and results of the forward side, the results' gradients, and where the
+/// operands' gradients go.
+class RuleCall {
+ public:
+  virtual ~RuleCall() = default;
+  RuleCall(Adjoint& a, Op op, const Attrs& attrs) : a(a), op(op), attrs(attrs) {}
+
+  Adjoint& a;
+  Op op;
+  const Attrs& attrs;
+
+  virtual size_t operand_count() const = 0;
+  virtual size_t result_count() const = 0;
+  virtual const ir::Type& operand_type(size_t i) const = 0;
+  virtual const ir::Type& result_type(size_t i) const = 0;
+  /// Whether anybody asks for this operand's gradient.
+  virtual bool wanted(size_t i) const = 0;
+  /// The gradient of result i; empty: nothing flows into it.
+  virtual X g(size_t i) const = 0;
+  X g() const { return g(0); }
+
+  // Forward values. Each one read may have to be kept until now: read only what the formula needs.
+  virtual X x(size_t i) = 0;
+  virtual X r(size_t i) = 0;
+  X x() { return x(0); }
+  X r() { return r(0); }
+  /// The sizes of an operand or result as an int32 vector: a constant where they are known, never the whole value.
+  virtual X x_shape(size_t i) = 0;
+  virtual X r_shape(size_t i) = 0;
+  virtual Tensor static_x(size_t i) = 0;
+
+  /// Adds to the gradient of operand i.
+  virtual void give(size_t i, X gradient) = 0;
+  /// What has been added up for operand i so far (empty: nothing), and putting another value in its place.
+  virtual X gathered(size_t i) const = 0;
+  virtual void replace(size_t i, X gradient) = 0;
+  /// The number of elements of an operand or result that is an array.
+  virtual X x_size(size_t i) = 0;
+  virtual X r_size(size_t i) = 0;
+  /// The same as rows `values` at `indices` of axis 0, zero elsewhere.
+  virtual void give_rows(size_t i, X values, X indices) = 0;
+  /// A gradient of the result's shape for an operand that was broadcast to it.
+  void give_unbroadcast(size_t i, X gradient);
+  /// The node of an operation with regions or a callee; null otherwise.
+  virtual ir::Node* node() const { return nullptr; }
+};
+
+/// Zeros with the sizes of operand i or result i; of an array: one with no element written.
+X zeros_of_x(RuleCall& c, size_t i);
+X zeros_of_r(RuleCall& c, size_t i);
+/// g(i), or zeros when nothing flows into result i.
+X g_or_zeros(RuleCall& c, size_t i);
+inline bool known(const TensorType& t) {
+  if (!t.ranked) return false;
+  for (int64_t d : t.dims) {
+    if (d < 0) return false;
+  }
+  return true;
+}
+
+}  // namespace tfl::gradient

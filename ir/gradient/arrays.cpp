@@ -1,0 +1,63 @@
+// Gradients of array operations: the gradient of an array is an array, whose elements that were never written are zeros.
+#include "ir/gradient/rules.h"
+
+namespace tfl::gradient {
+
+namespace {
+
+void read(RuleCall& c) {
+  X base = c.gathered(0) ? c.gathered(0) : zeros_of_x(c, 0);
+  c.replace(0, emit(Op::array_add, {base, c.x(1), c.g()}));
+}
+
+void write(RuleCall& c) {
+  if (c.wanted(2)) c.give(2, emit(Op::array_read, {c.g(), c.x(1)}));
+  if (c.wanted(0)) c.give(0, emit(Op::array_write, {c.g(), c.x(1), zeros_of_x(c, 2)}));
+}
+
+void add(RuleCall& c) {
+  if (c.wanted(2)) c.give(2, emit(Op::array_read, {c.g(), c.x(1)}));
+  if (c.wanted(0)) c.give(0, c.g());
+}
+
+void sum(RuleCall& c) {
+  for (size_t i = 0; i < 2; ++i) {
+    if (c.wanted(i)) c.give(i, c.g());
+  }
+}
+
+void push(RuleCall& c) {
+  std::vector<X> g = {c.g()};
+  std::vector<X> popped = emit_many(Op::array_pop, g);
+  if (popped.empty()) return;
+  if (c.wanted(0)) c.give(0, popped[0]);
+  if (c.wanted(1)) c.give(1, popped[1]);
+}
+
+void pop(RuleCall& c) { c.give(0, emit(Op::array_push, {g_or_zeros(c, 0), g_or_zeros(c, 1)})); }
+
+void stack(RuleCall& c) { c.give(0, emit(Op::array_from, {c.g()})); }
+
+void from(RuleCall& c) { c.give(0, emit(Op::array_stack, {c.g()})); }
+
+void gather(RuleCall& c) { c.give(0, emit(Op::array_scatter, {zeros_of_x(c, 0), c.x(1), c.g()})); }
+
+void scatter(RuleCall& c) {
+  if (c.wanted(2)) c.give(2, emit(Op::array_gather, {c.g(), c.x(1)}));
+  if (c.wanted(0)) c.give(0, emit(Op::array_scatter, {c.g(), c.x(1), zeros_of_x(c, 2)}));
+}
+
+void split(RuleCall& c) {
+  if (c.wanted(1)) c.give(1, emit(Op::array_concat, {c.g()}));
+}
+
+constexpr RuleRow kRows[] = {
+    {Op::array_read, read},     {Op::array_write, write}, {Op::array_add, add},       {Op::array_sum, sum},         {Op::array_push, push}, {Op::array_pop, pop},
+    {Op::array_stack, stack},   {Op::array_from, from},   {Op::array_gather, gather}, {Op::array_scatter, scatter}, {Op::array_split, split},
+};
+
+}  // namespace
+
+std::span<const RuleRow> array_rules() { return kRows; }
+
+}  // namespace tfl::gradient

@@ -1,0 +1,179 @@
+#include "ir/gradient/block_adjoint.h"
+
+#include "ir/gradient/rules.h"
+
+namespace tfl::gradient {
+
+Result<void> BlockAdjoint::apply(Op op, std::span<const V> operands, const Attrs& attrs, SmallVec<V, 2>& results) {
+  std::vector<ir::Ref> refs;
+  for (V v : operands) refs.push_back(ref(v));
+  ir::Node* node = TFL_TRY(ir::append(context_, backward_block_, op, std::move(refs), attrs));
+  for (uint32_t i = 0; i < node->types.size(); ++i) results.push_back(add({node, i}));
+  return {};
+}
+
+Result<void> BlockAdjoint::apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
+                                      std::shared_ptr<ir::Function> callee, std::vector<V>& results) {
+  std::vector<ir::Ref> refs;
+  for (V v : operands) refs.push_back(ref(v));
+  ir::Node* node = TFL_TRY(ir::append(context_, backward_block_, op, std::move(refs), attrs, std::move(regions), std::move(callee)));
+  for (uint32_t i = 0; i < node->types.size(); ++i) results.push_back(add({node, i}));
+  return {};
+}
+
+Result<V> BlockAdjoint::forward(ir::Ref value) {
+  auto found = carried_.find(value);
+  if (found != carried_.end()) return found->second;
+  V v = kNone;
+  if (value.node->op == Op::constant) {
+    v = constant(value.node->constant);
+  } else {
+    v = add(TFL_TRY(carry(value)));
+  }
+  carried_[value] = v;
+  return v;
+}
+
+Result<ir::Ref> BlockAdjoint::derive(Op op, ir::Ref value) {
+  auto& known = derived_[op == Op::shape];
+  auto found = known.find(value.node);
+  if (found != known.end() && value.index == 0) return found->second;
+  ir::Node* node = TFL_TRY(ir::append(context_, forward_block_, op, {value}));
+  ir::Ref out{node, 0};
+  if (value.index == 0) known[value.node] = out;
+  return out;
+}
+
+namespace {
+
+// One node of a block, as a rule sees it.
+class NodeCall : public RuleCall {
+ public:
+  NodeCall(Adjoint& a, ir::Node& node, const std::unordered_set<ir::Ref, RefHash>& active, Gradients& gradients)
+      : RuleCall(a, node.op, node.attrs), node_(node), active_(active), gradients_(gradients), operands_(node.operands), types_(node.types) {}
+
+  size_t operand_count() const override { return operands_.size(); }
+  size_t result_count() const override { return types_.size(); }
+  const ir::Type& operand_type(size_t i) const override { return operands_[i].type(); }
+  const ir::Type& result_type(size_t i) const override { return types_[i]; }
+  bool wanted(size_t i) const override { return active_.count(operands_[i]) > 0; }
+  X g(size_t i) const override {
+    auto it = gradients_.find({&node_, static_cast<uint32_t>(i)});
+    return it == gradients_.end() ? X() : X(&a, it->second);
+  }
+  X x(size_t i) override { return read(operands_[i]); }
+  X r(size_t i) override { return read({&node_, static_cast<uint32_t>(i)}); }
+  X x_shape(size_t i) override { return shape_of(operands_[i]); }
+  X r_shape(size_t i) override { return shape_of({&node_, static_cast<uint32_t>(i)}); }
+  X x_size(size_t i) override { return derived(Op::array_size, operands_[i]); }
+  X r_size(size_t i) override { return derived(Op::array_size, {&node_, static_cast<uint32_t>(i)}); }
+  Tensor static_x(size_t i) override { return ir::static_value(a.context(), operands_[i]); }
+  void give(size_t i, X gradient) override {
+    if (!gradient || !wanted(i)) return;
+    X before = gathered(i);
+    replace(i, before ? sum_of(before, gradient) : gradient);
+  }
+  X gathered(size_t i) const override {
+    auto it = gradients_.find(operands_[i]);
+    return it == gradients_.end() ? X() : X(&a, it->second);
+  }
+  void replace(size_t i, X gradient) override {
+    if (gradient && wanted(i)) gradients_[operands_[i]] = gradient.id();
+  }
+  void give_rows(size_t i, X values, X indices) override {
+    X shape = x_shape(i);
+    if (!shape) return;
+    int64_t zero = 0, one = 1;
+    X rows = emit(Op::reshape, {emit(Op::slice, {shape, int_vector(a, {&zero, 1}), int_vector(a, {&one, 1})}), int_vector(a, {})});
+    give(i, rows_to_tensor(values, indices, rows));
+  }
+  ir::Node* node() const override { return &node_; }
+
+ private:
+  X read(ir::Ref r) {
+    Result<V> v = a.forward(r);
+    if (v) return X(&a, *v);
+    a.fail_with(v.failure());
+    return {};
+  }
+  X derived(Op op, ir::Ref r) {
+    Result<ir::Ref> d = a.derive(op, r);
+    if (d) return read(*d);
+    a.fail_with(d.failure());
+    return {};
+  }
+  X shape_of(ir::Ref r) {
+    const TensorType& t = r.type().tensor;
+    return known(t) ? int_vector(a, t.dims) : derived(Op::shape, r);
+  }
+
+  ir::Node& node_;
+  const std::unordered_set<ir::Ref, RefHash>& active_;
+  Gradients& gradients_;
+  SmallVec<ir::Ref, 2> operands_;  // the node may grow while it is differentiated
+  std::vector<ir::Type> types_;
+};
+
+}  // namespace
+
+X sum_of(const X& a, const X& b) {
+  if (!a) return b;
+  if (!b) return a;
+  return emit(a.adjoint()->type(a.id()).kind == ir::TypeKind::Array ? Op::array_sum : Op::add, {a, b});
+}
+
+X rows_to_tensor(const X& values, const X& indices, const X& rows) { return emit(Op::unsorted_segment_sum, {values, indices, rows}); }
+
+std::unordered_set<ir::Ref, RefHash> dependents(const ir::Block& block, const std::vector<ir::Ref>& from) {
+  std::unordered_set<ir::Ref, RefHash> out;
+  for (ir::Ref r : from) {
+    if (differentiable(r.type())) out.insert(r);
+  }
+  for (const auto& node : block.nodes) {
+    bool any = false;
+    for (ir::Ref r : node->operands) any |= out.count(r) > 0;
+    if (!any || !rule_of(node->op)) continue;
+    for (uint32_t i = 0; i < node->types.size(); ++i) {
+      if (differentiable(node->types[i])) out.insert({node.get(), i});
+    }
+  }
+  return out;
+}
+
+std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const std::unordered_set<ir::Ref, RefHash>& active) {
+  std::unordered_set<ir::Ref, RefHash> needed;
+  for (ir::Ref r : to) {
+    if (active.count(r)) needed.insert(r);
+  }
+  for (size_t i = block.nodes.size(); i-- > 0;) {
+    ir::Node* node = block.nodes[i].get();
+    bool any = false;
+    for (uint32_t k = 0; k < node->types.size(); ++k) any |= needed.count({node, k}) > 0;
+    if (!any) continue;
+    for (ir::Ref r : node->operands) {
+      if (active.count(r)) needed.insert(r);
+    }
+  }
+  std::vector<bool> out;
+  for (size_t i = 0; i < block.params.size(); ++i) out.push_back(needed.count(block.param(i)) > 0);
+  return out;
+}
+
+Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const std::unordered_set<ir::Ref, RefHash>& active, Gradients& gradients) {
+  std::vector<ir::Node*> nodes;
+  for (const auto& node : block.nodes) nodes.push_back(node.get());
+  for (size_t i = nodes.size(); i-- > 0;) {
+    ir::Node& node = *nodes[i];
+    bool flows = false, wanted = false;
+    for (uint32_t k = 0; k < node.types.size(); ++k) flows |= gradients.count({&node, k}) > 0;
+    if (!flows) continue;
+    for (ir::Ref r : node.operands) wanted |= active.count(r) > 0;
+    if (!wanted) continue;
+    NodeCall call(adjoint, node, active, gradients);
+    if (Rule rule = rule_of(node.op)) rule(call);
+    if (adjoint.failed()) return adjoint.take_failure();
+  }
+  return {};
+}
+
+}  // namespace tfl::gradient

@@ -1,0 +1,73 @@
+// Differentiation of a block of a graph: the block is extended so that it hands out what its gradient reads, and the gradient is
+// appended to another block. What differs between function bodies, branches and loop bodies is how a forward value reaches the
+// gradient; each has a subclass in control.cpp or function.cpp.
+// This header must not know about tapes or host values.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/gradient/adjoint.h"
+#include "ir/infer.h"
+
+namespace tfl::gradient {
+
+struct RefHash {
+  size_t operator()(const ir::Ref& r) const { return std::hash<const void*>()(r.node) * 31 + r.index; }
+};
+template <class T>
+using RefMap = std::unordered_map<ir::Ref, T, RefHash>;
+
+class BlockAdjoint : public Adjoint {
+ public:
+  BlockAdjoint(Context& context, ir::Block& forward_block, ir::Block& backward_block)
+      : context_(context), forward_block_(forward_block), backward_block_(backward_block) {}
+
+  Context& context() override { return context_; }
+  Result<void> apply(Op op, std::span<const V> operands, const Attrs& attrs, SmallVec<V, 2>& results) override;
+  Result<void> apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
+                          std::shared_ptr<ir::Function> callee, std::vector<V>& results) override;
+  V constant(Tensor value) override { return add(ir::append_constant(backward_block_, std::move(value))); }
+  const ir::Type& type(V v) override { return values_[v].type(); }
+  Tensor static_value(V v) override { return ir::static_value(context_, values_[v]); }
+  Result<V> forward(ir::Ref value) override;
+  Result<ir::Ref> derive(Op op, ir::Ref value) override;
+
+  V add(ir::Ref backward) {
+    values_.push_back(backward);
+    return static_cast<V>(values_.size() - 1);
+  }
+  ir::Ref ref(V v) const { return values_[v]; }
+
+ protected:
+  /// A way for `value`, which is no constant, to the gradient's side; asked for once.
+  virtual Result<ir::Ref> carry(ir::Ref value) = 0;
+  ir::Block& forward_block() { return forward_block_; }
+  ir::Block& backward_block() { return backward_block_; }
+
+  Context& context_;
+
+ private:
+  ir::Block& forward_block_;
+  ir::Block& backward_block_;
+  std::vector<ir::Ref> values_;
+  RefMap<V> carried_;
+  std::unordered_map<const ir::Node*, ir::Ref> derived_[2];
+};
+
+/// The gradients of a block's values, by value; V of the block's adjoint.
+using Gradients = RefMap<V>;
+
+/// The values of `block` that depend, through operations with a gradient, on `from`.
+std::unordered_set<ir::Ref, RefHash> dependents(const ir::Block& block, const std::vector<ir::Ref>& from);
+/// The parameters of `block` that get a gradient when the values in `to` have one, among those in `active`.
+std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const std::unordered_set<ir::Ref, RefHash>& active);
+
+/// Walks the nodes of `block` backwards and adds up the gradients of their operands. `gradients` begins with those of the results.
+Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const std::unordered_set<ir::Ref, RefHash>& active, Gradients& gradients);
+/// The sum of two gradients of one value, tensors or arrays.
+X sum_of(const X& a, const X& b);
+/// Rows `values` at `indices` of axis 0, added up to a tensor with `rows` of them.
+X rows_to_tensor(const X& values, const X& indices, const X& rows);
+
+}  // namespace tfl::gradient

@@ -1,0 +1,185 @@
+// Gradients of branches (cond, switch_case): the node is extended to hand out what its gradient reads, and another one after it runs
+// the gradients of the branches, of which again one is chosen.
+#include "ir/gradient/region_adjoint.h"
+#include "ir/gradient/regions.h"
+#include "ir/gradient/rules.h"
+
+namespace tfl::gradient {
+
+namespace {
+
+// Zeros for the gradient of a parameter of the forward region.
+X zeros_of_param(RegionAdjoint& a, ir::Ref param) {
+  const ir::Type& type = param.type();
+  if (type.kind != ir::TypeKind::Array && known(type.tensor)) return zeros_of_type(a, type, X());
+  if (type.kind == ir::TypeKind::Resource) {
+    a.fail_with(fail(ErrorKind::ValueError, "the gradient of a variable of unknown shape through a branch is not defined"));
+    return {};
+  }
+  Result<V> v = a.forward(param);
+  if (v) return zeros_of_type(a, type, X(&a, *v));
+  a.fail_with(v.failure());
+  return {};
+}
+
+}  // namespace
+
+void branch_rule(RuleCall& c) {
+  ir::Node& node = *c.node();
+  size_t inputs = c.operand_count() - 1, branch_count = node.regions.size();
+  std::vector<X> seeds;
+  for (size_t k = 0; k < c.result_count(); ++k) seeds.push_back(c.g(k));
+
+  std::vector<std::unique_ptr<ir::Block>> regions;
+  std::vector<std::unique_ptr<RegionAdjoint>> adjoints;
+  std::vector<Gradients> gradients(branch_count);
+  std::vector<std::vector<ir::Ref>> seed_params(branch_count);
+  for (size_t b = 0; b < branch_count; ++b) {
+    ir::Block& forward = *node.regions[b];
+    regions.push_back(new_region(node));
+    adjoints.push_back(std::make_unique<RegionAdjoint>(c.a.context(), forward, *regions[b]));
+    RegionAdjoint& a = *adjoints[b];
+    std::vector<ir::Ref> active_params;
+    for (size_t i = 0; i < inputs; ++i) {
+      if (c.wanted(i + 1)) active_params.push_back(forward.param(i));
+    }
+    ActiveSet active = dependents(forward, active_params);
+    for (size_t k = 0; k < seeds.size(); ++k) {
+      if (!seeds[k]) continue;
+      ir::Ref seed = regions[b]->add_param(c.a.type(seeds[k].id()), "gradient");
+      seed_params[b].push_back(seed);
+      ir::Ref result = forward.results[k];
+      if (!active.count(result)) continue;
+      X g(&a, a.add(seed));
+      auto found = gradients[b].find(result);
+      if (found != gradients[b].end()) g = sum_of(X(&a, found->second), g);
+      gradients[b][result] = g.id();
+    }
+    Result<void> done = backpropagate(a, forward, active, gradients[b]);
+    if (!done) return c.a.fail_with(done.failure());
+  }
+
+  // The inputs that get a gradient from some branch.
+  std::vector<size_t> targets;
+  for (size_t i = 0; i < inputs; ++i) {
+    bool any = false;
+    for (size_t b = 0; b < branch_count; ++b) any |= gradients[b].count(node.regions[b]->param(i)) > 0;
+    if (any) targets.push_back(i);
+  }
+  if (targets.empty()) return;
+  for (size_t b = 0; b < branch_count; ++b) {
+    RegionAdjoint& a = *adjoints[b];
+    for (size_t i : targets) {
+      ir::Ref param = node.regions[b]->param(i);
+      if (gradients[b].count(param)) continue;
+      X zero = zeros_of_param(a, param);
+      if (a.failed()) return c.a.fail_with(a.take_failure());
+      gradients[b][param] = zero.id();
+    }
+  }
+
+  // Both sides of every region take the same inputs: all forward inputs that some gradient reads, the gradients of the results, and
+  // the stacks of all branches.
+  std::vector<bool> read(inputs, false);
+  for (auto& a : adjoints) {
+    for (const auto& p : a->passed()) read[p.param] = true;
+  }
+  std::vector<V> operands;
+  X predicate = c.x(0);
+  if (!predicate) return;
+  operands.push_back(predicate.id());
+  for (size_t i = 0; i < inputs; ++i) {
+    if (!read[i]) continue;
+    X x = c.x(i + 1);
+    if (!x) return;
+    operands.push_back(x.id());
+  }
+  for (const X& s : seeds) {
+    if (s) operands.push_back(s.id());
+  }
+
+  // The forward node: stacks go in behind its inputs and come out behind its results.
+  struct Threaded {
+    size_t branch;
+    size_t index;
+    ir::Ref before;
+  };
+  std::vector<Threaded> threaded;
+  for (size_t b = 0; b < branch_count; ++b) {
+    for (size_t s = 0; s < adjoints[b]->stacks().size(); ++s) {
+      Result<ir::Ref> before = c.a.open_stack(adjoints[b]->stacks()[s].type, node);
+      if (!check(c, before)) return;
+      threaded.push_back({b, s, *before});
+      node.operands.push_back(*before);
+    }
+  }
+  for (size_t b = 0; b < branch_count; ++b) {
+    ir::Block& forward = *node.regions[b];
+    // The stacks of this branch are its last parameters; those of the others come between.
+    std::vector<std::unique_ptr<ir::Node>> own;
+    size_t first_own = forward.params.size() - adjoints[b]->stacks().size();
+    for (size_t p = first_own; p < forward.params.size(); ++p) own.push_back(std::move(forward.params[p]));
+    forward.params.resize(first_own);
+    for (const Threaded& t : threaded) {
+      Stack& stack = adjoints[t.branch]->stacks()[t.index];
+      if (t.branch == b) {
+        forward.params.push_back(std::move(own[t.index]));
+        forward.results.push_back(stack.forward_out);
+      } else {
+        ir::Ref through = forward.add_param(stack.type, "stack");
+        forward.results.push_back(through);
+      }
+    }
+  }
+  std::vector<V> stack_values;
+  for (const Threaded& t : threaded) {
+    node.types.push_back(adjoints[t.branch]->stacks()[t.index].type);
+    Result<V> v = c.a.enter_stack(t.before, {&node, static_cast<uint32_t>(node.types.size() - 1)});
+    if (!check(c, v)) return;
+    stack_values.push_back(*v);
+    operands.push_back(*v);
+  }
+
+  // The gradient's regions, with parameters in the order of the operands.
+  for (size_t b = 0; b < branch_count; ++b) {
+    ir::Block& block = *regions[b];
+    RegionAdjoint& a = *adjoints[b];
+    std::vector<std::unique_ptr<ir::Node>> old = std::move(block.params);
+    block.params.clear();
+    auto take = [&](ir::Ref param) {
+      for (auto& p : old) {
+        if (p && p.get() == param.node) {
+          block.params.push_back(std::move(p));
+          return;
+        }
+      }
+    };
+    for (size_t i = 0; i < inputs; ++i) {
+      if (!read[i]) continue;
+      ir::Ref own;
+      for (const auto& p : a.passed()) {
+        if (p.param == i) own = p.backward;
+      }
+      if (own) take(own);
+      else block.add_param(node.regions[b]->param(i).type(), "input");
+    }
+    for (ir::Ref r : seed_params[b]) take(r);
+    for (const Threaded& t : threaded) {
+      Stack& stack = adjoints[t.branch]->stacks()[t.index];
+      if (t.branch == b) take(stack.backward_in);
+      else block.add_param(stack.type, "stack");
+    }
+    for (size_t i : targets) block.results.push_back(a.ref(gradients[b].at(node.regions[b]->param(i))));
+    size_t first_stack = block.params.size() - threaded.size();
+    for (size_t t = 0; t < threaded.size(); ++t) {
+      block.results.push_back(threaded[t].branch == b ? a.stacks()[threaded[t].index].backward_out : block.param(first_stack + t));
+    }
+  }
+  std::vector<V> results;
+  Result<void> done = c.a.apply_node(node.op, operands, Attrs(), std::move(regions), nullptr, results);
+  if (!done) return c.a.fail_with(done.failure());
+  for (size_t t = 0; t < targets.size(); ++t) c.give(targets[t] + 1, X(&c.a, results[t]));
+  for (size_t t = 0; t < threaded.size(); ++t) c.a.leave_stack(threaded[t].before, results[targets.size() + t]);
+}
+
+}  // namespace tfl::gradient

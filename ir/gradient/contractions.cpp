@@ -1,0 +1,34 @@
+// Gradients of matrix products.
+#include "ir/gradient/rules.h"
+
+namespace tfl::gradient {
+
+namespace {
+
+X product(X a, X b, bool transpose_a, bool transpose_b) {
+  Attrs attrs;
+  if (transpose_a) attrs.set_bool(Attr::transpose_a, true);
+  if (transpose_b) attrs.set_bool(Attr::transpose_b, true);
+  return emit(Op::matmul, {a, b}, attrs);
+}
+
+void matmul(RuleCall& c) {
+  bool ta = c.attrs.get_bool(Attr::transpose_a), tb = c.attrs.get_bool(Attr::transpose_b);
+  X g = c.g();
+  if (c.wanted(0)) {
+    X b = c.x(1);
+    c.give_unbroadcast(0, ta ? product(b, g, tb, true) : product(g, b, false, !tb));
+  }
+  if (c.wanted(1)) {
+    X a = c.x(0);
+    c.give_unbroadcast(1, tb ? product(g, a, true, ta) : product(a, g, !ta, false));
+  }
+}
+
+constexpr RuleRow kRows[] = {{Op::matmul, matmul}};
+
+}  // namespace
+
+std::span<const RuleRow> contract_rules() { return kRows; }
+
+}  // namespace tfl::gradient

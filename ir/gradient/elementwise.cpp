@@ -1,0 +1,153 @@
+// Gradients of elementwise operations: the formulas in the rows, evaluated on values that put each primitive through the
+// operation table, so that a gradient can be differentiated in turn.
+#include "ir/gradient/rules.h"
+
+namespace tfl::gradient {
+
+namespace {
+
+// The names that formulas use. X is V of the formulas: a literal, or a value on the gradient's side.
+using Formula = X;
+
+#define TFL_FUNCTION_1(name, op) \
+  [[maybe_unused]] X name(X x) { return emit(Op::op, {x}); }
+#define TFL_FUNCTION_2(name, op) \
+  [[maybe_unused]] X name(X x, X y) { return emit(Op::op, {x, y}); }
+TFL_FUNCTION_1(abs, abs)
+TFL_FUNCTION_1(sign, sign)
+TFL_FUNCTION_1(sqrt, sqrt)
+TFL_FUNCTION_1(exp, exp)
+TFL_FUNCTION_1(log, log)
+TFL_FUNCTION_1(log1p, log1p)
+TFL_FUNCTION_1(sin, sin)
+TFL_FUNCTION_1(cos, cos)
+TFL_FUNCTION_1(sinh, sinh)
+TFL_FUNCTION_1(cosh, cosh)
+TFL_FUNCTION_1(tanh, tanh)
+TFL_FUNCTION_1(erf, erf)
+TFL_FUNCTION_1(lgamma, lgamma)
+TFL_FUNCTION_1(digamma, digamma)
+TFL_FUNCTION_1(sigmoid, sigmoid)
+TFL_FUNCTION_1(bessel_i0, bessel_i0)
+TFL_FUNCTION_1(bessel_i0e, bessel_i0e)
+TFL_FUNCTION_1(bessel_i1, bessel_i1)
+TFL_FUNCTION_1(bessel_i1e, bessel_i1e)
+TFL_FUNCTION_2(pow, pow)
+TFL_FUNCTION_2(polygamma, polygamma)
+TFL_FUNCTION_2(zeta, zeta)
+TFL_FUNCTION_2(xdivy, xdivy)
+TFL_FUNCTION_2(divide_no_nan, divide_no_nan)
+TFL_FUNCTION_2(multiply_no_nan, multiply_no_nan)
+TFL_FUNCTION_2(floor_div, floordiv)
+TFL_FUNCTION_2(truncate_div, truncatediv)
+TFL_FUNCTION_2(operator>, greater)
+TFL_FUNCTION_2(operator>=, greater_equal)
+TFL_FUNCTION_2(operator<, less)
+TFL_FUNCTION_2(operator<=, less_equal)
+TFL_FUNCTION_2(operator==, equal)
+TFL_FUNCTION_2(operator!=, not_equal)
+TFL_FUNCTION_2(operator&, logical_and)
+TFL_FUNCTION_2(operator|, logical_or)
+#undef TFL_FUNCTION_1
+#undef TFL_FUNCTION_2
+
+// Both choices may be literals or of another shape than the result: the gradient of what was broadcast is summed afterwards.
+X select(X mask, X a, X b) { return emit(Op::where, {mask, a, b}); }
+
+X lbeta(X x, X y) { return lgamma(x) + lgamma(y) - lgamma(x + y); }
+
+// The slope of 0.5 x (1 + tanh(c (x + k x^3))), c = sqrt(2 / pi), k = 0.044715.
+X gelu_tanh_slope(X x) {
+  X c(0.79788456080286536), k(0.044715);
+  X x2 = x * x;
+  X t = tanh(c * (x + k * x * x2));
+  return X(0.5) * (X(1) + t) + X(0.5) * x * (X(1) - t * t) * c * (X(1) + X(3 * 0.044715) * x2);
+}
+
+struct None {};
+constexpr None none;
+
+// One formula for each operand, of which only those asked for are evaluated.
+template <class F>
+void give(RuleCall& c, size_t i, F formula) {
+  if (!c.wanted(i)) return;
+  if constexpr (!std::is_same_v<decltype(formula()), None>) {
+    X gradient = formula();
+    if (gradient.is_literal()) gradient = zeros_of_x(c, i);
+    c.give_unbroadcast(i, gradient);
+  }
+}
+
+// Forward values are read when a formula names them, and not before: what is not read need not be kept.
+struct Operand {
+  RuleCall& c;
+  size_t i;
+  operator X() const { return c.x(i); }  // NOLINT: stands for the value in a formula
+};
+struct ResultValue {
+  RuleCall& c;
+  operator X() const { return c.r(0); }  // NOLINT
+};
+#define TFL_LAZY(op)                                                                     \
+  template <class A, class B>                                                            \
+    requires((std::is_same_v<A, Operand> || std::is_same_v<A, ResultValue> || std::is_same_v<A, X>) && \
+             (std::is_same_v<B, Operand> || std::is_same_v<B, ResultValue> || std::is_same_v<B, X>) &&  \
+             !(std::is_same_v<A, X> && std::is_same_v<B, X>))                            \
+  X operator op(const A& a, const B& b) {                                                \
+    return X(a) op X(b);                                                                 \
+  }
+TFL_LAZY(+)
+TFL_LAZY(-)
+TFL_LAZY(*)
+TFL_LAZY(/)
+TFL_LAZY(>)
+TFL_LAZY(>=)
+TFL_LAZY(<)
+TFL_LAZY(<=)
+TFL_LAZY(==)
+TFL_LAZY(!=)
+#undef TFL_LAZY
+
+#define TFL_FIRST(a, ...) a
+#define TFL_SECOND(a, b, ...) b
+#define TFL_THIRD(a, b, c, ...) c
+#define TFL_UNPACK(...) __VA_ARGS__
+#define TFL_PICK(which, ...) which(__VA_ARGS__)
+
+// A formula that names an operand which the operation does not have belongs to a row of greater arity.
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients)                                          \
+  [[maybe_unused]] void rule_##name(RuleCall& call) {                                                                   \
+    using V = X;                                                                                                        \
+    [[maybe_unused]] X g = call.g();                                                                                    \
+    [[maybe_unused]] Operand x{call, 0}, y{call, 1}, z{call, 2};                                                        \
+    [[maybe_unused]] ResultValue r{call};                                                                               \
+    if (!g) return;                                                                                                     \
+    give(call, 0, [&] { return TFL_PICK(TFL_FIRST, TFL_UNPACK gradients, none, none, none); });                         \
+    if (arity > 1) give(call, 1, [&] { return TFL_PICK(TFL_SECOND, TFL_UNPACK gradients, none, none, none); });         \
+    if (arity > 2) give(call, 2, [&] { return TFL_PICK(TFL_THIRD, TFL_UNPACK gradients, none, none, none); });          \
+  }
+#include "ir/ops/elementwise.def"
+#undef TFL_ELEMENTWISE
+
+constexpr bool has_gradient(std::string_view gradients) {
+  size_t i = 0;
+  while (i < gradients.size()) {
+    while (i < gradients.size() && (gradients[i] == '(' || gradients[i] == ',' || gradients[i] == ' ' || gradients[i] == ')')) ++i;
+    if (i == gradients.size()) return false;
+    if (gradients.substr(i, 4) != "none") return true;
+    i += 4;
+  }
+  return false;
+}
+
+constexpr Rule kRules[] = {
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) has_gradient(#gradients) ? rule_##name : nullptr,
+#include "ir/ops/elementwise.def"
+#undef TFL_ELEMENTWISE
+};
+
+}  // namespace
+
+Rule elementwise_rule(Op op) { return static_cast<size_t>(op) < std::size(kRules) ? kRules[static_cast<size_t>(op)] : nullptr; }
+
+}  // namespace tfl::gradient

@@ -1,0 +1,133 @@
+#include "ir/gradient/function.h"
+
+#include "ir/gradient/regions.h"
+
+namespace tfl::gradient {
+
+namespace {
+
+// What the gradient of a function body reads of the forward side is handed out as one more result and taken as one more parameter.
+class FunctionAdjoint : public BlockAdjoint {
+ public:
+  FunctionAdjoint(Context& context, ir::Function& forward, ir::Function& backward)
+      : BlockAdjoint(context, forward.body, backward.body) {}
+
+  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) override { return stack_before(context_, node, stack); }
+  Result<V> enter_stack(ir::Ref, ir::Ref after) override { return forward(after); }
+  void leave_stack(ir::Ref, V) override {}
+  const std::vector<ir::Ref>& kept() const { return kept_; }
+
+ protected:
+  Result<ir::Ref> carry(ir::Ref value) override {
+    kept_.push_back(value);
+    return backward_block().add_param(value.type(), "kept");
+  }
+
+ private:
+  std::vector<ir::Ref> kept_;
+};
+
+bool calls_itself(const ir::Function& f) {
+  bool found = false;
+  ir::walk(f.body, [&](const ir::Node& n) { found |= n.op == Op::call && n.recursive; });
+  return found;
+}
+
+void inline_calls(ir::Block& block) {
+  for (size_t i = 0; i < block.nodes.size();) {
+    ir::Node& node = *block.nodes[i];
+    for (auto& region : node.regions) inline_calls(*region);
+    if (node.op != Op::call || !node.callee || calls_itself(*node.callee)) {
+      ++i;
+      continue;
+    }
+    std::vector<std::unique_ptr<ir::Node>> tail;
+    for (size_t k = i + 1; k < block.nodes.size(); ++k) tail.push_back(std::move(block.nodes[k]));
+    std::unique_ptr<ir::Node> call = std::move(block.nodes[i]);
+    block.nodes.resize(i);
+    std::vector<ir::Ref> results =
+        ir::inline_block(call->callee->body, block, std::vector<ir::Ref>(call->operands.begin(), call->operands.end()));
+    for (auto& t : tail) block.nodes.push_back(std::move(t));
+    for (uint32_t k = 0; k < results.size(); ++k) ir::replace_uses(block, {call.get(), k}, results[k]);
+    // What was put in may call in turn: it is looked at next.
+  }
+}
+
+}  // namespace
+
+void inline_calls(ir::Function& f) { inline_calls(f.body); }
+
+Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, const std::vector<bool>& wanted,
+                                                        const std::vector<bool>& seeded) {
+  auto d = std::make_shared<Derivative>();
+  d->forward = ir::clone(f);
+  inline_calls(*d->forward);
+  d->backward = std::make_shared<ir::Function>();
+  d->backward->name = f.name + "_gradient";
+  d->backward->locations = d->forward->locations;
+  ir::Block& body = d->forward->body;
+  FunctionAdjoint a(context, *d->forward, *d->backward);
+
+  std::vector<ir::Ref> from;
+  for (size_t i = 0; i < body.params.size(); ++i) {
+    if (wanted[i]) from.push_back(body.param(i));
+  }
+  ActiveSet active = dependents(body, from);
+  Gradients gradients;
+  for (size_t k = 0; k < body.results.size(); ++k) {
+    if (!seeded[k] || !differentiable(body.results[k].type())) continue;
+    d->seeds.push_back(k);
+    ir::Ref seed = d->backward->body.add_param(body.results[k].type(), "gradient");
+    if (!active.count(body.results[k])) continue;
+    X g(&a, a.add(seed));
+    auto found = gradients.find(body.results[k]);
+    if (found != gradients.end()) g = sum_of(X(&a, found->second), g);
+    if (!g) return a.take_failure();
+    gradients[body.results[k]] = g.id();
+  }
+  TFL_TRY(backpropagate(a, body, active, gradients));
+
+  d->gradient_of.assign(body.params.size(), -1);
+  for (size_t i = 0; i < body.params.size(); ++i) {
+    auto found = gradients.find(body.param(i));
+    if (!wanted[i] || found == gradients.end()) continue;
+    d->gradient_of[i] = static_cast<int>(d->backward->body.results.size());
+    d->backward->body.results.push_back(a.ref(found->second));
+  }
+  d->kept = a.kept().size();
+  for (ir::Ref r : a.kept()) body.results.push_back(r);
+  return std::shared_ptr<const Derivative>(std::move(d));
+}
+
+void call_rule(RuleCall& c) {
+  ir::Node& node = *c.node();
+  if (!node.callee) {
+    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "the gradient of a traced function that calls itself is not defined")
+                             .with_hint("write the recursion as a loop, or leave @tf.function out: eager code has a gradient"));
+  }
+  std::vector<bool> wanted, seeded;
+  for (size_t i = 0; i < c.operand_count(); ++i) wanted.push_back(c.wanted(i));
+  for (size_t k = 0; k < c.result_count(); ++k) seeded.push_back(static_cast<bool>(c.g(k)));
+  Result<std::shared_ptr<const Derivative>> derived = differentiate(c.a.context(), *node.callee, wanted, seeded);
+  if (!check(c, derived)) return;
+  const Derivative& d = **derived;
+  uint32_t first_kept = static_cast<uint32_t>(c.result_count());
+  node.callee = d.forward;
+  node.types.resize(first_kept);
+  for (size_t k = first_kept; k < d.forward->body.results.size(); ++k) node.types.push_back(d.forward->body.results[k].type());
+  std::vector<V> operands;
+  for (size_t k : d.seeds) operands.push_back(c.g(k).id());
+  for (size_t k = 0; k < d.kept; ++k) {
+    Result<V> v = c.a.forward({&node, first_kept + static_cast<uint32_t>(k)});
+    if (!check(c, v)) return;
+    operands.push_back(*v);
+  }
+  std::vector<V> results;
+  Result<void> done = c.a.apply_node(Op::call, operands, Attrs(), {}, d.backward, results);
+  if (!done) return c.a.fail_with(done.failure());
+  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
+    if (d.gradient_of[i] >= 0) c.give(i, X(&c.a, results[static_cast<size_t>(d.gradient_of[i])]));
+  }
+}
+
+}  // namespace tfl::gradient

@@ -1,0 +1,28 @@
+// The gradient of a whole graph function: a forward function that also hands out what the gradient reads, and a backward function.
+// This header must not know about tapes or host values.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tfl::gradient {
+
+struct Derivative {
+  std::shared_ptr<ir::Function> forward;   // parameters as the function's; its results, then `kept` more
+  std::shared_ptr<ir::Function> backward;  // the gradients of the results in `seeds`, then what was kept -> gradients of parameters
+  size_t kept = 0;
+  std::vector<size_t> seeds;               // results whose gradients it takes, in order
+  std::vector<int> gradient_of;            // for each parameter: which result of `backward` is its gradient; -1: none flows to it
+};
+
+/// `wanted`: parameters whose gradient is asked for; `seeded`: results that have one. Variables count as parameters; their gradient is a
+/// tensor.
+Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, const std::vector<bool>& wanted,
+                                                        const std::vector<bool>& seeded);
+
+/// Puts the bodies of called functions in the place of calls, in all regions, but for functions that call themselves.
+void inline_calls(ir::Function& f);
+
+}  // namespace tfl::gradient

@@ -1,0 +1,163 @@
+// Gradients of matrix decompositions and solutions. Formulas: M. B. Giles, "An extended collection of matrix derivative results for
+// forward and reverse mode algorithmic differentiation" (2008); S. F. Walter, L. Lehmann, "Algorithmic differentiation of linear
+// algebra functions" (2012) for QR; J. Townsend, "Differentiating the singular value decomposition" (2016).
+#include "ir/gradient/rules.h"
+
+namespace tfl::gradient {
+
+namespace {
+
+// Products of the last two axes; `At` and `Bt` say which factor is transposed.
+X mul(X a, X b, bool at = false, bool bt = false) {
+  Attrs attrs;
+  if (at) attrs.set_bool(Attr::transpose_a, true);
+  if (bt) attrs.set_bool(Attr::transpose_b, true);
+  return emit(Op::matmul, {a, b}, attrs);
+}
+
+X transposed(X m) {
+  if (!m) return {};
+  Dims perm;
+  int64_t rank = static_cast<int64_t>(m.type().dims.size());
+  for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
+  std::swap(perm[static_cast<size_t>(rank - 1)], perm[static_cast<size_t>(rank - 2)]);
+  return emit(Op::transpose, {m}, Attrs().set_ints(Attr::perm, perm));
+}
+
+// The lower (or upper) triangle with its diagonal.
+X triangle(X m, bool lower) {
+  if (!m) return {};
+  Adjoint& a = *m.adjoint();
+  return emit(Op::matrix_band_part, {m, int_scalar(a, lower ? -1 : 0), int_scalar(a, lower ? 0 : -1)});
+}
+X diagonal_part(X m) {
+  if (!m) return {};
+  return emit(Op::matrix_band_part, {m, int_scalar(*m.adjoint(), 0), int_scalar(*m.adjoint(), 0)});
+}
+X expand(X x, int64_t axis) { return emit(Op::expand_dims, {x}, Attrs().set_int(Attr::axis, axis)); }
+// v as a column: [..., n, 1]; as a row: [..., 1, n].
+X column(X v) { return expand(v, -1); }
+X row(X v) { return expand(v, -2); }
+X scalar_matrix(X v) { return expand(expand(v, -1), -1); }
+X solve_lower(X l, X b, bool adjoint) {
+  return emit(Op::triangular_solve, {l, b}, Attrs().set_bool(Attr::lower, true).set_bool(Attr::adjoint, adjoint));
+}
+X inverse(X m) { return emit(Op::matrix_inverse, {m}); }
+X reciprocal_or_zero(X x) { return emit(Op::divide_no_nan, {literal_like(x, 1.0), x}); }
+
+void cholesky(RuleCall& c) {
+  X l = c.r();
+  X p = triangle(mul(l, c.g(), true), true);
+  p = p - X(0.5) * diagonal_part(p);
+  // S = L^-T P L^-1, and its symmetric part.
+  X left = solve_lower(l, p, true);
+  X s = transposed(solve_lower(l, transposed(left), true));
+  c.give(0, X(0.5) * (s + transposed(s)));
+}
+
+void determinant(RuleCall& c) { c.give(0, scalar_matrix(c.g() * c.r()) * transposed(inverse(c.x()))); }
+
+void log_determinant(RuleCall& c) {
+  if (X g = c.g(1)) c.give(0, scalar_matrix(g) * transposed(inverse(c.x())));
+}
+
+void matrix_inverse(RuleCall& c) {
+  X r = c.r();
+  if (c.attrs.get_bool(Attr::adjoint)) {
+    // r = (x^T)^-1: the gradient of x^T transposed.
+    return c.give(0, transposed(neg(mul(mul(r, c.g(), true), r, false, true))));
+  }
+  c.give(0, neg(mul(mul(r, c.g(), true), r, false, true)));
+}
+
+void matrix_solve(RuleCall& c) {
+  bool adjoint = c.attrs.get_bool(Attr::adjoint);
+  X b = emit(Op::matrix_solve, {c.x(0), c.g()}, Attrs().set_bool(Attr::adjoint, !adjoint));
+  if (c.wanted(1)) c.give_unbroadcast(1, b);
+  if (c.wanted(0)) c.give_unbroadcast(0, neg(adjoint ? mul(c.r(), b, false, true) : mul(b, c.r(), false, true)));
+}
+
+void triangular_solve(RuleCall& c) {
+  bool adjoint = c.attrs.get_bool(Attr::adjoint), lower = c.attrs.get_bool(Attr::lower, true);
+  X b = emit(Op::triangular_solve, {c.x(0), c.g()}, Attrs().set_bool(Attr::lower, lower).set_bool(Attr::adjoint, !adjoint));
+  if (c.wanted(1)) c.give_unbroadcast(1, b);
+  if (c.wanted(0)) {
+    X a = neg(adjoint ? mul(c.r(), b, false, true) : mul(b, c.r(), false, true));
+    c.give_unbroadcast(0, triangle(a, lower));
+  }
+}
+
+// 1 / (v_j - v_i) off the diagonal, 0 on it and where both are equal.
+X inverse_gaps(X v) { return reciprocal_or_zero(row(v) - column(v)); }
+
+void eigh(RuleCall& c) {
+  X v = c.r(1);
+  X inner;
+  if (X g = c.g(0)) inner = emit(Op::matrix_diag, {g});
+  if (X g = c.g(1)) {
+    X off = inverse_gaps(c.r(0)) * mul(v, g, true);
+    inner = inner ? inner + off : off;
+  }
+  X full = mul(mul(v, inner), v, false, true);
+  // Only the lower triangle is read: what belongs to the upper one is added to it.
+  X lower = triangle(full + transposed(full), true);
+  c.give(0, lower - X(0.5) * diagonal_part(lower));
+}
+
+void svd(RuleCall& c) {
+  X s = c.r(0), u = c.r(1), v = c.r(2);
+  X inner;  // between u and v^T
+  auto add = [](X& sum, X term) { sum = sum ? sum + term : term; };
+  X outer;
+  if (X g = c.g(0)) add(inner, emit(Op::matrix_diag, {g}));
+  if (c.g(1) || c.g(2)) {
+    X gaps = inverse_gaps(s * s);
+    X inverse_s = reciprocal_or_zero(s);
+    if (X g = c.g(1)) {
+      X ug = mul(u, g, true);
+      add(inner, gaps * (ug - transposed(ug)) * row(s));
+      add(outer, mul((g - mul(u, ug)) * row(inverse_s), v, false, true));
+    }
+    if (X g = c.g(2)) {
+      X vg = mul(v, g, true);
+      add(inner, column(s) * (gaps * (vg - transposed(vg))));
+      add(outer, mul(u * row(inverse_s), g - mul(v, vg), false, true));
+    }
+  }
+  X whole = inner ? mul(mul(u, inner), v, false, true) : X();
+  if (outer) add(whole, outer);
+  c.give(0, whole);
+}
+
+void qr(RuleCall& c) {
+  X q = c.r(0), r = c.r(1);
+  X gq = c.g(0), gr = c.g(1);
+  X m;
+  if (gr) m = mul(r, gr, false, true);
+  if (gq) m = m ? m - mul(gq, q, true) : neg(mul(gq, q, true));
+  X lower = triangle(m, true);
+  X symmetric = lower + transposed(lower - diagonal_part(lower));
+  X left = mul(q, symmetric);
+  if (gq) left = gq + left;
+  // left R^-T
+  X solved = emit(Op::triangular_solve, {r, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));
+  c.give(0, transposed(solved));
+}
+
+constexpr RuleRow kRows[] = {
+    {Op::cholesky, cholesky},
+    {Op::matrix_determinant, determinant},
+    {Op::log_matrix_determinant, log_determinant},
+    {Op::matrix_inverse, matrix_inverse},
+    {Op::matrix_solve, matrix_solve},
+    {Op::triangular_solve, triangular_solve},
+    {Op::eigh, eigh},
+    {Op::svd, svd},
+    {Op::qr, qr},
+};
+
+}  // namespace
+
+std::span<const RuleRow> linalg_rules() { return kRows; }
+
+}  // namespace tfl::gradient

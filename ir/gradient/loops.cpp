@@ -1,0 +1,236 @@
+// The gradient of a loop is a loop that runs as often, backwards. The forward loop counts its iterations and pushes what its
+// gradient reads and cannot cheaply compute again; the gradient's loop pops it.
+//
+//   %v = while_loop(%v0, %c) cond {...} body (v, c) { ... yield f(v, c) }
+//   -->
+//   %v, %n, %stack = while_loop(%v0, 0, [], %c) body (v, n, stack, c) { ... yield f(v, c), n + 1, push(stack, x) }
+//   %gv0, %gc = while_loop(%n, %gv, 0, %stack) cond { n > 0 } body { x = pop(stack); yield n - 1, gv * df/dv, gc + gv * df/dc, stack }
+#include "ir/gradient/regions.h"
+
+namespace tfl::gradient {
+
+namespace {
+
+Result<ir::Ref> int_constant(Context& context, ir::Block& block, int32_t value) {
+  return ir::append_constant(block, TFL_TRY(scalar(context, DType::I32, value)));
+}
+
+// Adds a loop variable to a forward loop that has `variables` of them; its parameter in the body is `in` (made already, somewhere
+// among the body's parameters).
+void add_variable(ir::Node& loop, size_t variables, ir::Ref initial, const ir::Type& type, ir::Node* in, ir::Ref out) {
+  ir::Block& condition = *loop.regions[0];
+  ir::Block& body = *loop.regions[1];
+  loop.operands.insert(variables, initial);
+  auto place = [&](ir::Block& block, std::unique_ptr<ir::Node> param) {
+    block.params.insert(block.params.begin() + static_cast<std::ptrdiff_t>(variables), std::move(param));
+  };
+  condition.add_param(type, in->name);
+  std::unique_ptr<ir::Node> last = std::move(condition.params.back());
+  condition.params.pop_back();
+  place(condition, std::move(last));
+  for (size_t i = 0; i < body.params.size(); ++i) {
+    if (body.params[i].get() != in) continue;
+    std::unique_ptr<ir::Node> own = std::move(body.params[i]);
+    body.params.erase(body.params.begin() + static_cast<std::ptrdiff_t>(i));
+    place(body, std::move(own));
+    break;
+  }
+  body.results.push_back(out);
+  loop.types.push_back(type);
+}
+
+// The values whose gradients the backward loop carries: variables that get one from the results or from each other's updates, and
+// invariants that a body's gradient reaches.
+struct Carried {
+  std::vector<bool> variables, invariants;
+  ActiveSet active;
+};
+
+Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
+  // Active: depends on what is wanted, in any iteration.
+  std::vector<bool> active_var(n);
+  for (size_t k = 0; k < n; ++k) active_var[k] = c.wanted(k);
+  Carried out;
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<ir::Ref> from;
+    for (size_t k = 0; k < n; ++k) {
+      if (active_var[k]) from.push_back(body.param(k));
+    }
+    for (size_t j = 0; j < m; ++j) {
+      if (c.wanted(n + j)) from.push_back(body.param(n + j));
+    }
+    out.active = dependents(body, from);
+    for (size_t k = 0; k < n; ++k) {
+      if (!active_var[k] && out.active.count(body.results[k])) active_var[k] = again = true;
+    }
+  }
+  // Needed: something flows into it from behind.
+  out.variables.assign(n, false);
+  out.invariants.assign(m, false);
+  for (size_t k = 0; k < n; ++k) out.variables[k] = active_var[k] && c.g(k);
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<ir::Ref> to;
+    for (size_t k = 0; k < n; ++k) {
+      if (out.variables[k]) to.push_back(body.results[k]);
+    }
+    std::vector<bool> reached = reached_params(body, to, out.active);
+    for (size_t k = 0; k < n; ++k) {
+      if (reached[k] && active_var[k] && !out.variables[k]) out.variables[k] = again = true;
+    }
+    for (size_t j = 0; j < m; ++j) out.invariants[j] = reached[n + j];
+  }
+  return out;
+}
+
+}  // namespace
+
+void loop_rule(RuleCall& c) {
+  ir::Node& loop = *c.node();
+  ir::Block& body = *loop.regions[1];
+  size_t n = c.result_count(), m = c.operand_count() - n;
+  Carried carried = find_carried(c, body, n, m);
+  std::vector<size_t> vars, invs;
+  for (size_t k = 0; k < n; ++k) {
+    if (carried.variables[k]) vars.push_back(k);
+  }
+  for (size_t j = 0; j < m; ++j) {
+    if (carried.invariants[j]) invs.push_back(j);
+  }
+  if (vars.empty()) return;
+  Context& context = c.a.context();
+
+  // The gradient's body: counter, gradients of variables, gradients of invariants so far; then stacks, then what passes as it is.
+  std::unique_ptr<ir::Block> back = new_region(loop);
+  RegionAdjoint a(context, body, *back);
+  a.pass_from(n);
+  ir::Ref counter = back->add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
+  Gradients gradients;
+  std::vector<ir::Ref> var_params, inv_params;
+  auto gradient_type = [&](const ir::Type& t) { return t.kind == ir::TypeKind::Resource ? ir::Type::of(t.tensor) : t; };
+  for (size_t k : vars) {
+    ir::Ref p = back->add_param(gradient_type(body.param(k).type()), "gradient");
+    var_params.push_back(p);
+    ir::Ref result = body.results[k];
+    if (!carried.active.count(result)) continue;
+    X g(&a, a.add(p));
+    auto found = gradients.find(result);
+    if (found != gradients.end()) g = sum_of(X(&a, found->second), g);
+    gradients[result] = g.id();
+  }
+  for (size_t j : invs) inv_params.push_back(back->add_param(gradient_type(body.param(n + j).type()), "gradient"));
+  Result<void> done = backpropagate(a, body, carried.active, gradients);
+  if (!done) return c.a.fail_with(done.failure());
+
+  std::vector<ir::Ref> back_results;
+  Result<ir::Ref> one = int_constant(context, *back, 1);
+  if (!check(c, one)) return;
+  Result<ir::Node*> next = ir::append(context, *back, Op::subtract, {counter, *one});
+  if (!check(c, next)) return;
+  back_results.push_back({*next, 0});
+  for (size_t i = 0; i < vars.size(); ++i) {
+    auto found = gradients.find(body.param(vars[i]));
+    X g = found != gradients.end() ? X(&a, found->second) : zeros_of_type(a, var_params[i].type(), X(&a, a.add(var_params[i])));
+    if (!g) return c.a.fail_with(a.take_failure());
+    back_results.push_back(a.ref(g.id()));
+  }
+  for (size_t i = 0; i < invs.size(); ++i) {
+    auto found = gradients.find(body.param(n + invs[i]));
+    X sum(&a, a.add(inv_params[i]));
+    if (found != gradients.end()) sum = sum_of(sum, X(&a, found->second));
+    if (!sum) return c.a.fail_with(a.take_failure());
+    back_results.push_back(a.ref(sum.id()));
+  }
+
+  // The forward loop counts, and carries the stacks.
+  struct Added {
+    ir::Ref before;
+    Stack* stack;
+    uint32_t result;
+  };
+  std::vector<Added> added;
+  size_t variables = n;
+  std::vector<ir::Node*> stack_params;
+  for (Stack& s : a.stacks()) {
+    Result<ir::Ref> before = c.a.open_stack(s.type, loop);
+    if (!check(c, before)) return;
+    add_variable(loop, variables++, *before, s.type, s.forward_in.node, s.forward_out);
+    added.push_back({*before, &s, static_cast<uint32_t>(loop.types.size() - 1)});
+  }
+  ir::Ref count_in = body.add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
+  Result<ir::Ref> step = int_constant(context, body, 1);
+  if (!check(c, step)) return;
+  Result<ir::Node*> counted = ir::append(context, body, Op::add, {count_in, *step});
+  if (!check(c, counted)) return;
+  Result<ir::Ref> zero = constant_before(context, loop, 0);
+  if (!check(c, zero)) return;
+  add_variable(loop, variables++, *zero, count_in.type(), count_in.node, {*counted, 0});
+  uint32_t count_result = static_cast<uint32_t>(loop.types.size() - 1);
+  loop.attrs = ir::with_int(loop.attrs, Attr::num, static_cast<int64_t>(variables));
+
+  // The gradient's loop.
+  std::vector<V> operands;
+  Result<V> count = c.a.forward({&loop, count_result});
+  if (!check(c, count)) return;
+  operands.push_back(*count);
+  for (size_t k : vars) {
+    X g = g_or_zeros(c, k);
+    if (!g) return;
+    operands.push_back(g.id());
+  }
+  for (size_t j : invs) {
+    const ir::Type& type = c.operand_type(n + j);
+    X z = type.kind == ir::TypeKind::Resource ? zeros_of_type(c.a, type, X()) : zeros_of_x(c, n + j);
+    if (!z) return;
+    operands.push_back(z.id());
+  }
+  for (const Added& s : added) {
+    Result<V> v = c.a.enter_stack(s.before, {&loop, s.result});
+    if (!check(c, v)) return;
+    operands.push_back(*v);
+    back_results.push_back(s.stack->backward_out);
+  }
+  size_t back_variables = operands.size();
+  // Parameters in that order; what passes unchanged comes last.
+  std::vector<std::unique_ptr<ir::Node>> old = std::move(back->params);
+  back->params.clear();
+  auto take = [&](ir::Ref param) {
+    for (auto& p : old) {
+      if (p && p.get() == param.node) back->params.push_back(std::move(p));
+    }
+  };
+  take(counter);
+  for (ir::Ref p : var_params) take(p);
+  for (ir::Ref p : inv_params) take(p);
+  for (const Added& s : added) take(s.stack->backward_in);
+  for (const auto& p : a.passed()) {
+    X x = c.x(p.param);
+    if (!x) return;
+    operands.push_back(x.id());
+    take(p.backward);
+  }
+  back->results = std::move(back_results);
+
+  std::unique_ptr<ir::Block> condition = new_region(loop);
+  for (const auto& p : back->params) condition->add_param(p->types[0], p->name);
+  Result<ir::Ref> none = int_constant(context, *condition, 0);
+  if (!check(c, none)) return;
+  Result<ir::Node*> more = ir::append(context, *condition, Op::greater, {condition->param(0), *none});
+  if (!check(c, more)) return;
+  condition->results.push_back({*more, 0});
+
+  std::vector<std::unique_ptr<ir::Block>> regions;
+  regions.push_back(std::move(condition));
+  regions.push_back(std::move(back));
+  std::vector<V> results;
+  done = c.a.apply_node(Op::while_loop, operands, Attrs().set_int(Attr::num, static_cast<int64_t>(back_variables)), std::move(regions), nullptr,
+                        results);
+  if (!done) return c.a.fail_with(done.failure());
+  size_t r = 1;
+  for (size_t k : vars) c.give(k, X(&c.a, results[r++]));
+  for (size_t j : invs) c.give(n + j, X(&c.a, results[r++]));
+  for (const Added& s : added) c.a.leave_stack(s.before, results[r++]);
+}
+
+}  // namespace tfl::gradient

@@ -1,0 +1,91 @@
+#include "ir/gradient/region_adjoint.h"
+
+namespace tfl::gradient {
+
+size_t RegionAdjoint::param_index(const ir::Node* node) const {
+  ir::Block& block = const_cast<RegionAdjoint*>(this)->forward_block();
+  for (size_t i = 0; i < block.params.size(); ++i) {
+    if (block.params[i].get() == node) return i;
+  }
+  return block.params.size();
+}
+
+Result<Stack*> RegionAdjoint::new_stack(ir::Type type) {
+  Stack stack;
+  stack.forward_in = forward_block().add_param(type, "stack");
+  stack.backward_in = backward_block().add_param(type, "stack");
+  stack.forward_out = stack.forward_in;
+  stack.backward_out = stack.backward_in;
+  stack.type = std::move(type);
+  stacks_.push_back(std::move(stack));
+  return &stacks_.back();
+}
+
+bool RegionAdjoint::recomputable(ir::Ref value, int& budget) const {
+  if (--budget < 0) return false;
+  const ir::Node& node = *value.node;
+  if (node.op == Op::constant) return true;
+  if (node.op == Op::parameter) {
+    for (const Stack& s : stacks_) {
+      if (s.forward_in.node == &node) return false;
+    }
+    return param_index(&node) >= first_passed_;
+  }
+  OpKind kind = op_info(node.op).kind;
+  if (kind != OpKind::Elementwise && kind != OpKind::View && kind != OpKind::Create && kind != OpKind::Move) return false;
+  if (node.op == Op::range || node.op == Op::linspace) return false;
+  for (ir::Ref r : node.operands) {
+    if (!recomputable(r, budget)) return false;
+  }
+  return true;
+}
+
+Result<ir::Ref> RegionAdjoint::recompute(ir::Ref value) {
+  ir::Node& node = *value.node;
+  std::vector<ir::Ref> operands;
+  for (ir::Ref r : node.operands) operands.push_back(ref(TFL_TRY(forward(r))));
+  ir::Node* copy = TFL_TRY(ir::append(context_, backward_block(), node.op, std::move(operands), node.attrs));
+  return ir::Ref{copy, value.index};
+}
+
+Result<ir::Ref> RegionAdjoint::carry(ir::Ref value) {
+  if (value.node->op == Op::parameter) {
+    size_t i = param_index(value.node);
+    if (i >= first_passed_) {
+      ir::Ref backward = backward_block().add_param(value.type(), value.node->name);
+      passed_.push_back({i, backward});
+      return backward;
+    }
+  }
+  int budget = 16;
+  if (value.node->op != Op::parameter && recomputable(value, budget)) return recompute(value);
+  if (value.type().kind != ir::TypeKind::Tensor) {
+    return fail(ErrorKind::InternalError, "the gradient of a region reads {} of each run", ir::type_text(value.type()));
+  }
+  Stack* stack = TFL_TRY(new_stack(ir::Type::array(value.type().tensor)));
+  ir::Node* push = TFL_TRY(ir::append(context_, forward_block(), Op::array_push, {stack->forward_in, value}));
+  stack->forward_out = {push, 0};
+  ir::Node* pop = TFL_TRY(ir::append(context_, backward_block(), Op::array_pop, {stack->backward_in}));
+  stack->backward_out = {pop, 0};
+  return ir::Ref{pop, 1};
+}
+
+Result<ir::Ref> RegionAdjoint::open_stack(const ir::Type& stack, ir::Node&) { return TFL_TRY(new_stack(stack))->forward_in; }
+
+Result<V> RegionAdjoint::enter_stack(ir::Ref before, ir::Ref after) {
+  for (Stack& s : stacks_) {
+    if (s.forward_in == before) {
+      s.forward_out = after;
+      return add(s.backward_in);
+    }
+  }
+  return fail(ErrorKind::InternalError, "a stack of gradients is unknown");
+}
+
+void RegionAdjoint::leave_stack(ir::Ref before, V rest) {
+  for (Stack& s : stacks_) {
+    if (s.forward_in == before) s.backward_out = ref(rest);
+  }
+}
+
+}  // namespace tfl::gradient

@@ -1,0 +1,52 @@
+// Gradients inside regions. A region is closed, so what its gradient reads of the forward side goes through stacks: the forward
+// region pushes, the gradient's region pops. Stacks of regions further in pass through as they are.
+#pragma once
+
+#include "ir/gradient/block_adjoint.h"
+
+namespace tfl::gradient {
+
+/// A stack that a region needs: where it enters and leaves the forward region and the gradient's region.
+struct Stack {
+  ir::Type type;
+  ir::Ref forward_in, forward_out;
+  ir::Ref backward_in, backward_out;
+};
+
+class RegionAdjoint : public BlockAdjoint {
+ public:
+  using BlockAdjoint::BlockAdjoint;
+
+  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) override;
+  Result<V> enter_stack(ir::Ref before, ir::Ref after) override;
+  void leave_stack(ir::Ref before, V rest) override;
+
+  std::vector<Stack>& stacks() { return stacks_; }
+
+  /// Parameters of the forward region that the gradient's region gets as they are: parameter index, and the gradient's parameter.
+  /// Of a branch all inputs; of a loop body what does not change.
+  struct Passed {
+    size_t param;
+    ir::Ref backward;
+  };
+  const std::vector<Passed>& passed() const { return passed_; }
+
+  /// Parameters from `first` on are the same in every run of the region and may be passed.
+  void pass_from(size_t first) { first_passed_ = first; }
+
+ protected:
+  Result<ir::Ref> carry(ir::Ref value) override;
+
+ private:
+  /// Whether `value` follows from passed parameters and constants by a few operations without effects.
+  bool recomputable(ir::Ref value, int& budget) const;
+  Result<ir::Ref> recompute(ir::Ref value);
+  Result<Stack*> new_stack(ir::Type type);
+  size_t param_index(const ir::Node* node) const;
+
+  std::vector<Stack> stacks_;
+  std::vector<Passed> passed_;
+  size_t first_passed_ = 0;
+};
+
+}  // namespace tfl::gradient

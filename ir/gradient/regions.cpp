@@ -1,0 +1,50 @@
+#include "ir/gradient/regions.h"
+
+#include <algorithm>
+
+namespace tfl::gradient {
+
+namespace {
+
+// Moves the nodes that were appended since the block had `size` nodes in front of `node`.
+void move_before(ir::Block& block, size_t size, const ir::Node& node) {
+  size_t place = 0;
+  while (place < size && block.nodes[place].get() != &node) ++place;
+  std::rotate(block.nodes.begin() + static_cast<std::ptrdiff_t>(place), block.nodes.begin() + static_cast<std::ptrdiff_t>(size), block.nodes.end());
+}
+
+}  // namespace
+
+Result<ir::Ref> constant_before(Context& context, ir::Node& node, int32_t value) {
+  ir::Block& block = *node.block;
+  size_t size = block.nodes.size();
+  ir::Ref out = ir::append_constant(block, TFL_TRY(scalar(context, DType::I32, value)));
+  move_before(block, size, node);
+  return out;
+}
+
+Result<ir::Ref> stack_before(Context& context, ir::Node& node, const ir::Type& stack) {
+  ir::Block& block = *node.block;
+  size_t size = block.nodes.size();
+  ir::Ref zero = ir::append_constant(block, TFL_TRY(scalar(context, DType::I32, int32_t{0})));
+  Attrs attrs;
+  attrs.set_dtype(Attr::dtype, stack.tensor.dtype).set_bool(Attr::grows, true);
+  if (stack.tensor.ranked) attrs.set_ints(Attr::shape, stack.tensor.dims);
+  ir::Node* made = TFL_TRY(ir::append(context, block, Op::array_new, {zero}, attrs));
+  move_before(block, size, node);
+  return ir::Ref{made, 0};
+}
+
+namespace {
+
+void read_variable(RuleCall& c) { c.give(0, c.g(0)); }
+
+constexpr RuleRow kRows[] = {
+    {Op::read_variable, read_variable}, {Op::cond, branch_rule}, {Op::switch_case, branch_rule}, {Op::while_loop, loop_rule}, {Op::call, call_rule},
+};
+
+}  // namespace
+
+std::span<const RuleRow> control_rules() { return kRows; }
+
+}  // namespace tfl::gradient

@@ -1,0 +1,35 @@
+// What the rules of control flow share.
+#pragma once
+
+#include "ir/gradient/region_adjoint.h"
+#include "ir/gradient/rules.h"
+
+namespace tfl::gradient {
+
+void branch_rule(RuleCall& c);  // cond, switch_case
+void loop_rule(RuleCall& c);    // while_loop
+void call_rule(RuleCall& c);    // call
+
+using ActiveSet = std::unordered_set<ir::Ref, RefHash>;
+
+/// A constant int32 in front of `node`, in its block.
+Result<ir::Ref> constant_before(Context& context, ir::Node& node, int32_t value);
+/// A new empty stack in front of `node`, in its block.
+Result<ir::Ref> stack_before(Context& context, ir::Node& node, const ir::Type& stack);
+
+/// A new region, closed, not yet owned by a node.
+inline std::unique_ptr<ir::Block> new_region(ir::Node& beside) {
+  auto block = std::make_unique<ir::Block>();
+  block->function = beside.block->function;
+  return block;
+}
+
+/// True when `r` holds a value; else the call fails with its error.
+template <class T>
+bool check(RuleCall& c, Result<T>& r) {
+  if (r) return true;
+  c.a.fail_with(r.failure());
+  return false;
+}
+
+}  // namespace tfl::gradient
