@@ -40,11 +40,31 @@ constexpr NativeDef kFunctions[] = {
     function("repr", "obj, /", builtin::repr_),
     function("round", "/, number, ndigits=None", builtin::round_),
     function("setattr", "obj, name, value, /", builtin::setattr_),
-    function("sorted", "iterable, /, *, key=None, reverse=False", builtin::sorted_),
-    function("sum", "iterable, /, start=0", builtin::sum_),
+    raw_function("sorted", builtin::sorted_),
+    function("sum", "iterable=..., /, start=0", builtin::sum_),
     function("vars", "object=..., /", builtin::vars_),
     function("__import__", "name, globals=None, locals=None, fromlist=None, level=0", builtin::import_),
 };
+
+/// exit and quit: calling one ends the script, and a prompt shows how.
+Result<Value> quitter_call(Interp& interp, Value* args) { return error_with(interp, ErrorKind::SystemExit, args[1]); }
+Result<Value> quitter_repr(Interp& interp, Value* args) {
+  Value name = TFL_TRY(get_attr(interp, args[0], interp.intern("name")));
+  return interp.strf("Use {}() or Ctrl-D (i.e. EOF) to exit", text_of(name));
+}
+constexpr NativeDef kQuitter[] = {method("__call__", "self, code=None, /", quitter_call), method("__repr__", "self, /", quitter_repr)};
+
+void add_quitters(Interp& interp, Dict* names) {
+  Value methods = interp.dict();
+  Type* type = interp.new_type("Quitter", nullptr, methods, "_sitebuiltins");
+  for (const NativeDef& def : kQuitter) dict_set_str(methods.as<Dict>(), interp.intern(def.name), interp.native(def, {}, type));
+  for (const char* name : {"exit", "quit"}) {
+    auto* quitter = interp.allocate<Instance>(type);
+    quitter->dict = interp.dict();
+    dict_set_str(quitter->dict.as<Dict>(), interp.intern("name"), interp.str(interp.intern(name)));
+    dict_set_str(names, interp.intern(name), Value::adopt(quitter));
+  }
+}
 
 }  // namespace
 
@@ -90,6 +110,7 @@ void fill_builtins(Interp& interp, Module* module) {
   Value os_error = Value::share(interp.exception_type(ErrorKind::OSError));
   dict_set_str(names, interp.intern("IOError"), os_error);
   dict_set_str(names, interp.intern("EnvironmentError"), os_error);
+  add_quitters(interp, names);
   dict_set_str(names, interp.intern("NotImplemented"), interp.not_implemented);
   dict_set_str(names, interp.intern("Ellipsis"), interp.ellipsis);
   dict_set_str(names, interp.intern("__debug__"), Value::boolean(true));

@@ -10,7 +10,8 @@ namespace tfl::builtin {
 TFL_BUILTIN(abs_) TFL_BUILTIN(round_) TFL_BUILTIN(divmod_) TFL_BUILTIN(pow_) TFL_BUILTIN(bin_) TFL_BUILTIN(oct_) TFL_BUILTIN(hex_)
 TFL_BUILTIN(chr_) TFL_BUILTIN(ord_)
 // iteration.cpp
-TFL_BUILTIN(all_) TFL_BUILTIN(any_) TFL_BUILTIN(sum_) TFL_BUILTIN(sorted_) TFL_BUILTIN(len_) TFL_BUILTIN(iter_) TFL_BUILTIN(next_)
+TFL_BUILTIN(all_) TFL_BUILTIN(any_) TFL_BUILTIN(sum_) TFL_BUILTIN(len_) TFL_BUILTIN(iter_) TFL_BUILTIN(next_)
+Result<Value> sorted_(Interp& interp, CallArgs& args);
 Result<Value> min_(Interp& interp, CallArgs& args);
 Result<Value> max_(Interp& interp, CallArgs& args);
 // objects.cpp

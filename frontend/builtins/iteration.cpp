@@ -25,6 +25,7 @@ Result<Value> any_(Interp& interp, Value* a) {
 }
 
 Result<Value> sum_(Interp& interp, Value* a) {
+  if (a[0].is_empty()) return fail(ErrorKind::TypeError, "sum() takes at least 1 positional argument (0 given)");
   if (a[1].is_str()) return fail(ErrorKind::TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
   if (a[1].is(Kind::Bytes)) return fail(ErrorKind::TypeError, "sum() can't sum bytes [use b''.join(seq) instead]");
   Value total = a[1];
@@ -43,10 +44,17 @@ Result<Value> sum_(Interp& interp, Value* a) {
   return total;
 }
 
-Result<Value> sorted_(Interp& interp, Value* a) {
-  std::vector<Value> items = TFL_TRY(to_vector(interp, a[0]));
-  bool reverse = TFL_TRY(truth(interp, a[2]));
-  TFL_TRY(sort_values(interp, items, a[1], reverse));
+Result<Value> sorted_(Interp& interp, CallArgs& args) {
+  if (args.count != 1) return fail(ErrorKind::TypeError, "sorted expected 1 argument, got {}", args.count);
+  Value key = Value::none(), reversed = Value::boolean(false);
+  for (size_t k = 0; k < args.keywords.size(); ++k) {
+    const std::string& keyword = args.keywords[k]->text;
+    if (keyword != "key" && keyword != "reverse") return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for sort()", keyword);
+    (keyword == "key" ? key : reversed) = args.values[args.count + k];
+  }
+  std::vector<Value> items = TFL_TRY(to_vector(interp, args.values[0]));
+  bool reverse = TFL_TRY(truth(interp, reversed));
+  TFL_TRY(sort_values(interp, items, key, reverse));
   return interp.list(std::move(items));
 }
 

@@ -133,7 +133,7 @@ Result<Value> dir_(Interp& interp, Value* a) {
   }
   Value own = TFL_TRY(call_special(interp, a[0], interp.intern("__dir__"), {}));
   if (!own.is_empty()) {
-    Value args[3] = {own, Value::none(), Value::boolean(false)};
+    CallArgs args{&own, 1};
     return sorted_(interp, args);
   }
   names = TFL_TRY(attribute_names(interp, a[0]));

@@ -222,7 +222,15 @@ ParseResult parse_module(const Source& source) { return parse::parse_source(sour
 InteractiveResult parse_interactive(const Source& source) {
   parse::Parsed p = parse::parse_source(source);
   const std::vector<Diagnostic>& found = p.result.diagnostics;
-  if (p.layout.incomplete && found.size() <= 1) return {InteractiveState::Incomplete, std::move(p.result)};
+  if (p.layout.incomplete) {
+    // What is wrong where the text ends may be right once it goes on: a bracket that is open, an operator without its right side.
+    const auto& tokens = p.layout.tokens;
+    const Span end = tokens.size() > 1 ? parse::span_of(source, tokens[tokens.size() - 2]) : Span{};
+    bool before = std::any_of(found.begin(), found.end(), [&](const Diagnostic& d) {
+      return d.id != DiagnosticId::NeverClosed && (d.span.line < end.line || (d.span.line == end.line && d.span.column < end.column));
+    });
+    if (found.size() <= 1 || !before) return {InteractiveState::Incomplete, std::move(p.result)};
+  }
   auto awaits_more = [](const Diagnostic& d) {
     return d.id == DiagnosticId::TryAlone || d.id == DiagnosticId::DecoratorAlone;
   };
