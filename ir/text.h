@@ -6,6 +6,11 @@
 //     %2 = cond(%p, %1) : f32[?,10] then (%a: f32[?,10]) { ... yield %b } else (...) { ... }
 //     return %2
 //   }
+//
+// Region keywords: then/else of cond, case of switch_case, while/do of while_loop. Constants: `constant 1.5 : f32`,
+// `constant [1, 2] : i32[2]` (elements row by row, whatever the rank), `constant splat 0 : f32[1000]`; a float that is not the
+// usual NaN is written as its bits, 0x7fc00001. A call to a function around it is `call recursive @f(...)`. Values are named in their
+// block only. A function is followed by those it calls.
 #pragma once
 
 #include "ir/graph.h"
@@ -15,6 +20,7 @@ namespace tfl::ir {
 struct TextOptions {
   bool locations = false;
   bool names = false;  // TensorFlow-like node names and the user's variables
+  size_t most_elements = SIZE_MAX;  // longer constants are shown by their first elements; such a text does not parse
 };
 std::string to_text(const Function& f, const TextOptions& options = {});
 /// Parses one or more functions (a call names its callee). Errors carry line and column; nothing is trusted: verify() runs on it.
