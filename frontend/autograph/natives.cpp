@@ -1,0 +1,127 @@
+// The module _autograph: what the operators of converted code cannot say in TFL. A function is converted, shown as source; the state of
+// a statement is read and written through the cells that its helpers share with the function around them.
+//
+//   converted(f)                    what to call in the place of f
+//   source(f)                       its text
+//   overload(f, g)                  g stands for the built-in f in converted code
+//   disabled(flag) -> bool          no conversion until it is called with the value it gave; what do_not_convert means
+//   cells(names, functions)         the variables of these names, of the functions' closure or their module
+//   read(cells, default) -> list    their values, `default` for one that is unbound
+//   write(cells, values, default)   `default` unbinds
+#include "frontend/autograph/autograph.h"
+#include "frontend/bytecode/code.h"
+#include "frontend/modules/native_module.h"
+
+namespace tfl {
+
+namespace {
+
+Result<Value> converted(Interp& interp, CallArgs& args) {
+  TFL_TRY(no_keywords("converted", args));
+  if (args.count != 1) return fail(ErrorKind::TypeError, "converted() takes exactly one argument ({} given)", args.count);
+  return autograph_converted(interp, args.values[0]);
+}
+
+Result<Value> source(Interp& interp, Value* args) {
+  std::string text = TFL_TRY(autograph_source(interp, args[0]));
+  return interp.str(std::move(text));
+}
+
+Dict* own_names(Interp& interp) {
+  return dict_get_str(interp.modules.as<Dict>(), interp.intern("_autograph")).as<Module>()->dict.as<Dict>();
+}
+
+Result<Value> overload(Interp& interp, Value* args) {
+  Value table = dict_get_str(own_names(interp), interp.intern("_overloads"));
+  TFL_TRY(dict_set(interp, table.as<Dict>(), args[0], args[1]));
+  return Value::none();
+}
+
+Result<Value> disabled(Interp& interp, Value* args) {
+  Str* key = interp.intern("_off");
+  Value before = dict_get_str(own_names(interp), key);
+  dict_set_str(own_names(interp), key, args[0]);
+  return before;
+}
+
+/// The variable `name` of one of the functions: its cell, or (names of the module, name).
+Result<Value> find_cell(Interp& interp, Str* name, std::span<Value> functions) {
+  const Function* any = nullptr;
+  for (const Value& v : functions) {
+    if (!v.is(Kind::Function)) continue;
+    any = v.as<Function>();
+    const Code* code = any->code.as<Code>();
+    for (size_t i = 0; i < code->free_names.size(); ++i) {
+      if (code->free_names[i] == name) return any->closure.as<Tuple>()->items[i];
+    }
+  }
+  if (!any) return fail(ErrorKind::TypeError, "cells() needs a function");
+  return interp.tuple({any->module.as<Module>()->dict, interp.str(name)});
+}
+
+Result<Value> cells(Interp& interp, Value* args) {
+  std::vector<Value> out;
+  if (!args[0].is(Kind::Tuple) || !args[1].is(Kind::Tuple)) return fail(ErrorKind::TypeError, "cells() needs tuples");
+  for (const Value& name : args[0].as<Tuple>()->span()) {
+    if (!name.is_str()) return fail(ErrorKind::TypeError, "cells() needs names");
+    out.push_back(TFL_TRY(find_cell(interp, interp.intern(text_of(name)), args[1].as<Tuple>()->span())));
+  }
+  return interp.tuple(out);
+}
+
+Result<Value> read(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Tuple)) return fail(ErrorKind::TypeError, "read() needs cells");
+  std::vector<Value> out;
+  for (const Value& cell : args[0].as<Tuple>()->span()) {
+    Value v;
+    if (cell.is(Kind::Cell)) {
+      v = cell.as<Cell>()->value;
+    } else if (cell.is(Kind::Tuple)) {
+      auto* place = cell.as<Tuple>();
+      v = TFL_TRY(dict_get(interp, place->items[0].as<Dict>(), place->items[1]));
+    }
+    out.push_back(v.is_empty() ? args[1] : std::move(v));
+  }
+  return interp.list(std::move(out));
+}
+
+Result<Value> write(Interp& interp, Value* args) {
+  std::vector<Value> values = TFL_TRY(to_vector(interp, args[1]));
+  if (!args[0].is(Kind::Tuple) || static_cast<size_t>(args[0].as<Tuple>()->size) != values.size()) {
+    return fail(ErrorKind::TypeError, "write() needs as many cells as values");
+  }
+  size_t i = 0;
+  for (const Value& cell : args[0].as<Tuple>()->span()) {
+    Value v = std::move(values[i++]);
+    bool unbind = v.identical(args[2]);
+    if (cell.is(Kind::Cell)) {
+      cell.as<Cell>()->value = unbind ? Value() : std::move(v);
+    } else if (cell.is(Kind::Tuple)) {
+      auto* place = cell.as<Tuple>();
+      if (unbind) dict_remove_str(place->items[0].as<Dict>(), place->items[1].as<Str>());
+      else dict_set_str(place->items[0].as<Dict>(), place->items[1].as<Str>(), std::move(v));
+    }
+  }
+  return Value::none();
+}
+
+constexpr NativeDef kDefs[] = {
+    raw_function("converted", converted),
+    function("source", "function, /", source),
+    function("overload", "builtin, other, /", overload),
+    function("disabled", "flag, /", disabled),
+    function("cells", "names, functions, /", cells),
+    function("read", "cells, default, /", read),
+    function("write", "cells, values, default, /", write),
+};
+
+}  // namespace
+
+Result<void> init_autograph(Interp& interp, Module& module) {
+  define_all(interp, module, kDefs);
+  define(interp, module, "_overloads", interp.dict());
+  define(interp, module, "_off", Value::boolean(false));
+  return {};
+}
+
+}  // namespace tfl

@@ -1,0 +1,56 @@
+#include "frontend/autograph/rewrite.h"
+
+#include "frontend/autograph/clone.h"
+#include "frontend/autograph/converter.h"
+#include "frontend/autograph/find.h"
+
+namespace tfl::autograph {
+
+Rewritten rewrite(const Source& source, Span span, bool lambda, const std::vector<std::string_view>& free_names) {
+  Rewritten out;
+  if (!source.parsed) source.parsed = std::make_shared<ParseResult>(parse_module(source));
+  out.parsed = source.parsed;
+  Found found = find_definition(out.parsed->module.body, span, lambda);
+  if (!found.def && !found.lambda) return out;
+  out.arena = std::make_unique<Arena>();
+  Builder build(*out.arena);
+  Converter converter(build, found.owner, out.helpers);
+  Stmt* inside = nullptr;
+  if (found.def) {
+    out.def = as<FunctionDef>(clone(*out.arena, static_cast<const Stmt*>(found.def)));
+    out.generator = is_generator(out.def);
+    if (out.generator) return out;
+    out.def->decorators = {};
+    converter.function(out.def);
+    inside = out.def;
+  } else {
+    out.lambda = as<Lambda>(clone(*out.arena, static_cast<const Expr*>(found.lambda)));
+    bool yields = false;
+    each_node(out.lambda->body, [&](const Expr* e) {
+      yields = yields || e->kind == ExprKind::Yield || e->kind == ExprKind::YieldFrom;
+      return true;
+    });
+    out.generator = yields;
+    if (yields) return out;
+    converter.lambda(out.lambda);
+    inside = build.expression(out.lambda);
+  }
+  std::vector<Stmt*> body{build.assign(kOperators, build.constant(ConstantKind::None, span), span)};
+  for (std::string_view name : free_names) {
+    if (name != "__class__") body.push_back(build.assign(name, build.constant(ConstantKind::None, span), span));
+  }
+  if (!found.owner.empty()) {
+    // For names like __x, and for __class__.
+    auto* owner = out.arena->make<ClassDef>(Stmt{StmtKind::ClassDef, span}, build.intern(found.owner), span, List<Expr*>{}, nullptr,
+                                            build.block({inside}));
+    out.wrappers.push_back(owner);
+    inside = owner;
+  }
+  body.push_back(inside);
+  FunctionDef* around = build.function("around", {}, body, span);
+  out.wrappers.push_back(around);
+  out.module.body = build.block({around});
+  return out;
+}
+
+}  // namespace tfl::autograph
