@@ -184,6 +184,11 @@ Result<Value> class_find_attr(Interp& interp, const Value& v, Str* name) {
     return bind_attribute(interp, raw, {}, type);
   }
   if (meta) return bind_attribute(interp, Value(*meta), v, interp.types.type);
+  if (type->script && !is_dunder(name)) {
+    auto found = class_hook(interp, v, "__class_getattr__", {interp.str(name)});
+    if (found || !error_is(found.error(), ErrorKind::AttributeError)) return found;
+    interp.missing_attribute = found.failure().error;
+  }
   return Value();
 }
 

@@ -130,6 +130,10 @@ Result<void> class_set_attr(Interp& interp, Type* type, Str* name, const Value& 
     (name == sym.__name__ ? type->name : type->qualname) = interp.intern(value.as<Str>()->text);
     return {};
   }
+  // (name, is it deleted): raises when the name must stay as it is.
+  if (!name->text.starts_with("__")) {
+    TFL_TRY(class_hook(interp, Value::share(type), "__class_setattr__", {interp.str(name), Value::boolean(value.is_empty())}));
+  }
   Dict* d = type->dict.as<Dict>();
   if (value.is_empty()) {
     if (!dict_remove_str(d, name)) {

@@ -20,6 +20,11 @@ Failure init_not_none(Interp& interp, const Value& result);
 Result<bool> is_instance_of(Interp& interp, const Value& v, const Value& classes);
 Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes);
 
+/// What a class itself answers where Python would ask its metaclass: calls the class method `name` (__class_iter__, __class_len__,
+/// __class_contains__, __class_reversed__, __class_repr__, __class_getattr__, __class_setattr__: the library's enumerations define
+/// them). Empty: it has none.
+Result<Value> class_hook(Interp& interp, const Value& cls, std::string_view name, std::initializer_list<Value> args);
+
 Result<uint64_t> identity_hash(Interp&, const Value& self);
 
 /// list[int]: prints as it was written and calls as its origin.

@@ -1,5 +1,6 @@
 // zip, map, filter, enumerate, reversed: iterators over other iterators.
 #include "frontend/object/attributes.h"
+#include "frontend/object/class.h"
 #include "frontend/object/iterators.h"
 #include "frontend/object/native.h"
 
@@ -174,6 +175,11 @@ Result<Value> reversed_construct(Interp& interp, Type*, CallArgs& args) {
   Value out[1];
   TFL_TRY(take_arguments(interp, "reversed", args, {"sequence"}, 1, 1, out));
   const Value& v = out[0];
+  if (v.is(Kind::Type)) {
+    Value own = TFL_TRY(class_hook(interp, v, "__class_reversed__", {}));
+    if (own.is_empty()) return fail(ErrorKind::TypeError, "'type' object is not reversible");
+    return own;
+  }
   // A class of the script decides for itself: __reversed__, else the sequence protocol, where it has its own.
   if (const Value* entry = script_lookup(interp, interp.type_of(v), interp.sym.__reversed__)) {
     if (entry->is_none()) return fail(ErrorKind::TypeError, "'{}' object is not reversible", interp.type_name(v));

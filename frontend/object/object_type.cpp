@@ -67,6 +67,10 @@ Result<Value> construct_type(Interp& interp, Type*, CallArgs& args) {
 
 Result<Value> repr_type(Interp& interp, const Value& self) {
   Type* t = self.as<Type>();
+  if (t->script) {
+    Value own = TFL_TRY(class_hook(interp, self, "__class_repr__", {}));
+    if (own.is_str()) return own;
+  }
   if (t->module->text == "builtins") return interp.strf("<class '{}'>", t->qualname->text);
   return interp.strf("<class '{}.{}'>", t->module->text, t->qualname->text);
 }
@@ -83,14 +87,6 @@ Result<Value> get_type_item(Interp& interp, const Value& self, const Value& key)
     if (t == generic || (t->script && t->is_subtype_of(generic))) return generic_alias(interp, self, key);
   }
   return fail(ErrorKind::TypeError, "type '{}' is not subscriptable", t->name->text);
-}
-
-/// What a class answers to iteration, len() and `in`, for the library's enumerations: class methods of these names.
-Result<Value> class_hook(Interp& interp, const Value& self, const char* name, std::initializer_list<Value> args) {
-  const Value* entry = script_lookup(interp, self.as<Type>(), interp.intern(name));
-  if (!entry) return Value();
-  Value bound = TFL_TRY(bind_attribute(interp, Value(*entry), {}, self.as<Type>()));
-  return interp.call(bound, args);
 }
 
 Result<Value> iter_type(Interp& interp, const Value& self) {
@@ -187,6 +183,13 @@ constexpr NativeDef kTypeMethods[] = {
 };
 
 }  // namespace
+
+Result<Value> class_hook(Interp& interp, const Value& cls, std::string_view name, std::initializer_list<Value> args) {
+  const Value* entry = script_lookup(interp, cls.as<Type>(), interp.intern(name));
+  if (!entry) return Value();
+  Value bound = TFL_TRY(bind_attribute(interp, Value(*entry), {}, cls.as<Type>()));
+  return interp.call(bound, args);
+}
 
 Result<uint64_t> identity_hash(Interp&, const Value& self) { return reinterpret_cast<uintptr_t>(self.counted()) >> 4; }
 
