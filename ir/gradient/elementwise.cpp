@@ -117,7 +117,7 @@ TFL_LAZY(!=)
 // A formula that names an operand which the operation does not have belongs to a row of greater arity.
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients)                                          \
   [[maybe_unused]] void rule_##name(RuleCall& call) {                                                                   \
-    using V = X;                                                                                                        \
+    using V [[maybe_unused]] = X;                                                                                         \
     [[maybe_unused]] X g = call.g();                                                                                    \
     [[maybe_unused]] Operand x{call, 0}, y{call, 1}, z{call, 2};                                                        \
     [[maybe_unused]] ResultValue r{call};                                                                               \
