@@ -62,6 +62,9 @@ class Builder {
     return arena.make<Assign>(Stmt{StmtKind::Assign, span}, arena.list(std::vector<Expr*>{target}), value);
   }
   Stmt* expression(Expr* value) { return arena.make<Expression>(Stmt{StmtKind::Expression, value->span}, value); }
+  Stmt* remove(Expr* target, Span span) {
+    return arena.make<Delete>(Stmt{StmtKind::Delete, span}, arena.list(std::vector<Expr*>{target}));
+  }
   Stmt* pass(Span span) { return arena.make<Pass>(Stmt{StmtKind::Pass, span}); }
   Stmt* give_back(Expr* value, Span span) { return arena.make<Return>(Stmt{StmtKind::Return, span}, value); }
   Stmt* if_(Expr* condition, Block body, Block orelse, Span span) {

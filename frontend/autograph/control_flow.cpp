@@ -48,11 +48,16 @@ Converter::State Converter::state_of(const Stmt* s, const Names& inside, std::ve
     std::string_view root = root_of(e);
     if (root.empty() || inside.binds.contains(root)) continue;
     Span span = e->span;
-    Identifier setter = current_->names.next("set_state"), value = current_->names.next("value");
-    FunctionDef* def = build_.function(setter, {value}, {build_.assign(clone(build_.arena, e), build_.name(value, span), span)}, span);
-    helpers_.insert(def);
-    out.push_back(def);
-    composites.push_back(build_.tuple({build_.text(text, span), later(clone(build_.arena, e)), build_.name(setter, span)}, span));
+    auto define = [&](std::string_view base, const std::vector<std::string_view>& params, Stmt* body) {
+      Identifier id = current_->names.next(base);
+      FunctionDef* def = build_.function(id, params, {body}, span);
+      helpers_.insert(def);
+      out.push_back(def);
+      return build_.name(id, span);
+    };
+    Expr* write = define("set_state", {"value_"}, build_.assign(clone(build_.arena, e), build_.name("value_", span), span));
+    Expr* remove = define("del_state", {}, build_.remove(clone(build_.arena, e), span));
+    composites.push_back(build_.tuple({build_.text(text, span), later(clone(build_.arena, e)), write, remove}, span));
   }
   state.composites = build_.tuple(composites, s->span);
   return state;
