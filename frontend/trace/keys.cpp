@@ -72,7 +72,9 @@ Result<void> add_instance(Interp& interp, ArgumentKey& key, const Value& v, int 
   if (lookup(interp, type, interp.intern("__tf_flatten__"))) {
     Value pair = TFL_TRY(interp.call_method(v, interp.intern("__tf_flatten__"), {}));
     if (!pair.is(Kind::Tuple) || pair.as<Tuple>()->size != 2) return fail(ErrorKind::TypeError, "__tf_flatten__ must return (metadata, components)");
-    put_pinned(key, '%', Value::share(type));
+    // Classes that call themselves a family count as one: what they have in common is how they are taken apart.
+    Value family = lookup(interp, type, interp.intern("__tf_family__")) ? TFL_TRY(find_attr(interp, Value::share(type), interp.intern("__tf_flatten__"))) : Value();
+    put_pinned(key, '%', family.is_object() ? family : Value::share(type));
     TFL_TRY(add_to_key(interp, key, pair.as<Tuple>()->items[0], depth + 1));
     return add_to_key(interp, key, pair.as<Tuple>()->items[1], depth + 1);
   }
