@@ -180,6 +180,7 @@ class Prompt {
   void start_editing() {
     rl_initialize();
     active = this;
+    rl_completion_append_character = 0;
     rl_completion_entry_function = [](const char* text, int state) -> char* {
       if (state == 0) {
         active->completion_list = active->completions(text);

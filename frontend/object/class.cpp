@@ -191,6 +191,17 @@ Result<Value> call_type(Interp& interp, Type* type, CallArgs& args) {
   return self;
 }
 
+namespace {
+
+/// A class of the library that counts others among its own by what they can do.
+Result<bool> decided_by_class(Interp& interp, const Value& cls, const char* hook, const Value& v) {
+  if (!cls.as<Type>()->script) return false;
+  Value answer = TFL_TRY(class_hook(interp, cls, hook, {v}));
+  return answer.is_empty() ? false : truth(interp, answer);
+}
+
+}  // namespace
+
 Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes) {
   if (!v.is(Kind::Type)) return fail(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
   if (classes.is(Kind::Tuple)) {
@@ -202,7 +213,10 @@ Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes
     }
     return false;
   }
-  if (classes.is(Kind::Type)) return v.as<Type>()->is_subtype_of(classes.as<Type>());
+  if (classes.is(Kind::Type)) {
+    if (v.as<Type>()->is_subtype_of(classes.as<Type>())) return true;
+    return decided_by_class(interp, classes, "__class_subclasscheck__", v);
+  }
   if (interp.type_of(classes) == interp.types.union_type) return is_subclass_of(interp, v, union_members(classes));
   Value answer = TFL_TRY(call_special(interp, classes, interp.sym.__subclasscheck__, {v}));
   if (!answer.is_empty()) return truth(interp, answer);
@@ -210,7 +224,10 @@ Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes
 }
 
 Result<bool> is_instance_of(Interp& interp, const Value& v, const Value& classes) {
-  if (classes.is(Kind::Type)) return interp.type_of(v)->is_subtype_of(classes.as<Type>());
+  if (classes.is(Kind::Type)) {
+    if (interp.type_of(v)->is_subtype_of(classes.as<Type>())) return true;
+    return decided_by_class(interp, classes, "__class_instancecheck__", v);
+  }
   if (classes.is(Kind::Tuple)) {
     Nesting nesting(interp);
     if (!nesting.ok()) return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded in __instancecheck__");

@@ -114,7 +114,6 @@ Failure assertion_failed(Interp& interp, Tuple* description, Value* values, uint
     if (!message) return message.failure();
     text = *message + "\n";
     ++values;
-    --count;
   }
   const std::string& condition = description->items[0].as<Str>()->text;
   const std::string& op = description->items[1].as<Str>()->text;
@@ -123,7 +122,9 @@ Failure assertion_failed(Interp& interp, Tuple* description, Value* values, uint
   for (uint32_t i = 0; i < count; ++i) {
     std::string value = short_repr(interp, values[i]);
     const std::string& source = description->items[2 + i].as<Str>()->text;
-    if (value != source) where += "\n +  where " + value + " = " + source;
+    // What is written out in the condition explains itself.
+    bool literal = !source.empty() && std::string_view("\"'[{(0123456789-").find(source[0]) != std::string_view::npos;
+    if (value != source && !literal) where += "\n +  where " + value + " = " + source;
     shown.push_back(std::move(value));
   }
   text += "assert ";
