@@ -2,14 +2,14 @@
 #include <optional>
 
 #include "frontend/tensor/tensor_api.h"
+#include "frontend/trace/scope.h"
 
 namespace tfl {
 
 namespace {
 
 Failure not_yet(Op op) {
-  return fail(ErrorKind::TypeError, "{}: a traced tensor was used outside the function that traces it", op_info(op).name)
-      .with_hint("return the tensor from its function instead of keeping it");
+  return fail(ErrorKind::TypeError, "{}: an operand is no tensor", op_info(op).name);
 }
 
 /// The element type that decides for host operands: that of the first operand which has one.
@@ -26,6 +26,7 @@ Result<void> apply_op(Interp& interp, Op op, std::span<const Value> operands, co
   if (interp.sink) return interp.sink->apply(interp, op, operands, attrs, results);
   SmallVec<Tensor, 4> tensors;
   for (const Value& v : operands) {
+    if (v.is(Kind::Symbolic)) return out_of_scope(interp, symbolic(v), nullptr);
     if (!v.is_tensor()) return not_yet(op);
     tensors.push_back(v.tensor());
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "frontend/tensor/tensor_api.h"
+#include "frontend/trace/scope.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl {
@@ -264,14 +265,32 @@ Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted) {
   return std::move(results[0]);
 }
 
+/// Does a sequence hold what a sink must see: symbolic values, tensors and variables that a graph captures or a tape watches?
 bool has_symbolic(const Value& v, int depth) {
-  if (v.is(Kind::Symbolic)) return true;
+  if (v.is(Kind::Symbolic) || v.is(Kind::Variable) || v.is(Kind::Tensor)) return true;
   if (depth > kMaxNesting || !is_sequence(v) || v.is(Kind::Range) || v.is(Kind::Shape)) return false;
   int64_t n = sequence_length(v);
   for (int64_t i = 0; i < n; ++i) {
     if (has_symbolic(sequence_item(v, i), depth + 1)) return true;
   }
   return false;
+}
+
+bool has_leaked(const Value& v, int depth) {
+  if (v.is(Kind::Symbolic)) return true;
+  if (depth > kMaxNesting || (!v.is(Kind::List) && !v.is(Kind::Tuple))) return false;
+  int64_t n = sequence_length(v);
+  for (int64_t i = 0; i < n; ++i) {
+    if (has_leaked(sequence_item(v, i), depth + 1)) return true;
+  }
+  return false;
+}
+
+Failure wrong_dtype(Interp& interp, const Value& v, DType wanted, DType actual) {
+  auto text = repr_text(interp, v);
+  if (!text) return text.failure();
+  return fail(ErrorKind::ValueError, "Tensor conversion requested dtype {} for {} with dtype {}: {}", dtype_name(wanted),
+              v.is(Kind::Variable) ? "Variable" : "Tensor", dtype_name(actual), *text);
 }
 
 Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, const ToTensor& wanted) {
@@ -292,7 +311,7 @@ Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, co
     Tensor row_major = TFL_TRY(contiguous(interp.context, t));
     if (t.dtype() == DType::String) std::copy_n(row_major.data<std::string>(), t.size(), copy.data<std::string>());
     else std::memcpy(copy.raw(), row_major.raw(), row_major.bytes());
-    return Value::of(std::move(copy));
+    return Value::of(literal(interp, std::move(copy)));
   }
   return Value::of(t);
 }
@@ -309,12 +328,21 @@ bool is_tensor_like(const Value& v) {
 Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) {
   if (v.is(Kind::Tensor) && (!wanted.dtype || *wanted.dtype == v.tensor_rep()->dtype)) [[likely]] return v;
   Tensor t;
+  if (v.is(Kind::Variable) && interp.sink) {
+    VariableObject* variable = variable_storage(v.as<VariableObject>());
+    if (wanted.dtype && *wanted.dtype != variable->dtype) return wrong_dtype(interp, v, *wanted.dtype, variable->dtype);
+    return interp.sink->read_variable(interp, variable);
+  }
   if (concrete_of(v, t)) return convert_tensor(interp, v, t, wanted);
-  if (v.is(Kind::Symbolic)) return v;
+  if (v.is(Kind::Symbolic)) {
+    DType dtype = symbolic_type(v).dtype;
+    if (wanted.dtype && *wanted.dtype != dtype && symbolic(v)->ir_type().is_tensor()) return wrong_dtype(interp, v, *wanted.dtype, dtype);
+    return v;
+  }
   if (v.is(Kind::Variable)) {
     return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v.as<VariableObject>()->name);
   }
-  if (is_sequence(v) && has_symbolic(v, 0)) return pack(interp, v, wanted);
+  if (is_sequence(v) && (interp.sink ? has_symbolic(v, 0) : has_leaked(v, 0))) return pack(interp, v, wanted);
   if (v.is(Kind::Instance)) {
     Value method = TFL_TRY(special(interp, v, interp.sym.__array__));
     if (!method.is_empty()) {
@@ -331,12 +359,14 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
   Tensor out = TFL_TRY(Tensor::empty(interp.context, dtype, scan.dims));
   Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && dtype == DType::F32};
   if (out.size() > 0) TFL_TRY(filler.fill(v, v));
-  return Value::of(std::move(out));
+  return Value::of(literal(interp, std::move(out)));
 }
 
 Result<Tensor> to_concrete(Interp& interp, const Value& v, const ToTensor& wanted) {
   Value t = TFL_TRY(to_tensor(interp, v, wanted));
   if (!t.is_tensor()) {
+    // What constants and static sizes decide is known while tracing.
+    if (Tensor known = known_value(interp, t)) return known;
     return fail(ErrorKind::TypeError, "a traced tensor has no value yet; this needs one while the function is being traced")
         .with_hint("move this out of the tf.function, or use a tensor operation in its place");
   }

@@ -49,17 +49,13 @@ Result<Dims> integers_of(Interp& interp, const Value& v) {
 
 }  // namespace
 
-std::optional<DType> dtype_of(Interp& interp, const Value& v) {
+std::optional<DType> dtype_of(Interp&, const Value& v) {
   switch (v.kind()) {
     case Kind::Tensor: return v.tensor_rep()->dtype;
     case Kind::Variable: return v.as<VariableObject>()->dtype;
     case Kind::NdArray: return v.as<NdArrayObject>()->array.dtype();
     case Kind::NumPyScalar: return v.as<NumPyScalarObject>()->value.dtype();
-    case Kind::Symbolic: {
-      auto attribute = get_attr(interp, v, interp.intern("dtype"));
-      if (attribute && attribute->is(Kind::DType)) return attribute->as<DTypeObject>()->dtype;
-      return {};
-    }
+    case Kind::Symbolic: return symbolic_type(v).dtype;
     default: return {};
   }
 }

@@ -72,8 +72,9 @@ Result<double> tensor_to_double(Interp& interp, const Value& v) {
 }
 
 Result<bool> tensor_truth(Interp& interp, const Value& self) {
-  if (self.is(Kind::Symbolic)) {
-    return fail(ErrorKind::OperatorNotAllowedInGraphError, "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed.");
+  if (self.is(Kind::Variable) && interp.sink && interp.sink->building()) {
+    Value now = TFL_TRY(to_tensor(interp, self));
+    return truth(interp, now);
   }
   Tensor t = TFL_TRY(to_concrete(interp, self));
   if (t.size() > 1) return fail(ErrorKind::ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
@@ -96,9 +97,7 @@ Result<bool> tensor_contains(Interp& interp, const Value& self, const Value& ite
 
 Result<Value> tensor_iter(Interp& interp, const Value& self) {
   Value x = TFL_TRY(to_tensor(interp, self));
-  if (!x.is_tensor()) {
-    return fail(ErrorKind::OperatorNotAllowedInGraphError, "Iterating over a symbolic `tf.Tensor` is not allowed. You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager execution mode or decorate this function with @tf.function.");
-  }
+  if (!x.is_tensor()) return iter(interp, x);
   if (x.tensor_rep()->rank == 0) return fail(ErrorKind::TypeError, "Cannot iterate over a scalar tensor.");
   return make_iterator(interp, interp.types.sequence_iterator, next_item, std::move(x));
 }

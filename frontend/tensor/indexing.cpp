@@ -38,7 +38,12 @@ Result<Value> check_index(Interp& interp, const Value& v, bool& symbolic) {
       if (array) return Value::integer(load_int(t.dtype(), t.raw()));
       return Value::of(std::move(t));
     }
-    case Kind::Symbolic: symbolic = true; return v;
+    case Kind::Symbolic: {
+      const TensorType& t = symbolic_type(v);
+      if (!is_index_dtype(t.dtype) || (t.ranked && t.dims.size() == 1)) return bad_index(interp, v);
+      symbolic = true;
+      return v;
+    }
     default: return bad_index(interp, v);
   }
 }

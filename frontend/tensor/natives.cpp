@@ -54,7 +54,10 @@ Result<Value> shape_operand(Interp& interp, const Value& v) {
 
 Result<std::vector<Value>> convert_list(Interp& interp, const Value& values) {
   std::vector<Value> items;
-  if (values.is_tensor() || values.is(Kind::Variable)) {
+  if (values.is(Kind::Symbolic)) {
+    Value parts = TFL_TRY(apply_many(interp, Op::unstack, std::span<const Value>(&values, 1), Attrs().set_int(Attr::axis, 0)));
+    items = parts.as<List>()->items;
+  } else if (values.is_tensor() || values.is(Kind::Variable)) {
     items = TFL_TRY(to_vector(interp, values));
   } else if (values.is(Kind::List)) {
     items = values.as<List>()->items;

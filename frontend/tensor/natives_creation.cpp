@@ -4,13 +4,29 @@
 #include "frontend/object/native.h"
 #include "frontend/tensor/natives.h"
 #include "frontend/tensor/text.h"
+#include "frontend/trace/scope.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl {
 
 namespace {
 
+/// What a script sees of a value that a native made of its arguments: inside a graph, a value of the graph.
+Result<Value> shown(Interp& interp, Value v, const Value& name, std::string_view otherwise) {
+  if (!v.is_tensor() || !current_scope(interp)) return v;
+  if (v.tensor_rep()->flags & kLiteral) return symbolic_constant(interp, v.tensor(), name.is_str() ? std::string_view(name.as<Str>()->text) : otherwise);
+  ir::Ref ref = TFL_TRY(import_value(interp, v));
+  return symbolic_value(interp, tracer_of(interp).scope, ref);
+}
+
+Result<Value> constant_now(Interp& interp, Value* args);
 Result<Value> constant(Interp& interp, Value* args) {
+  Value v = TFL_TRY(constant_now(interp, args));
+  if (!v.is_tensor() || !current_scope(interp)) return v;
+  return symbolic_constant(interp, v.tensor(), args[3].is_str() ? std::string_view(args[3].as<Str>()->text) : "Const");
+}
+
+Result<Value> constant_now(Interp& interp, Value* args) {
   ToTensor wanted;
   if (!args[1].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[1]));
   if (args[0].is_tensor() && wanted.dtype && *wanted.dtype != args[0].tensor_rep()->dtype) {
@@ -24,21 +40,17 @@ Result<Value> constant(Interp& interp, Value* args) {
   if (zero && !zero_sign) zero_sign = std::signbit(args[0].as_float());
   if (args[2].is_none()) return value;
   // TensorFlow fills with the scalar it has kept from before, of which the sign may differ.
-  if (zero && std::signbit(args[0].as_float()) != *zero_sign) value = TFL_TRY(apply_unary(interp, Op::negative, value));
+  if (zero && std::signbit(args[0].as_float()) != *zero_sign) value = Value::of(TFL_TRY(apply1(interp.context, Op::negative, {value.tensor()})));
   Dims dims = TFL_TRY(to_dims(interp, args[2]));
   if (!value.is_tensor()) return apply_op(interp, Op::reshape, {value, TFL_TRY(shape_operand(interp, args[2]))});
   Tensor t = value.tensor();
   int64_t n = TFL_TRY(element_count(dims));
   Value shape = shape_value(interp, dims);
-  Value sizes = TFL_TRY(shape_operand(interp, shape));
-  if (t.size() == n) return apply_op(interp, Op::reshape, {value, sizes});
+  Tensor sizes = TFL_TRY(shape_operand(interp, shape)).tensor();
+  if (t.size() == n) return Value::of(TFL_TRY(apply1(interp.context, Op::reshape, {t, sizes})));
   if (t.size() == 1) {
-    Value one = value;
-    if (t.rank() != 0) {
-      Value none = shape_value(interp, {});
-      one = TFL_TRY(apply_op(interp, Op::reshape, {value, TFL_TRY(shape_operand(interp, none))}));
-    }
-    return apply_op(interp, Op::fill, {sizes, one});
+    if (t.rank() != 0) t = TFL_TRY(apply1(interp.context, Op::reshape, {t, TFL_TRY(shape_operand(interp, shape_value(interp, {}))).tensor()}));
+    return Value::of(TFL_TRY(apply1(interp.context, Op::fill, {sizes, t})));
   }
   std::string source = TFL_TRY(repr_text(interp, args[0]));
   return fail(ErrorKind::TypeError,
@@ -50,7 +62,8 @@ Result<Value> convert_to_tensor(Interp& interp, Value* args) {
   ToTensor wanted;
   if (!args[1].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[1]));
   if (!args[2].is_none()) wanted.preferred = TFL_TRY(to_dtype(interp, args[2]));
-  return to_tensor(interp, args[0], wanted);
+  Value v = TFL_TRY(to_tensor(interp, args[0], wanted));
+  return shown(interp, std::move(v), args[3], "Const");
 }
 
 /// Sizes for tf.zeros and tf.ones: int32, a scalar stands for one axis.
@@ -76,16 +89,18 @@ Result<Value> sizes_operand(Interp& interp, const Value& v) {
 
 Result<Value> scalar_value(Interp& interp, DType dtype, int one) {
   Tensor t = TFL_TRY(Tensor::empty(interp.context, dtype, {}));
-  if (dtype == DType::String) return Value::of(std::move(t));
-  if (is_floating(dtype)) store_double(dtype, one, t.raw());
-  else store_int(dtype, one, t.raw());
-  return Value::of(std::move(t));
+  if (dtype != DType::String) {
+    if (is_floating(dtype)) store_double(dtype, one, t.raw());
+    else store_int(dtype, one, t.raw());
+  }
+  return Value::of(literal(interp, std::move(t)));
 }
 
 Result<Value> filled(Interp& interp, const Value& shape, const Value& dtype_argument, int one) {
   DType dtype = TFL_TRY(optional_dtype(interp, dtype_argument, DType::F32));
   Value value = TFL_TRY(scalar_value(interp, dtype, one));
   Value sizes = TFL_TRY(sizes_operand(interp, shape));
+  if (interp.sink) interp.tensors->node_name = one ? "ones" : "zeros";
   return apply_op(interp, Op::fill, {sizes, value});
 }
 Result<Value> zeros(Interp& interp, Value* args) { return filled(interp, args[0], args[1], 0); }
@@ -96,8 +111,13 @@ Result<Value> filled_like(Interp& interp, const Value& like, const Value& dtype_
   DType dtype = TFL_TRY(optional_dtype(interp, dtype_argument, *dtype_of(interp, x)));
   Value value = TFL_TRY(scalar_value(interp, dtype, one));
   Value sizes;
+  const TensorType* type = x.is(Kind::Symbolic) ? &symbolic_type(x) : nullptr;
+  bool fixed = type && type->ranked;
+  for (size_t i = 0; fixed && i < type->dims.size(); ++i) fixed = type->dims[i] >= 0;
   if (x.is_tensor()) sizes = TFL_TRY(shape_operand(interp, shape_value(interp, x.tensor().dims())));
-  else sizes = TFL_TRY(apply_op(interp, Op::shape, {x}));
+  else if (fixed) sizes = TFL_TRY(shape_operand(interp, shape_value(interp, type->dims)));
+  else sizes = TFL_TRY(apply_op(interp, Op::shape, {x}, Attrs().set_dtype(Attr::dtype, DType::I32)));
+  if (interp.sink) interp.tensors->node_name = one ? "ones_like" : "zeros_like";
   return apply_op(interp, Op::fill, {sizes, value});
 }
 Result<Value> zeros_like(Interp& interp, Value* args) { return filled_like(interp, args[0], args[1], 0); }
@@ -142,6 +162,18 @@ Result<Value> range(Interp& interp, Value* args) {
 
 Result<Value> eye(Interp& interp, Value* args) {
   Dims dims;
+  if ((args[0].is(Kind::Symbolic) && !known_value(interp, args[0])) || (args[1].is(Kind::Symbolic) && !known_value(interp, args[1]))) {
+    // Sizes that the graph computes.
+    DType dtype = TFL_TRY(optional_dtype(interp, args[3], DType::F32));
+    std::vector<Value> parts;
+    if (!args[2].is_none()) {
+      for (int64_t d : TFL_TRY(to_dims(interp, args[2]))) parts.push_back(Value::integer(d));
+    }
+    parts.push_back(args[0]);
+    parts.push_back(args[1].is_none() ? args[0] : args[1]);
+    Value sizes = TFL_TRY(to_tensor(interp, interp.list(std::move(parts))));
+    return apply_op(interp, Op::eye, {sizes}, Attrs().set_dtype(Attr::dtype, dtype));
+  }
   if (!args[2].is_none()) dims = TFL_TRY(to_dims(interp, args[2]));
   int64_t rows = TFL_TRY(to_index(interp, args[0]));
   dims.push_back(rows);
@@ -157,7 +189,8 @@ Result<Value> eye(Interp& interp, Value* args) {
 Result<Value> cast(Interp& interp, Value* args) {
   DType dtype = TFL_TRY(to_dtype(interp, args[1]));
   Value x = TFL_TRY(to_tensor(interp, args[0]));
-  return cast_value(interp, x, dtype);
+  Value y = TFL_TRY(cast_value(interp, x, dtype));
+  return shown(interp, std::move(y), args[2], "Cast/x");
 }
 
 Result<Value> bitcast(Interp& interp, Value* args) {

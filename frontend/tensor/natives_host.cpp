@@ -8,6 +8,7 @@
 #include "frontend/tensor/operators.h"
 #include "frontend/tensor/shape.h"
 #include "frontend/tensor/text.h"
+#include "frontend/trace/scope.h"
 #include "runtime/memory/memory_pool.h"
 #include "runtime/text/print_tensor.h"
 
@@ -32,7 +33,10 @@ Result<Value> dtype_of_value(Interp& interp, Value* args) {
 
 /// _static_value(x): the elements as nested lists, or None while they are unknown.
 Result<Value> static_value(Interp& interp, Value* args) {
-  if (args[0].is(Kind::Symbolic)) return Value::none();
+  if (args[0].is(Kind::Symbolic)) {
+    Tensor known = known_value(interp, args[0]);
+    return known ? to_host(interp, known) : Result<Value>(Value::none());
+  }
   Tensor t = TFL_TRY(to_concrete(interp, args[0]));
   return to_host(interp, t);
 }

@@ -5,6 +5,7 @@
 
 #include "frontend/object/native.h"
 #include "frontend/tensor/natives.h"
+#include "frontend/trace/scope.h"
 
 namespace tfl {
 
@@ -56,6 +57,12 @@ Result<uint64_t> entropy(Interp&) {
 /// how many came before; without any seed, on the system's source of chance.
 Result<Value> next_seed(Interp& interp, Value* args) {
   TensorState& state = *interp.tensors;
+  if (current_scope(interp)) {
+    Attrs attrs;
+    attrs.set_int(Attr::seed, args[0].is_none() ? -1 : TFL_TRY(to_index(interp, args[0])));
+    ir::Node* node = TFL_TRY(append_node(interp, Op::next_seed, {}, attrs));
+    return symbolic_value(interp, tracer_of(interp).scope, {node, 0});
+  }
   uint64_t own = args[0].is_none() ? 0 : static_cast<uint64_t>(TFL_TRY(to_index(interp, args[0]))) + 1;
   if (!state.seeded && own == 0 && state.seed == 0) state.seed = TFL_TRY(entropy(interp));
   uint64_t count = ++state.random_calls;

@@ -1,6 +1,7 @@
 // Natives that look at or change shapes, and those that move elements: reshape, transpose, concat, split, pad ...
 #include "frontend/object/native.h"
 #include "frontend/tensor/natives.h"
+#include "frontend/trace/scope.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl {
@@ -245,7 +246,7 @@ Result<Value> stack_values(Interp& interp, const Value& values, int64_t axis) {
     // Host values become one tensor where they can; rows of different sizes are told by the operation.
     auto whole = to_tensor(interp, interp.list(items));
     if (whole) {
-      if (axis == 0 && whole->tensor_rep()->rank > 0) return whole;
+      if (axis == 0 && whole->is_tensor() && whole->tensor_rep()->rank > 0) return shown_value(interp, whole.take(), "stack");
       ToTensor wanted;
       wanted.dtype = dtype_of(interp, *whole);
       for (Value& v : items) v = TFL_TRY(to_tensor(interp, v, wanted));

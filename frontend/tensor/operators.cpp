@@ -26,6 +26,24 @@ Str* reflected_name(Interp& interp, BinaryOp op) {
   return s.__radd__;
 }
 
+/// What TensorFlow calls the node of an operator.
+std::string_view operator_name(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add: return "add";
+    case BinaryOp::Sub: return "sub";
+    case BinaryOp::Mul: return "mul";
+    case BinaryOp::Div: return "truediv";
+    case BinaryOp::FloorDiv: return "floordiv";
+    case BinaryOp::Mod: return "mod";
+    case BinaryOp::Pow: return "pow";
+    case BinaryOp::MatMul: return "matmul";
+    case BinaryOp::BitAnd: return "and";
+    case BinaryOp::BitOr: return "or";
+    case BinaryOp::BitXor: return "xor";
+    default: return {};
+  }
+}
+
 bool decided(const Value& v) { return v.is_tensor() || v.is(Kind::Symbolic) || v.is(Kind::Variable); }
 
 Op logical_or_bitwise(BinaryOp op, bool boolean) {
@@ -49,6 +67,7 @@ Result<Value> multiply_bools(Interp& interp, Value x, Value y) {
 }  // namespace
 
 Result<Value> tensor_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
+  if (interp.sink && a.is_tensor() && b.is_tensor() && op != BinaryOp::Div) interp.tensors->node_name = operator_name(op);
   // The usual case first: two tensors and an operation that needs no look at their types.
   if (a.is_tensor() && b.is_tensor()) [[likely]] {
     switch (op) {
@@ -89,6 +108,7 @@ Result<Value> tensor_binary(Interp& interp, BinaryOp op, const Value& a, const V
     x = TFL_TRY(to_tensor(interp, a, wanted));
     if (op == BinaryOp::Div) return true_divide(interp, x, y);
   }
+  if (interp.sink) interp.tensors->node_name = operator_name(op);
   switch (op) {
     case BinaryOp::Add: return apply_binary(interp, Op::add, x, y);
     case BinaryOp::Sub: return apply_binary(interp, Op::subtract, x, y);

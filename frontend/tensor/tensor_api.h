@@ -110,6 +110,8 @@ struct TensorState {
   bool seeded = false;
   uint64_t random_calls = 0;   // operations that drew from the global stream since then
   std::string_view node_name;  // what the next node of a graph is called; empty: by its operation
+  Result<void> (*prepare_graph)(Context&, ir::Function&) = nullptr;  // the optimiser, injected by the program
+  bool strict = false;         // graphs keep every operation that may fail
   std::shared_ptr<Tracer> tracer;  // makes graphs (frontend/trace); made with the first of them
 };
 void init_tensors(Interp&);

@@ -5,6 +5,7 @@
 #include "frontend/tensor/operators.h"
 #include "frontend/tensor/shape.h"
 #include "frontend/tensor/text.h"
+#include "frontend/trace/region.h"
 
 namespace tfl {
 
@@ -24,6 +25,11 @@ std::string variable_text(Interp& interp, const VariableObject* v, std::string_v
 }
 
 Result<Value> variable_repr(Interp& interp, const Value& self) {
+  if (current_scope(interp)) {
+    const VariableObject* v = self_of(self);
+    std::string shape = v->shape_ranked ? dims_text(v->shape) : std::string("<unknown>");
+    return interp.strf("<tf.Variable '{}' shape={} dtype={}>", v->shown_name(), shape, dtype_name(v->dtype));
+  }
   bool unread = self.as<VariableObject>() != self_of(self);
   return interp.str(variable_text(interp, self_of(self), unread ? std::string("UnreadVariable") : self_of(self)->shown_name()));
 }
@@ -35,6 +41,10 @@ Result<uint64_t> variable_hash(Interp& interp, const Value& self) {
 
 Result<Value> variable_get_item(Interp& interp, const Value& self, const Value& key) {
   Value item = TFL_TRY(tensor_get_item(interp, self, key));
+  if (item.is(Kind::Symbolic)) {
+    symbolic(item)->slice_of = Value::share(self_of(self));
+    symbolic(item)->slice_key = key;
+  }
   if (!item.is_tensor()) return item;
   return hang_slice(interp, std::move(item), self, key);
 }
@@ -63,6 +73,14 @@ Result<Value> construct_variable(Interp& interp, Type* type, CallArgs& args) {
   return make_variable(interp, type, bound[Initial], bound[Dtype], bound[Name], bound[Trainable], bound[ShapeParameter], bound[Constraint]);
 }
 
+/// The initial value as elements: while a function is traced, what it depends on is computed at once.
+Result<Tensor> initial_tensor(Interp& interp, const Value& initial, const ToTensor& wanted) {
+  if (!current_scope(interp)) return to_concrete(interp, initial, wanted);
+  Value v = TFL_TRY(to_tensor(interp, initial, wanted));
+  if (v.is_tensor()) return v.tensor();
+  return lift_value(interp, v);
+}
+
 }  // namespace
 
 Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Value& dtype, const Value& name, const Value& trainable, const Value& shape,
@@ -70,10 +88,11 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
   if (initial.is_none()) {
     return fail(ErrorKind::ValueError, "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a `variable_def`. You provided neither.");
   }
+  TFL_TRY(check_variable_creation(interp));
   if (is_callable(interp, initial) && !is_tensor_like(initial)) initial = TFL_TRY(interp.call(initial, {}));
   ToTensor wanted;
   if (!dtype.is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, dtype));
-  auto converted = to_concrete(interp, initial, wanted);
+  auto converted = initial_tensor(interp, initial, wanted);
   if (!converted) {
     if (is_tensor_like(initial) && converted.error().kind == ErrorKind::ValueError) converted.error().message = "initial_value: " + converted.error().message;
     return converted.failure();
@@ -88,7 +107,7 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
   v->shape = Dims(v->value.dims());
   v->constraint = constraint;
   v->id = interp.tensors->next_variable++;
-  v->name = interp.tensors->name_scope + (name.is_str() ? name.as<Str>()->text : std::string("Variable"));
+  v->name = (current_scope(interp) ? std::string() : interp.tensors->name_scope) + (name.is_str() ? name.as<Str>()->text : std::string("Variable"));
   if (!shape.is_none()) {
     Value declared = TFL_TRY(as_shape(interp, shape));
     const ShapeObject* s = declared.as<ShapeObject>();
@@ -103,6 +122,7 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
     v->shape_ranked = s->ranked;
     v->shape = s->dims;
   }
+  TFL_TRY(note_variable(interp, result));
   return result;
 }
 

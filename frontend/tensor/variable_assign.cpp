@@ -4,6 +4,7 @@
 #include "frontend/tensor/operators.h"
 #include "frontend/tensor/text.h"
 #include "frontend/tensor/variable.h"
+#include "frontend/trace/scope.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/kernels/walk.h"
 
@@ -60,12 +61,39 @@ Result<void> store(VariableObject* v, Tensor t) {
 
 Result<bool> flag(Interp& interp, const Value& v) { return truth(interp, v); }
 
+/// Inside a graph an assignment is a node; what static sizes tell fails while tracing.
+Result<Value> assign_node(Interp& interp, const Value& self, Assignment how, const Value& value, bool read_value) {
+  VariableObject* v = self_of(self);
+  ToTensor wanted;
+  wanted.dtype = v->dtype;
+  Value x = TFL_TRY(to_tensor(interp, value, wanted));
+  Dims dims;
+  bool ranked = true;
+  if (x.is_tensor()) {
+    dims = Dims(x.tensor().dims());
+  } else {
+    dims = symbolic_type(x).dims;
+    ranked = symbolic_type(x).ranked;
+  }
+  bool fits = !ranked || !v->shape_ranked || v->shape.size() == dims.size();
+  for (size_t i = 0; fits && ranked && v->shape_ranked && i < dims.size(); ++i) fits = dims[i] < 0 || v->shape[i] < 0 || v->shape[i] == dims[i];
+  if (!fits && how == Assignment::Set) {
+    return fail(ErrorKind::ValueError,
+                "Cannot assign value to variable ' {}': Shape mismatch.The variable shape {}, and the assigned value shape {} are incompatible.",
+                v->shown_name(), dims_text(v->shape), dims_text(dims));
+  }
+  if (!fits) return fail(ErrorKind::ValueError, "Shapes must be equal rank, but are {} and {}", dims_text(v->shape), dims_text(dims));
+  TFL_TRY(interp.sink->assign_variable(interp, v, how, x));
+  return assigned(interp, self, read_value);
+}
+
 Result<Value> assign(Interp& interp, Value* args) {
   Value target = args[0];
   if (target.is_tensor()) {
     Value done = TFL_TRY(assign_slice(interp, target, args[1]));
     return done;
   }
+  if (current_scope(interp)) return assign_node(interp, target, Assignment::Set, args[1], TFL_TRY(flag(interp, args[4])));
   VariableObject* v = self_of(target);
   Tensor t = TFL_TRY(converted(interp, v, args[1]));
   TFL_TRY(store(v, std::move(t)));
@@ -74,6 +102,9 @@ Result<Value> assign(Interp& interp, Value* args) {
 
 Result<Value> accumulate(Interp& interp, Value* args, Op op, std::string_view tf_name) {
   VariableObject* v = self_of(args[0]);
+  if (current_scope(interp)) {
+    return assign_node(interp, args[0], op == Op::add ? Assignment::Add : Assignment::Subtract, args[1], TFL_TRY(flag(interp, args[4])));
+  }
   TFL_TRY(check_initialised(v));
   Tensor delta = TFL_TRY(converted(interp, v, args[1]));
   if (!std::equal(delta.dims().begin(), delta.dims().end(), v->value.dims().begin(), v->value.dims().end())) {
@@ -102,6 +133,14 @@ Result<Value> assign_sub(Interp& interp, Value* args) { return accumulate(interp
 
 Result<Value> scatter(Interp& interp, Value& self, Op op, const Value& indices, const Value& updates) {
   VariableObject* v = self_of(self);
+  if (current_scope(interp)) {
+    ToTensor wanted;
+    wanted.dtype = v->dtype;
+    Value now = TFL_TRY(to_tensor(interp, self));
+    Value rows = TFL_TRY(to_tensor(interp, indices)), values = TFL_TRY(to_tensor(interp, updates, wanted));
+    Value next = TFL_TRY(apply_op(interp, op, {now, rows, values}, Attrs().set_text(Attr::name, "ResourceScatterNd")));
+    return assign_node(interp, self, Assignment::Set, next, true);
+  }
   TFL_TRY(check_initialised(v));
   Tensor u = TFL_TRY(converted(interp, v, updates));
   Tensor i = TFL_TRY(to_concrete(interp, indices));
@@ -144,6 +183,12 @@ Result<Value> scatter_combined(Interp& interp, Value* args, Op op) {
   Value indices, values;
   TFL_TRY(slices_of(interp, args[1], indices, values));
   VariableObject* v = self_of(args[0]);
+  if (current_scope(interp)) {
+    Value now = TFL_TRY(to_tensor(interp, args[0]));
+    Value rows = TFL_TRY(apply_op(interp, Op::gather_nd, {now, indices}));
+    Value combined = TFL_TRY(apply_binary(interp, op, rows, values));
+    return scatter(interp, args[0], Op::tensor_scatter_update, indices, combined);
+  }
   TFL_TRY(check_initialised(v));
   Tensor u = TFL_TRY(converted(interp, v, values));
   Tensor rows = TFL_TRY(apply1(interp.context, Op::gather_nd, {v->value, indices.tensor()}));
@@ -157,6 +202,7 @@ Result<Value> scatter_div(Interp& interp, Value* a) { return scatter_combined(in
 
 Result<Value> read_value(Interp& interp, Value* args) { return to_tensor(interp, args[0]); }
 Result<Value> numpy_value(Interp& interp, Value* args) {
+  if (current_scope(interp)) return fail(ErrorKind::NotImplementedError, "numpy() is only available when eager execution is enabled.");
   Tensor t = TFL_TRY(to_concrete(interp, args[0]));
   return numpy_of(interp, t);
 }
@@ -175,6 +221,11 @@ Result<Value> get_ndim(Interp&, Value* args) {
 }
 Result<Value> get_unique_id(Interp& interp, Value* args) { return interp.strf("{}_{}", self_of(args[0])->name, self_of(args[0])->id); }
 Result<Value> is_initialized(Interp& interp, Value* args) {
+  if (current_scope(interp)) {
+    Value v = Value::share(self_of(args[0]));
+    ir::Node* node = TFL_TRY(append_node(interp, Op::is_initialized, std::span<const Value>(&v, 1), Attrs()));
+    return symbolic_value(interp, tracer_of(interp).scope, {node, 0});
+  }
   return Value::of(TFL_TRY(scalar<bool>(interp.context, DType::Bool, static_cast<bool>(self_of(args[0])->value))));
 }
 Result<Value> eager_only(Interp&, Value*) { return fail(ErrorKind::RuntimeError, "This property is not supported when eager execution is enabled."); }

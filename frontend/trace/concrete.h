@@ -17,6 +17,7 @@ struct FunctionCall {
   std::vector<Value> captures;              // tensors (eager or of an outer function), variables, resources
   mutable std::shared_ptr<ir::Function> prepared;  // pruned and optimised
   mutable std::shared_ptr<const ir::Program> program;
+  mutable std::shared_ptr<void> derived;  // what gradients were made of it: frontend/gradient knows
 };
 
 /// The program of a traced function, made on first use.

@@ -27,6 +27,7 @@ struct Entry {
 struct Dispatcher : Object {
   std::unordered_map<std::string, Entry> entries;
   std::list<const std::string*> uses;  // least recently used first
+  int64_t calls = 0;                   // served here since the library last asked
 };
 
 Dispatcher* self_of(const Value& v) { return v.as<Dispatcher>(); }
@@ -77,6 +78,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
     auto found = d->entries.find(key.exact);
     if (found != d->entries.end()) [[likely]] {
       Entry& e = found->second;
+      ++d->calls;
       d->uses.splice(d->uses.end(), d->uses, e.use);
       Value graph = e.graph, outputs = e.outputs;
       if (e.straight) return execute(interp, graph, outputs, e.single, key.leaves);
@@ -135,7 +137,10 @@ Result<Value> forget(Interp&, Value* args) {
   return Value::none();
 }
 
-constexpr NativeDef kMethods[] = {method("_forget", "self", forget)};
+/// _take_calls(): how many calls were served without the library since it last asked.
+Result<Value> take_calls(Interp&, Value* args) { return Value::integer(std::exchange(self_of(args[0])->calls, 0)); }
+
+constexpr NativeDef kMethods[] = {method("_forget", "self", forget), method("_take_calls", "self", take_calls)};
 
 }  // namespace
 

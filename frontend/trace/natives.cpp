@@ -363,6 +363,31 @@ Result<Value> array_spec(Interp& interp, Value* args) {
   return interp.tuple({dtype_value(interp, t.dtype), t.ranked ? shape_value(interp, t.dims) : unknown_shape_value(interp)});
 }
 
+/// placeholder(spec, name): a symbolic value of that type in no graph, which stands for an argument of get_concrete_function.
+Result<Value> placeholder(Interp& interp, Value* args) {
+  std::shared_ptr<Scope> scope = begin_function(interp, "signature");
+  Value shape = TFL_TRY(get_attr(interp, args[0], interp.intern("shape")));
+  Value dtype = TFL_TRY(get_attr(interp, args[0], interp.intern("dtype")));
+  TensorType t;
+  t.dtype = TFL_TRY(to_dtype(interp, dtype));
+  t.ranked = shape.as<ShapeObject>()->ranked;
+  t.dims = shape.as<ShapeObject>()->dims;
+  Value v = add_input(interp, scope, ir::Type::of(std::move(t)), args[1].is_str() ? std::string_view(text_of(args[1])) : "placeholder");
+  scope->inputs.clear();  // the value holds the scope, not the other way round
+  return v;
+}
+
+/// capture_params(graph) -> the symbolic tensors that stand for captured tensors
+Result<Value> capture_params(Interp& interp, Value* args) {
+  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
+  std::vector<Value> list;
+  auto scope = std::static_pointer_cast<Scope>(g->scope);
+  if (scope) {
+    for (const ir::Ref& r : scope->capture_params) list.push_back(symbolic_value(interp, scope, r));
+  }
+  return interp.list(std::move(list));
+}
+
 /// name_next(name): what the next node is called; "" or None leaves it to the operation.
 Result<Value> name_next(Interp& interp, Value* args) {
   interp.tensors->node_name = args[0].is_str() && current_scope(interp) ? std::string_view(interp.intern(text_of(args[0]))->text) : std::string_view();
@@ -400,6 +425,8 @@ constexpr NativeDef kDefs[] = {
     function("operand_values", "v", operand_values),
     function("result_values", "v", result_values),
     function("array_spec", "v", array_spec),
+    function("placeholder", "spec, name=None", placeholder),
+    function("capture_params", "graph", capture_params),
     function("name_next", "name", name_next),
 };
 

@@ -27,8 +27,12 @@ Result<Value> construct_region(Interp& interp, Type*, CallArgs& args) {
   TFL_TRY(need_graph(interp, "Region"));
   std::string name = args.count > 0 && args.values[0].is_str() ? text_of(args.values[0]) : std::string("region");
   Scope& outer = *tracer_of(interp).scope;
-  // The name that the node will have, once it is made.
-  std::string names = interp.tensors->name_scope + name;
+  // The name that the node will have, once it is made: "while" for its regions while_cond and while_body.
+  std::string_view node = name;
+  for (std::string_view part : {"_cond", "_body", "_true", "_false", "_then", "_else"}) {
+    if (node.ends_with(part) && node.size() > part.size()) node.remove_suffix(part.size());
+  }
+  std::string names = interp.tensors->name_scope + std::string(node);
   auto used = outer.names.find(names);
   if (used != outer.names.end() && used->second > 0) names += "_" + std::to_string(used->second);
   return region_value(interp, begin_region(interp, name), names + "/");
@@ -124,7 +128,12 @@ Result<Value> region_exit(Interp& interp, Value* args) {
   interp.sink = r->saved_sink;
   interp.tensors->name_scope = std::move(r->saved_names);
   interp.tensors->node_name = {};
-  if (r->scope->is_function) r->scope->open = false;
+  if (r->scope->is_function) {
+    // Symbolic values hold their scope: it must not hold them as well.
+    r->scope->open = false;
+    r->scope->inputs.clear();
+    r->scope->input_values.clear();
+  }
   return Value::none();
 }
 
@@ -272,6 +281,7 @@ Result<Value> made(Interp& interp, Op op, std::span<RegionObject* const> regions
     blocks.push_back(std::move(r->scope->region));
   }
   ir::Node* node = TFL_TRY(append_node(interp, op, operands, attrs, std::move(blocks), nullptr, name.is_str() ? std::string_view(text_of(name)) : default_name(op)));
+  for (RegionObject* r : regions) r->scope->inputs.clear();
   SmallVec<Value, 2> results;
   results_of(interp, node, results);
   if (interp.sink) interp.sink->node_made(interp, operands, node, results);

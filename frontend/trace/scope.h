@@ -59,6 +59,7 @@ struct Scope : std::enable_shared_from_this<Scope> {
 /// A symbolic value. Its node is alive as long as the scope is.
 struct SymbolicValue : SymbolicObject {
   std::shared_ptr<Scope> scope;
+  Value slice_of, slice_key;  // of variable[key]: what assign() writes to
   const ir::Type& ir_type() const { return node->types[index]; }
 };
 

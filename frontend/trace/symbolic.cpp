@@ -57,6 +57,16 @@ bool is_numpy_name(std::string_view name) {
   return false;
 }
 
+/// variable[key].assign(value) as nodes: the library computes the new value of the variable.
+Result<Value> assign_slice(Interp& interp, Value* args) {
+  TFL_TRY(interp.import_module("tensorflow._variable_slices"));
+  Value module = TFL_TRY(dict_get(interp, interp.modules.as<Dict>(), interp.str("tensorflow._variable_slices")));
+  Value assign = TFL_TRY(get_attr(interp, module, interp.intern("assign_slice")));
+  Value variable = symbolic(args[0])->slice_of, key = symbolic(args[0])->slice_key;
+  return interp.call(assign, {variable, key, args[1]});
+}
+constexpr NativeDef kSliceAssign = method("assign", "self, value, use_locking=False, name=None, read_value=True", assign_slice);
+
 Result<Value> symbolic_get_attr(Interp& interp, const Value& self, Str* name) {
   if (is_numpy_name(name->text)) {
     return fail(ErrorKind::AttributeError,
@@ -66,9 +76,10 @@ Result<Value> symbolic_get_attr(Interp& interp, const Value& self, Str* name) {
         .with_hint(name->text == "reshape" || name->text == "transpose" || name->text == "size" ? "write tf." + name->text + "(x)"
                                                                                                : "a traced tensor has no elements yet");
   }
+  if (name->text == "assign" && !symbolic(self)->slice_of.is_empty()) return interp.bound_method(interp.native(kSliceAssign, {}, interp.types.symbolic), self);
   if (name->text == "op" || name->text == "graph") {
-    Value module = TFL_TRY(interp.import_module("tensorflow._graph_def"));
-    module = TFL_TRY(dict_get(interp, interp.modules.as<Dict>(), interp.str("tensorflow._graph_def")));
+    TFL_TRY(interp.import_module("tensorflow._graph_def"));
+    Value module = TFL_TRY(dict_get(interp, interp.modules.as<Dict>(), interp.str("tensorflow._graph_def")));
     Value maker = TFL_TRY(get_attr(interp, module, interp.intern(name->text + "_of")));
     return interp.call(maker, {self});
   }
