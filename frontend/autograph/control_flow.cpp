@@ -69,8 +69,6 @@ Expr* Converter::helper(std::string_view base, const std::vector<std::string_vie
   std::vector<Identifier> nonlocals, globals;
   for (std::string_view n : bound_here(inside)) (current_->globals.contains(n) ? globals : nonlocals).push_back(build_.intern(n));
   for (std::string_view n : nonlocals) current_->shared.insert(n);
-  // Declarations of the function's own, wherever they stand, hold for it as a whole.
-  std::erase_if(body, [](const Stmt* s) { return s->kind == StmtKind::Global || s->kind == StmtKind::Nonlocal; });
   if (body.empty()) body.push_back(build_.pass(span));
   if (!globals.empty()) body.insert(body.begin(), build_.global(globals, span));
   if (!nonlocals.empty()) body.insert(body.begin(), build_.nonlocal(nonlocals, span));

@@ -53,7 +53,7 @@ class Converter {
   bool is_local_item(const Expr* target) const;
   Expr* key(Expr* index);
   void class_body(ClassDef* def);
-  void declare_shared(FunctionDef* def);
+  void declare(FunctionDef* def, const Names& before);
   void take_options(Block& body, Stmt* loop);
   void find_options(Block block);
 

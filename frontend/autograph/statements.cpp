@@ -63,8 +63,7 @@ void Converter::function(FunctionDef* def) {
   Liveness live(def, here.notes);
   here.live = &live;
   def->body = block(def->body);
-  for (std::string_view n : names.nonlocals) here.shared.erase(n);
-  declare_shared(def);
+  declare(def, names);
   current_ = outer;
 }
 
@@ -79,25 +78,36 @@ void Converter::lambda(Lambda* lambda) {
   current_ = outer;
 }
 
-/// A name that only helpers bind is this function's all the same:
+/// Declarations of the user's, which hold for the whole function wherever they stand; and a name that only helpers bind is this
+/// function's all the same:
 ///   if False:
 ///     x = y = None
-void Converter::declare_shared(FunctionDef* def) {
+void Converter::declare(FunctionDef* def, const Names& before) {
   NameSet missing = current_->shared;
-  Names names;
-  names_of(def->body, names);
-  for (std::string_view n : names.binds) missing.erase(n);
+  Names after;
+  names_of(def->body, after);
+  for (std::string_view n : after.binds) missing.erase(n);
+  for (std::string_view n : before.nonlocals) missing.erase(n);
   for (const Parameter& p : def->params) missing.erase(p.name);
-  if (missing.empty()) return;
   Span span = def->name_span;
-  std::vector<Expr*> targets;
-  for (std::string_view n : missing) targets.push_back(build_.name(n, span));
-  Stmt* assign = build_.arena.make<Assign>(Stmt{StmtKind::Assign, span}, build_.arena.list(targets), build_.constant(ConstantKind::None, span));
+  std::vector<Stmt*> first;
+  auto identifiers = [&](const NameSet& names) {
+    std::vector<Identifier> ids;
+    for (std::string_view n : names) ids.push_back(build_.intern(n));
+    return ids;
+  };
+  if (!before.globals.empty()) first.push_back(build_.global(identifiers(before.globals), span));
+  if (!before.nonlocals.empty()) first.push_back(build_.nonlocal(identifiers(before.nonlocals), span));
+  if (!missing.empty()) {
+    std::vector<Expr*> targets;
+    for (std::string_view n : missing) targets.push_back(build_.name(n, span));
+    Stmt* assign = build_.arena.make<Assign>(Stmt{StmtKind::Assign, span}, build_.arena.list(targets), build_.constant(ConstantKind::None, span));
+    first.push_back(build_.if_(build_.boolean(false, span), build_.block({assign}), {}, span));
+  }
+  if (first.empty()) return;
   std::vector<Stmt*> body(def->body.begin(), def->body.end());
-  size_t at = !body.empty() && is_docstring(body[0]) ? 1 : 0;
-  // Declarations of the user's come before any use of the name.
-  while (at < body.size() && (body[at]->kind == StmtKind::Global || body[at]->kind == StmtKind::Nonlocal)) ++at;
-  body.insert(body.begin() + static_cast<std::ptrdiff_t>(at), build_.if_(build_.boolean(false, span), build_.block({assign}), {}, span));
+  std::ptrdiff_t at = !body.empty() && is_docstring(body[0]) ? 1 : 0;
+  body.insert(body.begin() + at, first.begin(), first.end());
   def->body = build_.block(body);
 }
 
@@ -144,10 +154,13 @@ void Converter::statement(Stmt* s, std::vector<Stmt*>& out) {
     case StmtKind::For: return for_statement(as<For>(s), out);
     case StmtKind::Assign: return assignment(as<Assign>(s), out);
     case StmtKind::AugAssign: return augmented(as<AugAssign>(s), out);
-    case StmtKind::AnnAssign:
-      target(as<AnnAssign>(s)->target);
-      optional(as<AnnAssign>(s)->value);
-      break;
+    case StmtKind::AnnAssign: {
+      // The annotation says nothing here, and a helper may not annotate what it declares nonlocal.
+      auto* a = as<AnnAssign>(s);
+      if (!a->value) return;
+      Stmt* plain = build_.assign(a->target, a->value, s->span);
+      return assignment(as<Assign>(plain), out);
+    }
     case StmtKind::Expression: as<Expression>(s)->value = expr(as<Expression>(s)->value); break;
     case StmtKind::Return: optional(as<Return>(s)->value); break;
     case StmtKind::Raise:
@@ -193,9 +206,9 @@ void Converter::statement(Stmt* s, std::vector<Stmt*>& out) {
     case StmtKind::Continue:
     case StmtKind::Pass:
     case StmtKind::Import:
-    case StmtKind::ImportFrom:
+    case StmtKind::ImportFrom: break;
     case StmtKind::Global:
-    case StmtKind::Nonlocal: break;
+    case StmtKind::Nonlocal: return;  // declare() puts one in front of everything
   }
   out.push_back(s);
 }
