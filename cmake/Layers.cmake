@@ -28,8 +28,11 @@ endfunction()
 
 # A program from every .cpp file of a folder; nothing when there is none.
 function(tfl_program name folder)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "EXCLUDE" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  if(arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "/${arg_EXCLUDE}")
+  endif()
   if(NOT sources)
     return()
   endif()

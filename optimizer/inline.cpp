@@ -1,0 +1,108 @@
+// Calls of functions that do not call themselves are replaced by what they do.
+//
+//   %y = call @square(%x) : f32
+// becomes
+//   %y = multiply(%x, %x) : f32
+#include <unordered_set>
+
+#include "optimizer/pass.h"
+#include "optimizer/rewrite.h"
+
+namespace tfl::optimizer {
+
+namespace {
+
+constexpr size_t kMostNodes = 4000;      // of a function that is inlined
+constexpr size_t kMostGrowth = 100000;   // nodes added by one run of the pass
+
+// A function from which a call leads back to it, or to something around it that is still called by name.
+bool calls_itself(const ir::Function& f) {
+  bool found = false;
+  std::unordered_set<const ir::Function*> seen;
+  std::vector<const ir::Function*> waiting{&f};
+  while (!waiting.empty() && !found) {
+    const ir::Function* g = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(g).second) continue;
+    walk(g->body, [&](const Node& n) {
+      found |= n.recursive != nullptr;
+      if (n.callee) waiting.push_back(n.callee.get());
+    });
+  }
+  return found;
+}
+
+class Inliner {
+ public:
+  explicit Inliner(PassCall& call) : call_(call) {}
+
+  void operator()(Block& block) {
+    Rewriter rewriter(block);
+    rewriter.run([&](Node& n) { return n.op != Op::call || visit(n, block, rewriter); });
+    call_.changed |= rewriter.changed();
+  }
+
+ private:
+  bool visit(Node& n, Block& block, Rewriter& rewriter) {
+    if (!n.callee || n.callee->body.params.size() != n.operands.size() || calls_itself(*n.callee)) return true;
+    size_t size = node_count(*n.callee);
+    if (size > kMostNodes || grown_ + size > kMostGrowth) return true;
+    grown_ += size;
+    size_t first = block.nodes.size();
+    std::vector<Ref> results = inline_block(n.callee->body, block, {n.operands.begin(), n.operands.end()});
+    finish(n, block, first);
+    rewriter.replace_all(n, results);
+    return false;
+  }
+
+  // Names, callers and symbolic sizes in terms of the caller.
+  void finish(const Node& n, Block& block, size_t first) {
+    const ir::Function& callee = *n.callee;
+    SmallVec<int64_t, 8> sizes(callee.symbols.size(), -1);
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      const TensorType& taken = callee.body.params[i]->types[0].tensor;
+      const TensorType& given = n.operands[i].type().tensor;
+      if (!taken.ranked || !given.ranked || taken.dims.size() != given.dims.size()) continue;
+      for (size_t d = 0; d < taken.dims.size(); ++d) {
+        size_t symbol = static_cast<size_t>(-2 - taken.dims[d]);
+        if (taken.dims[d] < -1 && symbol < sizes.size() && sizes[symbol] == -1) sizes[symbol] = given.dims[d];
+      }
+    }
+    auto rename = [&](ir::Type& t) {
+      for (int64_t& d : t.tensor.dims) {
+        if (d < -1) d = static_cast<size_t>(-2 - d) < sizes.size() ? sizes[static_cast<size_t>(-2 - d)] : -1;
+      }
+    };
+    auto visit = [&](Node& inner, auto& self) -> void {
+      if (!callee.symbols.empty()) {
+        for (ir::Type& t : inner.types) rename(t);
+      }
+      inner.name = n.name.empty() || inner.name.empty() ? std::string() : n.name + "/" + inner.name;
+      for (auto& region : inner.regions) {
+        for (auto& p : region->params) rename(p->types[0]);
+        for (auto& deeper : region->nodes) self(*deeper, self);
+      }
+    };
+    for (size_t i = first; i < block.nodes.size(); ++i) visit(*block.nodes[i], visit);
+  }
+
+  PassCall& call_;
+  size_t grown_ = 0;
+};
+
+}  // namespace
+
+void run_inline(PassCall& call) {
+  // What is inlined may call on: as deep as calls go.
+  for (int depth = 0; depth < 50; ++depth) {
+    bool before = call.changed;
+    call.changed = false;
+    Inliner pass(call);
+    innermost_first(call.function.body, pass);
+    bool again = call.changed;
+    call.changed |= before;
+    if (!again) break;
+  }
+}
+
+}  // namespace tfl::optimizer

@@ -1,0 +1,137 @@
+#include "optimizer/moves.h"
+
+#include "ir/infer.h"
+#include "runtime/ops/strided_slice.h"
+
+namespace tfl::optimizer {
+
+bool permutation(const Node& n, Dims& perm) {
+  const ir::Type& x = n.operands[0].type();
+  if (!x.tensor.ranked) return false;
+  int64_t rank = static_cast<int64_t>(x.tensor.dims.size());
+  perm.clear();
+  if (n.operands.size() > 1) {
+    if (!constant_integers(n.operands[1], perm)) return false;
+  } else if (const Dims* attr = n.attrs.get_ints(Attr::perm)) {
+    perm = *attr;
+  } else {
+    for (int64_t i = rank; i-- > 0;) perm.push_back(i);
+  }
+  if (static_cast<int64_t>(perm.size()) != rank) return false;
+  for (int64_t& p : perm) {
+    if (p < 0) p += rank;
+    if (p < 0 || p >= rank) return false;
+  }
+  return true;
+}
+
+namespace {
+
+bool is_identity(const Dims& perm) {
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+Ref appended(Context& context, Block& block, const Node& like, Op op, std::vector<Ref> operands, Attrs attrs) {
+  Result<Node*> made = ir::append(context, block, op, std::move(operands), std::move(attrs));
+  if (!made) return {};
+  (*made)->location = like.location;
+  return {*made, 0};
+}
+
+Ref transposed(Context& context, Block& block, const Node& n) {
+  Dims outer, inner;
+  if (!permutation(n, outer)) return {};
+  if (is_identity(outer)) return n.operands[0];
+  const Node& x = *n.operands[0].node;
+  if (x.op != Op::transpose || !permutation(x, inner) || inner.size() != outer.size()) return {};
+  Dims both;
+  for (int64_t p : outer) both.push_back(inner[static_cast<size_t>(p)]);
+  if (is_identity(both)) return x.operands[0];
+  return appended(context, block, n, Op::transpose, {x.operands[0]}, Attrs().set_ints(Attr::perm, both));
+}
+
+// Reshapes of known sizes cannot fail: only the last one counts, and none where nothing changes.
+Ref reshaped(Context& context, Block& block, const Node& n) {
+  Ref x = n.operands[0];
+  if (!has_static_shape(n.types[0]) || !has_static_shape(x.type())) return {};
+  if (same_type_exactly(n.types[0], x.type())) return x;
+  bool inner = x.node->op == Op::reshape || x.node->op == Op::expand_dims || x.node->op == Op::squeeze;
+  if (!inner || !has_static_shape(x.node->operands[0].type())) return {};
+  if (same_type_exactly(n.types[0], x.node->operands[0].type())) return x.node->operands[0];
+  if (n.op == Op::reshape) return appended(context, block, n, Op::reshape, {x.node->operands[0], n.operands[1]}, n.attrs);
+  return {};
+}
+
+bool all_equal(Ref r, int64_t value) {
+  Dims v;
+  if (!constant_integers(r, v)) return false;
+  for (int64_t e : v) {
+    if (e != value) return false;
+  }
+  return true;
+}
+
+// stack(a, b, ...)[i] of scalars.
+Ref element_of_stack(const Node& n) {
+  const Node& x = *n.operands[0].node;
+  if (x.op != Op::stack || !has_static_shape(x.types[0]) || x.types[0].tensor.dims.size() != 1) return {};
+  SliceSpec spec;
+  if (!constant_integers(n.operands[1], spec.begin) || !constant_integers(n.operands[2], spec.end) || !constant_integers(n.operands[3], spec.strides))
+    return {};
+  if (spec.begin.size() != 1 || n.attrs.get_int(Attr::shrink_axis_mask) != 1 || n.attrs.get_int(Attr::new_axis_mask) ||
+      n.attrs.get_int(Attr::ellipsis_mask))
+    return {};
+  int64_t length = x.types[0].tensor.dims[0], at = spec.begin[0] < 0 ? spec.begin[0] + length : spec.begin[0];
+  if (at < 0 || at >= length) return {};
+  return x.operands[static_cast<size_t>(at)];
+}
+
+bool takes_all(const Node& n) {
+  if (!same_type_exactly(n.types[0], n.operands[0].type()) || !has_static_shape(n.types[0])) return false;
+  if (n.op == Op::slice) return all_equal(n.operands[1], 0);
+  Dims strides;
+  if (!constant_integers(n.operands[3], strides)) return false;
+  for (int64_t s : strides) {
+    if (s != 1) return false;
+  }
+  // Steps of one that give every size back start at the beginning; a new axis and an index would hide a change of order.
+  return n.attrs.get_int(Attr::new_axis_mask) == 0 && n.attrs.get_int(Attr::shrink_axis_mask) == 0 && constant_integers(n.operands[1], strides) &&
+         constant_integers(n.operands[2], strides);
+}
+
+Ref reversed_twice(const Node& n) {
+  const Node& x = *n.operands[0].node;
+  const Dims* a = n.attrs.get_ints(Attr::axes);
+  if (a && a->empty()) return n.operands[0];
+  if (x.op != Op::reverse) return {};
+  const Dims* b = x.attrs.get_ints(Attr::axes);
+  if (!a || !b || !(*a == *b)) return {};
+  return x.operands[0];
+}
+
+}  // namespace
+
+Ref moved_value(Context& context, Block& block, const Node& n) {
+  switch (n.op) {
+    case Op::transpose: return transposed(context, block, n);
+    case Op::reshape:
+    case Op::expand_dims:
+    case Op::squeeze: return reshaped(context, block, n);
+    case Op::reverse: return reversed_twice(n);
+    case Op::broadcast_to:
+    case Op::ensure_shape:
+      return has_static_shape(n.types[0]) && same_type_exactly(n.types[0], n.operands[0].type()) ? n.operands[0] : Ref();
+    case Op::tile: return all_equal(n.operands[1], 1) && same_type_exactly(n.types[0], n.operands[0].type()) ? n.operands[0] : Ref();
+    case Op::concat: return n.operands.size() == 1 ? n.operands[0] : Ref();
+    case Op::slice: return takes_all(n) ? n.operands[0] : Ref();
+    case Op::strided_slice:
+      if (takes_all(n)) return n.operands[0];
+      return element_of_stack(n);
+    default: return {};
+  }
+}
+
+}  // namespace tfl::optimizer

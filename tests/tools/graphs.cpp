@@ -1,0 +1,183 @@
+// tfl_graphs [COUNT [FIRST_SEED]]: random graphs, run as they are, after each pass alone, after random orders of passes and after the
+// default pipelines. Results, output and variables must agree to the bit. A difference is shrunk and printed.
+#include <cstdio>
+#include <cstdlib>
+
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+
+#include "optimizer/pass.h"
+#include "runtime/tensor/element.h"
+#include "tests/tools/random_graph.h"
+
+namespace tfl::test {
+
+namespace {
+
+using FunctionPtr = std::shared_ptr<ir::Function>;
+
+struct Outcome {
+  bool failed = false;
+  std::string text;  // what was printed, the results, the variables; or the error
+};
+
+Outcome run(Context& c, const FunctionPtr& f, uint64_t seed) {
+  std::vector<std::shared_ptr<TestVariable>> variables;
+  RandomGraph maker(c, seed);
+  Ran ran = run_graph(c, f, maker.inputs(*f, variables), 100000);
+  Outcome out;
+  out.failed = ran.outputs.empty() && !f->body.results.empty();
+  out.text = out.failed ? ran.text : ran.printed + ran.text;
+  for (const auto& v : variables) {
+    if (!out.failed) out.text += "\nvariable " + result_text(datum(v->value));
+  }
+  return out;
+}
+
+// Runs passes over a copy; what is wrong with the outcome, or nothing.
+std::string difference(Context& c, const FunctionPtr& f, const Outcome& expected, std::string_view passes, uint64_t seed) {
+  FunctionPtr copy = clone(*f);
+  auto pipeline = optimizer::parse_pipeline(passes);
+  optimizer::PipelineOptions options;
+  options.verify = true;
+  Result<void> done = optimizer::run_pipeline(c, *copy, *pipeline, options);
+  if (!done) return done.error().message;
+  if (expected.failed) return {};
+  Outcome actual = run(c, copy, seed);
+  if (actual.text == expected.text) return {};
+  return "expected\n" + expected.text + "\nand got\n" + actual.text + "\n";
+}
+
+// The nodes of all blocks, in order.
+ir::Node* nth_node(ir::Function& f, size_t n) {
+  ir::Node* found = nullptr;
+  walk(f.body, [&](ir::Node& node) {
+    if (n-- == 0) found = &node;
+  });
+  return found;
+}
+
+// Takes node `n` out of the function: uses get an earlier value of the same type.
+bool remove_node(ir::Function& f, size_t n) {
+  ir::Node* node = nth_node(f, n);
+  if (!node) return false;
+  ir::Block& b = *node->block;
+  size_t at = 0;
+  while (b.nodes[at].get() != node) ++at;
+  for (uint32_t i = 0; i < node->types.size(); ++i) {
+    ir::Ref other;
+    for (const auto& p : b.params) {
+      if (p->types[0] == node->types[i]) other = {p.get(), 0};
+    }
+    for (size_t k = 0; k < at && !other; ++k) {
+      for (uint32_t r = 0; r < b.nodes[k]->types.size(); ++r) {
+        if (b.nodes[k]->types[r] == node->types[i]) other = {b.nodes[k].get(), r};
+      }
+    }
+    if (!other) {
+      bool used = false;
+      for (const auto& user : b.nodes) {
+        for (ir::Ref r : user->operands) used |= r == ir::Ref{node, i};
+      }
+      for (ir::Ref r : b.results) used |= r == ir::Ref{node, i};
+      if (used) return false;
+      continue;
+    }
+    replace_uses(b, {node, i}, other);
+  }
+  b.nodes.erase(b.nodes.begin() + static_cast<ptrdiff_t>(at));
+  return true;
+}
+
+FunctionPtr shrink(Context& c, FunctionPtr f, std::string_view passes, uint64_t seed) {
+  auto still_wrong = [&](const FunctionPtr& g) {
+    if (!verify(c, *g).empty()) return false;
+    Outcome expected = run(c, g, seed);
+    return !difference(c, g, expected, passes, seed).empty();
+  };
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (size_t i = f->body.results.size(); i-- > 0 && f->body.results.size() > 1;) {
+      FunctionPtr g = clone(*f);
+      g->body.results.erase(g->body.results.begin() + static_cast<ptrdiff_t>(i));
+      if (still_wrong(g)) {
+        f = g;
+        smaller = true;
+      }
+    }
+    for (size_t i = node_count(*f); i-- > 0;) {
+      FunctionPtr g = clone(*f);
+      if (remove_node(*g, i) && still_wrong(g)) {
+        f = g;
+        smaller = true;
+      }
+    }
+  }
+  return f;
+}
+
+std::string random_passes(uint64_t seed) {
+  std::mt19937_64 random(seed * 77 + 5);
+  std::string text;
+  for (int i = 0; i < 7; ++i) {
+    auto all = optimizer::all_passes();
+    text += (i ? "," : "") + std::string(all[random() % all.size()].name);
+  }
+  return text;
+}
+
+bool check(Context& c, uint64_t seed, size_t& failed_runs) {
+  FunctionPtr f = RandomGraph(c, seed).function();
+  std::vector<std::string> broken = verify(c, *f);
+  if (!broken.empty()) {
+    std::printf("seed %llu: the graph itself: %s\n%s", static_cast<unsigned long long>(seed), broken[0].c_str(), to_text(*f).c_str());
+    return false;
+  }
+  auto again = ir::parse_text(c, to_text(*f), "round trip");
+  if (!again || to_text(*(*again)[0]) != to_text(*f)) {
+    std::printf("seed %llu: does not survive its text: %s\n%s", static_cast<unsigned long long>(seed), again ? "" : again.error().message.c_str(), to_text(*f).c_str());
+    return false;
+  }
+  Outcome expected = run(c, f, seed);
+  if (expected.failed) {
+    // What fails may be dead: then the graph without it is the measure.
+    f = clone(*f);
+    prune(*f);
+    expected = run(c, f, seed);
+  }
+  failed_runs += expected.failed;
+  std::vector<std::string> pipelines;
+  for (const auto& p : optimizer::all_passes()) pipelines.emplace_back(p.name);
+  pipelines.push_back(random_passes(seed));
+  pipelines.push_back(random_passes(seed + 1000000007));
+  for (int level : {1, 2}) {
+    std::string text(optimizer::default_pipeline(level));
+    pipelines.push_back(text + "," + text);
+  }
+  for (const std::string& passes : pipelines) {
+    std::string wrong = difference(c, f, expected, passes, seed);
+    if (wrong.empty()) continue;
+    FunctionPtr small = shrink(c, f, passes, seed);
+    FunctionPtr after = clone(*small);
+    (void)optimizer::run_pipeline(c, *after, *optimizer::parse_pipeline(passes));
+    wrong = difference(c, small, run(c, small, seed), passes, seed);
+    std::printf("seed %llu, passes %s: %s\n%s// after\n%s\n", static_cast<unsigned long long>(seed), passes.c_str(), wrong.c_str(), to_text(*small).c_str(),
+                to_text(*after).c_str());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+}  // namespace tfl::test
+
+int main(int argc, char** argv) {
+  size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10000;
+  uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  size_t wrong = 0, failed = 0;
+  tfl::Context context(tfl::test::options(1));
+  for (size_t i = 0; i < count && wrong < 5; ++i) wrong += !tfl::test::check(context, first + i, failed);
+  std::printf("%zu graphs, %zu of them fail when run, %zu differences\n", count, failed, wrong);
+  return wrong ? 1 : 0;
+}
