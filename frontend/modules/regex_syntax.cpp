@@ -526,7 +526,7 @@ class Translator {
     if (take('|')) {
       emit("|");
       if (!sequence(no)) return false;
-      if (peek() == '|') return wrong("conditional backref with more than two branches", at_ + 1);
+      if (peek() == '|') return wrong("conditional backref with more than two branches", at_);
     }
     verbose_ = kept;
     width = {std::min(yes.least, no.least), std::max(yes.most, no.most)};
@@ -544,7 +544,7 @@ class Translator {
     std::string added, removed;
     bool minus = false;
     for (;; ++at_) {
-      if (done()) return wrong("missing -, : or )", at_);
+      if (done()) return wrong(minus && off == 0 ? "missing flag" : "missing -, : or )", at_);
       char c = peek();
       if (c == ')' || c == ':') break;
       if (c == '-' && !minus) {

@@ -1,4 +1,4 @@
-// The time module. Broken-down times are plain tuples here; stdlib/datetime.tfl and time.struct_time are made from them.
+// The time module. Broken-down times are made by stdlib/_struct_time.tfl.
 #include <time.h>
 
 #include <algorithm>
@@ -42,6 +42,17 @@ Result<Value> time_sleep(Interp& interp, Value* args) {
   }
 }
 
+Result<Value> struct_time(Interp& interp) {
+  Value module = TFL_TRY(interp.import_module("_struct_time"));
+  return get_attr(interp, module, interp.intern("struct_time"));
+}
+
+/// time.struct_time is looked for when a script names it.
+Result<Value> lazy_name(Interp& interp, Module*, Str* name) {
+  if (name->text != "struct_time") return Value();
+  return struct_time(interp);
+}
+
 Result<Value> broken_down(Interp& interp, const Value& v, tm* (*convert)(const time_t*, tm*)) {
   time_t t;
   if (v.is_none()) {
@@ -53,10 +64,12 @@ Result<Value> broken_down(Interp& interp, const Value& v, tm* (*convert)(const t
   }
   tm parts;
   if (!convert(&t, &parts)) return fail(ErrorKind::OSError, "[Errno 75] Value too large for defined data type");
-  return interp.tuple({Value::integer(parts.tm_year + 1900), Value::integer(parts.tm_mon + 1), Value::integer(parts.tm_mday),
+  Value numbers = interp.tuple({Value::integer(parts.tm_year + 1900), Value::integer(parts.tm_mon + 1), Value::integer(parts.tm_mday),
                        Value::integer(parts.tm_hour), Value::integer(parts.tm_min), Value::integer(parts.tm_sec),
                        Value::integer((parts.tm_wday + 6) % 7), Value::integer(parts.tm_yday + 1), Value::integer(parts.tm_isdst),
                        Value::integer(parts.tm_gmtoff)});
+  Value type = TFL_TRY(struct_time(interp));
+  return interp.call(type, {numbers, interp.str(std::string(parts.tm_zone ? parts.tm_zone : ""))});
 }
 Result<Value> time_localtime(Interp& interp, Value* args) { return broken_down(interp, args[0], localtime_r); }
 Result<Value> time_gmtime(Interp& interp, Value* args) { return broken_down(interp, args[0], gmtime_r); }
@@ -130,6 +143,7 @@ constexpr NativeDef kTime[] = {
 Result<void> init_time(Interp& interp, Module& module) {
   define_all(interp, module, kTime);
   tzset();
+  module.lazy = lazy_name;
   define(interp, module, "timezone", Value::integer(::timezone));
   define(interp, module, "tzname", interp.tuple({interp.str(tzname[0]), interp.str(tzname[1])}));
   return {};

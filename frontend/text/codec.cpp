@@ -1,5 +1,6 @@
 #include "frontend/text/codec.h"
 
+#include "frontend/text/codec_wide.h"
 #include "frontend/text/utf8.h"
 
 namespace tfl {
@@ -9,12 +10,17 @@ namespace {
 enum class Encoding : uint8_t { Unknown, Utf8, Ascii, Latin1, Utf8Sig };
 enum class OnError : uint8_t { Unknown, Strict, Ignore, Replace, BackslashReplace, SurrogateEscape };
 
-Encoding encoding_of(std::string_view name) {
+std::string normal_name(std::string_view name) {
   std::string n;
   for (char c : name) {
     if (c == '_' || c == ' ') c = '-';
     n += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   }
+  return n;
+}
+
+Encoding encoding_of(std::string_view name) {
+  std::string n = normal_name(name);
   if (n == "utf-8" || n == "utf8" || n == "u8" || n == "utf") return Encoding::Utf8;
   if (n == "utf-8-sig") return Encoding::Utf8Sig;
   if (n == "ascii" || n == "us-ascii" || n == "646") return Encoding::Ascii;
@@ -58,7 +64,10 @@ Limits limits_of(Encoding e) {
 
 Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors) {
   Encoding e = encoding_of(encoding);
-  if (e == Encoding::Unknown) return unknown_encoding(encoding);
+  if (e == Encoding::Unknown) {
+    if (auto wide = wide_encoding(normal_name(encoding))) return encode_wide(text, *wide);
+    return unknown_encoding(encoding);
+  }
   Limits limits = limits_of(e);
   bool utf8 = e == Encoding::Utf8 || e == Encoding::Utf8Sig;
   std::string out = e == Encoding::Utf8Sig ? "\xEF\xBB\xBF" : "";
@@ -100,7 +109,10 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
 
 Result<std::string> decode_text(std::string_view data, std::string_view encoding, std::string_view errors) {
   Encoding e = encoding_of(encoding);
-  if (e == Encoding::Unknown) return unknown_encoding(encoding);
+  if (e == Encoding::Unknown) {
+    if (auto wide = wide_encoding(normal_name(encoding))) return decode_wide(data, *wide, handler_of(errors) != OnError::Strict);
+    return unknown_encoding(encoding);
+  }
   if (e == Encoding::Utf8Sig && data.starts_with("\xEF\xBB\xBF")) data.remove_prefix(3);
   std::string out;
   out.reserve(data.size());

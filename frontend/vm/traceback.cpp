@@ -133,7 +133,8 @@ std::string exception_headline(Interp& interp, const Value& exception) {
   // TensorFlow's classes go by their public names.
   bool bare = module == "builtins" || module == "__main__" || module.starts_with("tensorflow") || module.starts_with("numpy");
   if (!bare) name = module + "." + name;
-  auto text = exception_text(interp, e);
+  // A class of the script may tell it in its own way.
+  auto text = type->script ? str_text(interp, exception) : exception_text(interp, e);
   std::string message = text ? std::move(*text) : "<exception str() failed>";
   std::string line = message.empty() ? name : name + ": " + message;
   std::string hint = late_hint(interp, e);

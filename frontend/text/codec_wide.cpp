@@ -1,0 +1,109 @@
+#include "frontend/text/codec_wide.h"
+
+#include "frontend/text/utf8.h"
+
+namespace tfl {
+
+namespace {
+
+constexpr char32_t kMark = 0xFEFF;
+
+void put(std::string& out, char32_t value, const WideEncoding& e) {
+  for (size_t i = 0; i < e.unit; ++i) out += static_cast<char>(value >> (8 * (e.big ? e.unit - 1 - i : i)));
+}
+char32_t get(std::string_view data, size_t at, const WideEncoding& e) {
+  char32_t value = 0;
+  for (size_t i = 0; i < e.unit; ++i) value = value << 8 | static_cast<unsigned char>(data[at + (e.big ? i : e.unit - 1 - i)]);
+  return value;
+}
+bool high_half(char32_t c) { return c >= 0xD800 && c < 0xDC00; }
+bool low_half(char32_t c) { return c >= 0xDC00 && c < 0xE000; }
+
+}  // namespace
+
+std::optional<WideEncoding> wide_encoding(std::string_view name) {
+  constexpr struct {
+    std::string_view name;
+    WideEncoding encoding;
+  } kAll[] = {{"utf-16", {2, false, true, "utf-16"}},        {"utf16", {2, false, true, "utf-16"}},
+              {"utf-16-le", {2, false, false, "utf-16-le"}}, {"utf-16le", {2, false, false, "utf-16-le"}},
+              {"utf-16-be", {2, true, false, "utf-16-be"}},  {"utf-16be", {2, true, false, "utf-16-be"}},
+              {"utf-32", {4, false, true, "utf-32"}},        {"utf32", {4, false, true, "utf-32"}},
+              {"utf-32-le", {4, false, false, "utf-32-le"}}, {"utf-32le", {4, false, false, "utf-32-le"}},
+              {"utf-32-be", {4, true, false, "utf-32-be"}},  {"utf-32be", {4, true, false, "utf-32-be"}}};
+  for (const auto& row : kAll) {
+    if (row.name == name) return row.encoding;
+  }
+  return {};
+}
+
+std::string encode_wide(std::string_view text, const WideEncoding& e) {
+  std::string out;
+  if (e.mark) put(out, kMark, e);
+  for (size_t at = 0; at < text.size();) {
+    char32_t c = utf8::next(text, at);
+    if (e.unit == 4 || c < 0x10000) {
+      put(out, c, e);
+      continue;
+    }
+    put(out, 0xD800 + ((c - 0x10000) >> 10), e);
+    put(out, 0xDC00 + ((c - 0x10000) & 0x3FF), e);
+  }
+  return out;
+}
+
+Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient) {
+  size_t at = 0;
+  if (e.mark && data.size() >= e.unit) {
+    if (get(data, 0, e) == kMark) {
+      at = e.unit;
+    } else if (char32_t turned = e.unit == 2 ? 0xFFFE : 0xFFFE0000; get(data, 0, e) == turned) {
+      e.big = !e.big;
+      at = e.unit;
+    }
+  }
+  std::string out;
+  auto bad = [&](size_t from, size_t to, const char* reason) -> Result<void> {
+    if (lenient) {
+      utf8::append(out, 0xFFFD);
+      return {};
+    }
+    if (to - from > 1) return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", e.name, from, to - 1, reason);
+    return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode byte 0x{:02x} in position {}: {}", e.name, static_cast<unsigned char>(data[from]), from,
+                reason);
+  };
+  while (at < data.size()) {
+    if (data.size() - at < e.unit) {
+      TFL_TRY(bad(at, data.size(), "truncated data"));
+      break;
+    }
+    char32_t c = get(data, at, e);
+    size_t start = at;
+    at += e.unit;
+    if (e.unit == 4) {
+      if (c > 0x10FFFF || high_half(c) || low_half(c)) {
+        TFL_TRY(bad(start, at, c > 0x10FFFF ? "code point not in range(0x110000)" : "code point in surrogate code point range(0xd800, 0xe000)"));
+        continue;
+      }
+    } else if (high_half(c)) {
+      if (data.size() - at < e.unit) {
+        TFL_TRY(bad(start, data.size(), "unexpected end of data"));
+        break;
+      }
+      char32_t second = get(data, at, e);
+      if (!low_half(second)) {
+        TFL_TRY(bad(start, at, "illegal UTF-16 surrogate"));
+        continue;
+      }
+      at += e.unit;
+      c = 0x10000 + ((c - 0xD800) << 10) + (second - 0xDC00);
+    } else if (low_half(c)) {
+      TFL_TRY(bad(start, at, "illegal encoding"));
+      continue;
+    }
+    utf8::append(out, c);
+  }
+  return out;
+}
+
+}  // namespace tfl

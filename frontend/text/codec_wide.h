@@ -1,0 +1,24 @@
+// UTF-16 and UTF-32, both byte orders, with and without a mark. Part of codec.h's conversions, which it must not know.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/support/result.h"
+
+namespace tfl {
+
+struct WideEncoding {
+  size_t unit;  // 2 or 4 bytes
+  bool big;
+  bool mark;    // written before the text; looked for when reading
+  const char* name;
+};
+/// `name` in lower case with '-' between its parts.
+std::optional<WideEncoding> wide_encoding(std::string_view name);
+std::string encode_wide(std::string_view text, const WideEncoding& e);
+/// UnicodeDecodeError, or a replacement character for each unit that means nothing when `lenient`.
+Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient);
+
+}  // namespace tfl
