@@ -153,7 +153,7 @@ NameSet Liveness::loop(const Stmt* s, NameSet out) {
   }
   if (s->kind == StmtKind::While) read(names.reads, head);
   Block body = s->kind == StmtKind::While ? as<While>(s)->body : as<For>(s)->body;
-  for (size_t before = 0; before != head.size();) {
+  for (size_t before = head.size() + 1; before != head.size();) {
     before = head.size();
     NameSet live = block(body, head);
     if (s->kind == StmtKind::For) {
