@@ -1,0 +1,217 @@
+// Recording.
+#include "frontend/gradient/tape.h"
+
+#include "frontend/trace/scope.h"
+#include "ir/gradient/rules.h"
+
+namespace tfl {
+
+namespace {
+
+constexpr uint32_t kTensor = ~uint32_t{0};
+constexpr uint32_t kVariable = ~uint32_t{1};
+
+bool is_differentiable(const Value& v) {
+  if (v.is_tensor()) return is_floating(v.tensor_rep()->dtype);
+  if (v.is(Kind::Symbolic)) return is_floating(symbolic_type(v).dtype);
+  if (v.is(Kind::Variable)) return is_floating(v.as<VariableObject>()->dtype);
+  return false;
+}
+
+}  // namespace
+
+TapeKey tape_key(const Value& v) {
+  switch (v.kind()) {
+    case Kind::Tensor: return {v.counted(), kTensor};
+    case Kind::Symbolic: return {v.as<SymbolicObject>()->node, v.as<SymbolicObject>()->index};
+    case Kind::Variable: return {variable_storage(v.as<VariableObject>()), kVariable};
+    default: return {};
+  }
+}
+
+Tape* recording_tape(Sink* sink) {
+  for (; sink; sink = sink->next) {
+    auto* tape = dynamic_cast<Tape*>(sink);
+    if (tape && tape->recording) return tape;
+  }
+  return nullptr;
+}
+
+bool Tape::any_tracked(std::span<const Value> values) const {
+  if (tracked.empty()) return false;
+  for (const Value& v : values) {
+    if (is_tracked(v)) return true;
+  }
+  return false;
+}
+
+void Tape::watch(const Value& v) {
+  if (v.is(Kind::Variable)) {
+    if (!tracked.insert(tape_key(v)).second) return;
+    watched_variables.push_back(Value::share(variable_storage(v.as<VariableObject>())));
+  } else if (tracked.insert(tape_key(v)).second) {
+    watched.push_back(v);
+  }
+}
+
+void Tape::meet_variable(VariableObject* v) {
+  VariableObject* storage = variable_storage(v);
+  if (watch_variables && storage->trainable) watch(Value::share(storage));
+}
+
+void Tape::record(TapeRecord record) {
+  for (const Value& v : record.results) {
+    if (is_differentiable(v)) tracked.insert(tape_key(v));
+  }
+  records.push_back(std::move(record));
+}
+
+void Tape::reset() {
+  records.clear();
+  tracked.clear();
+  watched.clear();
+  watched_variables.clear();
+}
+
+Result<void> Tape::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) {
+  size_t first = results.size();
+  if (next) {
+    TFL_TRY(next->apply(interp, op, operands, attrs, results));
+  } else {
+    Sink* self = interp.sink;
+    interp.sink = nullptr;
+    Result<void> done = apply_op(interp, op, operands, attrs, results);
+    interp.sink = self;
+    TFL_TRY(std::move(done));
+  }
+  if (!recording || !any_tracked(operands)) return {};
+  // An operation that changes nothing may give its operand back; as a step of a derivation its result is a value of its own.
+  for (size_t i = first; i < results.size(); ++i) {
+    if (!results[i].is_tensor()) continue;
+    for (const Value& v : operands) {
+      if (!v.identical(results[i])) continue;
+      Tensor t = results[i].tensor();
+      results[i] = Value::of(Tensor::view(interp.context, t, t.dims(), t.strides(), 0));
+      break;
+    }
+  }
+  if (!gradient::rule_of(op)) return {};
+  TapeRecord r{.kind = TapeRecord::Kind::Operation, .op = op, .attrs = attrs, .node = nullptr, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
+  r.operands.assign(operands.begin(), operands.end());
+  r.results.assign(results.begin() + first, results.end());
+  record(std::move(r));
+  return {};
+}
+
+Result<Value> Tape::read_variable(Interp& interp, VariableObject* v) {
+  Value value;
+  if (next) {
+    value = TFL_TRY(next->read_variable(interp, v));
+  } else {
+    Tensor t = variable_storage(v)->value;
+    if (!t) return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v->name);
+    value = Value::of(std::move(t));
+  }
+  if (!recording) return value;
+  meet_variable(v);
+  Value variable = Value::share(variable_storage(v));
+  if (!is_tracked(variable) || !is_differentiable(variable)) return value;
+  if (value.is_tensor()) {
+    // Each reading is a value of its own: the same elements may be those of another tensor, or of the variable at another time.
+    Tensor t = value.tensor();
+    value = Value::of(Tensor::view(interp.context, t, t.dims(), t.strides(), 0));
+  }
+  TapeRecord r{.kind = TapeRecord::Kind::Read, .op = Op::read_variable, .attrs = {}, .node = nullptr, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
+  r.operands.push_back(std::move(variable));
+  r.results.push_back(value);
+  record(std::move(r));
+  return value;
+}
+
+Result<void> Tape::assign_variable(Interp& interp, VariableObject* v, Assignment how, const Value& value) {
+  if (next) return next->assign_variable(interp, v, how, value);
+  return fail(ErrorKind::InternalError, "an eager assignment went through a tape");
+}
+
+void Tape::node_made(Interp& interp, std::span<const Value> operands, ir::Node* node, std::span<const Value> results) {
+  if (next) next->node_made(interp, operands, node, results);
+  if (!recording) return;
+  for (const Value& v : operands) {
+    if (v.is(Kind::Variable)) meet_variable(v.as<VariableObject>());
+  }
+  if (!any_tracked(operands) || !gradient::rule_of(node->op)) return;
+  TapeRecord r{.kind = TapeRecord::Kind::Node, .op = node->op, .attrs = {}, .node = node, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
+  r.operands.assign(operands.begin(), operands.end());
+  r.results.assign(results.begin(), results.end());
+  record(std::move(r));
+}
+
+namespace {
+
+// The traced function with its gradient, for these operands.
+Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted) {
+  auto* known = static_cast<std::vector<std::shared_ptr<const DerivedCall>>*>(call.derived.get());
+  if (!known) {
+    auto made = std::make_shared<std::vector<std::shared_ptr<const DerivedCall>>>();
+    known = made.get();
+    call.derived = made;
+  }
+  for (const auto& d : *known) {
+    if (d->wanted == wanted) return d;
+  }
+  auto d = std::make_shared<DerivedCall>();
+  d->wanted = wanted;
+  std::vector<bool> seeded(call.function->body.results.size(), true);
+  d->derivative = TFL_TRY(gradient::differentiate(interp.context, *call.function, wanted, seeded));
+  d->forward.function = d->derivative->forward;
+  d->forward.arguments = call.arguments;
+  d->forward.captures = call.captures;
+  d->backward.function = d->derivative->backward;
+  d->backward.arguments = d->derivative->backward->body.params.size();
+  known->push_back(d);
+  return std::shared_ptr<const DerivedCall>(d);
+}
+
+}  // namespace
+
+Result<void> Tape::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  size_t first = results.size();
+  auto plain = [&](const FunctionCall& c) -> Result<void> { return next ? next->call(interp, c, operands, results) : run_call(interp, c, operands, results); };
+  if (recording) {
+    for (const Value& v : operands) {
+      if (v.is(Kind::Variable)) meet_variable(v.as<VariableObject>());
+    }
+  }
+  if (!recording || !any_tracked(operands)) return plain(call);
+  if (building()) {
+    TFL_TRY(plain(call));
+    ir::Node* node = nullptr;
+    for (size_t i = first; i < results.size() && !node; ++i) {
+      if (results[i].is(Kind::Symbolic)) node = results[i].as<SymbolicObject>()->node;
+    }
+    if (!node || node->op != Op::call) return {};
+    TapeRecord r{.kind = TapeRecord::Kind::Node, .op = Op::call, .attrs = {}, .node = node, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
+    r.operands.assign(operands.begin(), operands.end());
+    r.results.assign(results.begin() + first, results.end());
+    record(std::move(r));
+    return {};
+  }
+  std::vector<bool> wanted;
+  for (const Value& v : operands) wanted.push_back(is_tracked(v) && is_differentiable(v));
+  std::shared_ptr<const DerivedCall> derived = TFL_TRY(derive(interp, call, wanted));
+  TFL_TRY(plain(derived->forward));
+  TapeRecord r{.kind = TapeRecord::Kind::Call, .op = Op::call, .attrs = {}, .node = nullptr, .derived = derived, .backward = {}, .operands = {}, .results = {}};
+  r.operands.assign(operands.begin(), operands.end());
+  // A result that is an operand is a value of its own, as in apply.
+  for (size_t i = first; i < results.size(); ++i) {
+    if (!results[i].is_tensor() || !is_tracked(results[i])) continue;
+    Tensor t = results[i].tensor();
+    results[i] = Value::of(Tensor::view(interp.context, t, t.dims(), t.strides(), 0));
+  }
+  r.results.assign(results.begin() + first, results.end());
+  record(std::move(r));
+  while (results.size() > first + call.function->body.results.size()) results.pop_back();
+  return {};
+}
+
+}  // namespace tfl

@@ -1,0 +1,351 @@
+// From a tape's records to gradients: the rules of ir/gradient on host values. What they put goes through the interpreter's sink like
+// any operation, so that tapes further out record it and a graph under construction receives it.
+#include <deque>
+
+#include "frontend/gradient/tape.h"
+#include "frontend/trace/scope.h"
+#include "ir/gradient/block_adjoint.h"
+#include "ir/gradient/regions.h"
+
+namespace tfl {
+
+namespace {
+
+using gradient::emit;
+using gradient::V;
+using gradient::X;
+
+class TapeAdjoint : public gradient::Adjoint {
+ public:
+  explicit TapeAdjoint(Interp& interp) : interp_(interp) {}
+
+  Context& context() override { return interp_.context; }
+  Result<void> apply(Op op, std::span<const V> operands, const Attrs& attrs, SmallVec<V, 2>& results) override {
+    SmallVec<Value, 4> values;
+    for (V v : operands) values.push_back(values_[v]);
+    SmallVec<Value, 2> out;
+    if (op_info(op).kind == OpKind::Effect || op_info(op).kind == OpKind::Control) {
+      // Operations on arrays: only graphs have them.
+      ir::Node* node = TFL_TRY(append_node(interp_, op, {values.data(), values.size()}, attrs));
+      results_of(interp_, node, out);
+      if (interp_.sink) interp_.sink->node_made(interp_, {values.data(), values.size()}, node, out);
+    } else {
+      TFL_TRY(apply_op(interp_, op, {values.data(), values.size()}, attrs, out));
+    }
+    for (Value& v : out) results.push_back(add(std::move(v)));
+    return {};
+  }
+  Result<void> apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
+                          std::shared_ptr<ir::Function> callee, std::vector<V>& results) override {
+    SmallVec<Value, 8> values;
+    for (V v : operands) values.push_back(values_[v]);
+    ir::Node* node = TFL_TRY(append_node(interp_, op, {values.data(), values.size()}, attrs, std::move(regions), std::move(callee)));
+    SmallVec<Value, 2> out;
+    results_of(interp_, node, out);
+    if (interp_.sink) interp_.sink->node_made(interp_, {values.data(), values.size()}, node, out);
+    for (Value& v : out) results.push_back(add(std::move(v)));
+    return {};
+  }
+  V constant(Tensor value) override { return add(Value::of(literal(interp_, std::move(value)))); }
+  const ir::Type& type(V v) override { return types_[v]; }
+  Tensor static_value(V v) override {
+    const Value& value = values_[v];
+    return value.is_tensor() ? value.tensor() : known_value(interp_, value);
+  }
+  Result<V> forward(ir::Ref value) override {
+    if (value.node->op == Op::constant) return constant(value.node->constant);
+    return add(symbolic_value(interp_, scope_, value));
+  }
+  Result<ir::Ref> derive(Op op, ir::Ref value) override {
+    ir::Node* node = TFL_TRY(ir::append(interp_.context, *value.node->block, op, {value}));
+    node->name = unique_name(interp_, *scope_, default_name(op));
+    return ir::Ref{node, 0};
+  }
+  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) override {
+    ir::Ref out = TFL_TRY(gradient::stack_before(interp_.context, node, stack));
+    out.node->name = unique_name(interp_, *scope_, "TensorListReserve");
+    return out;
+  }
+  Result<V> enter_stack(ir::Ref, ir::Ref after) override { return forward(after); }
+  void leave_stack(ir::Ref, V) override {}
+
+  V add(Value v) {
+    ir::Type type;
+    if (v.is_tensor()) {
+      type.tensor = {v.tensor_rep()->dtype, true, Dims(v.tensor().dims())};
+    } else if (v.is(Kind::Symbolic)) {
+      type = symbolic(v)->ir_type();
+    } else if (v.is(Kind::Variable)) {
+      VariableObject* variable = variable_storage(v.as<VariableObject>());
+      type.kind = ir::TypeKind::Resource;
+      type.tensor = {variable->dtype, variable->shape_ranked, variable->shape};
+    }
+    types_.push_back(std::move(type));
+    values_.push_back(std::move(v));
+    return static_cast<V>(values_.size() - 1);
+  }
+  const Value& value(V v) const { return values_[v]; }
+  X x(Value v) { return X(this, add(std::move(v))); }
+  Interp& interp() { return interp_; }
+  /// Where the node that is differentiated stands.
+  void set_scope(std::shared_ptr<Scope> scope) { scope_ = std::move(scope); }
+
+ private:
+  Interp& interp_;
+  std::vector<Value> values_;
+  std::deque<ir::Type> types_;  // handed out by reference: they must stay where they are
+  std::shared_ptr<Scope> scope_;
+};
+
+// A gradient as it adds up: a tensor, rows of one, or both.
+struct Sum {
+  X dense;
+  struct Rows {
+    X values, indices;
+  };
+  std::vector<Rows> rows;
+  X shape;  // of the whole, for the rows
+  bool empty() const { return !dense && rows.empty(); }
+};
+using Sums = std::unordered_map<TapeKey, Sum, TapeKeyHash>;
+
+X to_dense(TapeAdjoint& a, Sum& sum) {
+  for (const Sum::Rows& r : sum.rows) {
+    int64_t zero = 0, one = 1;
+    X count = emit(Op::reshape, {emit(Op::slice, {sum.shape, int_vector(a, {&zero, 1}), int_vector(a, {&one, 1})}), int_vector(a, {})});
+    sum.dense = gradient::sum_of(sum.dense, gradient::rows_to_tensor(r.values, r.indices, count));
+  }
+  sum.rows.clear();
+  return sum.dense;
+}
+
+class RecordCall : public gradient::RuleCall {
+ public:
+  RecordCall(TapeAdjoint& a, const TapeRecord& r, Op op, const std::unordered_set<TapeKey, TapeKeyHash>& active, Sums& sums)
+      : RuleCall(a, op, r.attrs), tape_(a), r_(r), active_(active), sums_(sums) {
+    for (const Value& v : r.operands) operands_.push_back(a.add(v));
+    result_count_ = r.node ? r.node->types.size() : r.results.size();
+    for (size_t i = 0; i < result_count_; ++i) {
+      Value v = i < r.results.size() ? r.results[i] : symbolic_value(a.interp(), symbolic(r.results[0])->scope, {r.node, static_cast<uint32_t>(i)});
+      auto found = sums_.find(tape_key(v));
+      results_.push_back(a.add(std::move(v)));
+      g_.push_back(found == sums_.end() ? X() : to_dense(a, found->second));
+    }
+  }
+  size_t operand_count() const override { return operands_.size(); }
+  size_t result_count() const override { return result_count_; }
+  const ir::Type& operand_type(size_t i) const override { return tape_.type(operands_[i]); }
+  const ir::Type& result_type(size_t i) const override { return tape_.type(results_[i]); }
+  bool wanted(size_t i) const override { return active_.count(tape_key(r_.operands[i])) > 0; }
+  X g(size_t i) const override { return g_[i]; }
+  X x(size_t i) override { return X(&tape_, operands_[i]); }
+  X r(size_t i) override { return X(&tape_, results_[i]); }
+  X x_shape(size_t i) override { return shape_of(operands_[i]); }
+  X r_shape(size_t i) override { return shape_of(results_[i]); }
+  X x_size(size_t i) override { return emit(Op::array_size, {x(i)}); }
+  X r_size(size_t i) override { return emit(Op::array_size, {r(i)}); }
+  Tensor static_x(size_t i) override { return tape_.static_value(operands_[i]); }
+  void give(size_t i, X gradient) override {
+    if (!gradient || !wanted(i)) return;
+    Sum& sum = sums_[tape_key(r_.operands[i])];
+    sum.dense = sum.empty() ? gradient : gradient::sum_of(to_dense(tape_, sum), gradient);
+  }
+  void give_rows(size_t i, X values, X indices) override {
+    if (!values || !indices || !wanted(i)) return;
+    Sum& sum = sums_[tape_key(r_.operands[i])];
+    sum.shape = x_shape(i);
+    // One row an index, in one axis.
+    int64_t minus_one = -1, one = 1;
+    X flat = emit(Op::reshape, {indices, int_vector(tape_, {&minus_one, 1})});
+    std::vector<X> sizes = {int_vector(tape_, {&minus_one, 1}), emit(Op::slice, {sum.shape, int_vector(tape_, {&one, 1}), int_vector(tape_, {&minus_one, 1})})};
+    std::vector<X> shape = emit_many(Op::concat, sizes, Attrs().set_int(Attr::axis, 0));
+    if (shape.empty()) return;
+    sum.rows.push_back({emit(Op::reshape, {values, shape[0]}), flat});
+    if (sum.dense) to_dense(tape_, sum);
+  }
+  X gathered(size_t i) const override {
+    auto found = sums_.find(tape_key(r_.operands[i]));
+    return found == sums_.end() ? X() : to_dense(tape_, found->second);
+  }
+  void replace(size_t i, X gradient) override {
+    if (!gradient || !wanted(i)) return;
+    Sum& sum = sums_[tape_key(r_.operands[i])];
+    sum.rows.clear();
+    sum.dense = gradient;
+  }
+  ir::Node* node() const override { return r_.node; }
+
+ private:
+  X shape_of(V v) {
+    const TensorType& t = tape_.type(v).tensor;
+    if (gradient::known(t)) return int_vector(tape_, t.dims);
+    return emit(Op::shape, {X(&tape_, v)}, Attrs().set_dtype(Attr::dtype, DType::I32));
+  }
+
+  TapeAdjoint& tape_;
+  const TapeRecord& r_;
+  const std::unordered_set<TapeKey, TapeKeyHash>& active_;
+  Sums& sums_;
+  std::vector<V> operands_, results_;
+  size_t result_count_;
+  std::vector<X> g_;
+};
+
+// The gradient of a traced function that ran under the tape: its backward function, called.
+Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r) {
+  const gradient::Derivative& d = *r.derived->derivative;
+  std::vector<Value> operands;
+  for (size_t k : d.seeds) {
+    X g = g_or_zeros(c, k);
+    if (!g) return a.take_failure();
+    operands.push_back(a.value(g.id()));
+  }
+  size_t first_kept = d.forward->body.results.size() - d.kept;
+  for (size_t k = 0; k < d.kept; ++k) {
+    // A variable that was kept is the operand itself.
+    operands.push_back(r.results[first_kept + k]);
+  }
+  SmallVec<Value, 2> results;
+  TFL_TRY(call_function(a.interp(), r.derived->backward, operands, results));
+  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
+    if (d.gradient_of[i] >= 0) c.give(i, a.x(results[static_cast<size_t>(d.gradient_of[i])]));
+  }
+  return {};
+}
+
+// tf.custom_gradient: the script's function is called with one gradient a result and gives one an operand.
+Result<void> custom_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r) {
+  std::vector<Value> upstream;
+  for (size_t k = 0; k < r.results.size(); ++k) {
+    X g = g_or_zeros(c, k);
+    if (!g) return a.take_failure();
+    upstream.push_back(a.value(g.id()));
+  }
+  Interp& interp = a.interp();
+  Value given = TFL_TRY(interp.call(r.backward, {interp.list(std::move(upstream))}));
+  if (!given.is(Kind::List)) return fail(ErrorKind::TypeError, "a custom gradient gives no list of gradients");
+  const std::vector<Value>& list = given.as<List>()->items;
+  if (list.size() != r.operands.size()) {
+    return fail(ErrorKind::ValueError, "custom_gradient function expected to return {} gradients, but returned {} instead.", r.operands.size(), list.size());
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].is_none()) c.give(i, a.x(TFL_TRY(to_tensor(interp, list[i]))));
+  }
+  return {};
+}
+
+// What flows into a reading of a variable flows into the variable; rows stay rows.
+void pass_to_variable(TapeAdjoint& a, Sums& sums, const TapeRecord& r) {
+  Sum mine = sums.at(tape_key(r.results[0]));
+  Sum& sum = sums[tape_key(r.operands[0])];
+  if (mine.dense) sum.dense = sum.empty() ? mine.dense : gradient::sum_of(to_dense(a, sum), mine.dense);
+  for (const Sum::Rows& rows : mine.rows) sum.rows.push_back(rows);
+  if (!mine.rows.empty()) sum.shape = mine.shape;
+  if (sum.dense) to_dense(a, sum);
+}
+
+Result<Value> finish(TapeAdjoint& a, Sum& sum, const Value& make_slices) {
+  if (sum.dense || sum.rows.empty() || make_slices.is_none()) return a.value(to_dense(a, sum).id());
+  Interp& interp = a.interp();
+  X values = sum.rows[0].values, indices = sum.rows[0].indices;
+  if (sum.rows.size() > 1) {
+    std::vector<X> all_values, all_indices;
+    for (const Sum::Rows& r : sum.rows) {
+      all_values.push_back(r.values);
+      all_indices.push_back(r.indices);
+    }
+    Attrs axis = Attrs().set_int(Attr::axis, 0);
+    std::vector<X> v = emit_many(Op::concat, all_values, axis), i = emit_many(Op::concat, all_indices, axis);
+    if (v.empty() || i.empty()) return a.take_failure();
+    values = v[0];
+    indices = i[0];
+  }
+  if (a.failed()) return a.take_failure();
+  return interp.call(make_slices, {a.value(values.id()), a.value(indices.id()), a.value(sum.shape.id())});
+}
+
+}  // namespace
+
+Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const GradientQuery& query, const Value& make_slices) {
+  // What depends on a source.
+  std::unordered_set<TapeKey, TapeKeyHash> active;
+  for (const Value& s : query.sources) active.insert(tape_key(s));
+  std::vector<bool> relevant(tape.records.size(), false);
+  for (size_t i = 0; i < tape.records.size(); ++i) {
+    const TapeRecord& r = tape.records[i];
+    for (const Value& v : r.operands) {
+      TapeKey key = tape_key(v);
+      if (key.object && active.count(key)) relevant[i] = true;
+    }
+    if (!relevant[i]) continue;
+    for (const Value& v : r.results) {
+      if (tape.is_tracked(v)) active.insert(tape_key(v));
+    }
+    if (r.node) {
+      for (uint32_t k = 0; k < r.node->types.size(); ++k) active.insert({r.node, k});
+    }
+  }
+
+  TapeAdjoint a(interp);
+  Sums sums;
+  for (size_t t = 0; t < query.targets.size(); ++t) {
+    const Value& target = query.targets[t];
+    X seed;
+    if (!query.seeds.empty() && !query.seeds[t].is_none()) {
+      seed = a.x(query.seeds[t]);
+    } else {
+      V v = a.add(target);
+      const ir::Type& type = a.type(v);
+      if (!is_floating(type.tensor.dtype)) continue;
+      X shape = gradient::known(type.tensor) ? int_vector(a, type.tensor.dims) : emit(Op::shape, {X(&a, v)}, Attrs().set_dtype(Attr::dtype, DType::I32));
+      seed = emit(Op::fill, {shape, gradient::literal(a, type.tensor.dtype, 1.0)});
+    }
+    if (!seed) return a.take_failure();
+    Sum& sum = sums[tape_key(target)];
+    sum.dense = gradient::sum_of(sum.dense, seed);
+  }
+
+  for (size_t i = tape.records.size(); i-- > 0;) {
+    if (!relevant[i]) continue;
+    const TapeRecord& r = tape.records[i];
+    bool flows = false;
+    for (const Value& v : r.results) flows |= sums.count(tape_key(v)) > 0;
+    if (r.node) {
+      for (uint32_t k = 0; !flows && k < r.node->types.size(); ++k) flows = sums.count({r.node, k}) > 0;
+    }
+    if (!flows) continue;
+    if (r.node) {
+      for (const Value& v : r.results) {
+        if (v.is(Kind::Symbolic)) a.set_scope(symbolic(v)->scope);
+      }
+    }
+    if (r.kind == TapeRecord::Kind::Read) {
+      pass_to_variable(a, sums, r);
+      continue;
+    }
+    RecordCall call(a, r, r.op, active, sums);
+    switch (r.kind) {
+      case TapeRecord::Kind::Operation:
+      case TapeRecord::Kind::Node: gradient::rule_of(r.op)(call); break;
+      case TapeRecord::Kind::Read: break;
+      case TapeRecord::Kind::Call: TFL_TRY(call_backward(a, call, r)); break;
+      case TapeRecord::Kind::Custom: TFL_TRY(custom_backward(a, call, r)); break;
+    }
+    if (a.failed()) return a.take_failure();
+    TFL_TRY(interp.check_interrupt());
+  }
+
+  std::vector<Value> out;
+  for (const Value& s : query.sources) {
+    auto found = sums.find(tape_key(s));
+    if (found == sums.end() || found->second.empty()) {
+      out.push_back(Value::none());
+      continue;
+    }
+    out.push_back(TFL_TRY(finish(a, found->second, make_slices)));
+    if (a.failed()) return a.take_failure();
+  }
+  return out;
+}
+
+}  // namespace tfl
