@@ -61,7 +61,7 @@ bool prepare(png_structp png, png_infop info, int channels, bool wide, ImageSize
     if (std::endian::native == std::endian::little) png_set_swap(png);
   }
   if (want_gray && !is_gray) {
-    png_set_rgb_to_gray(png, 1, 0.299, 0.114);
+    png_set_rgb_to_gray(png, 1, 0.299, 0.587);
   } else if (!want_gray && is_gray) {
     png_set_gray_to_rgb(png);
   }

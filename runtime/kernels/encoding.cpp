@@ -94,7 +94,7 @@ Result<void> run_decode_raw(RunCall& call) {
   if (!fixed) length = x.size() == 0 ? 0 : strings[0].size();
   for (int64_t i = 0; i < x.size() && !fixed; ++i) {
     if (strings[i].size() != length)
-      return invalid(call.op, "DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i, strings[i].size(), length);
+      return invalid(call.op, "DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i, length, strings[i].size());
   }
   if (length % size != 0)
     return invalid(call.op, "Input to DecodeRaw has length {} that is not a multiple of {}, the size of {}", length, size, dtype_tf_name(dtype));

@@ -36,9 +36,11 @@ bool match(std::span<const Axis> axes, ReduceLayout& out) {
     out.outer_stride = axes[at].stride;
     if (++at == n) return true;  // nothing is reduced: sequences of one element
   }
+  if (!axes[at].reduced) return false;  // two kept axes of a view, with a gap between their runs
   out.length = axes[at].size;
   out.row_stride = axes[at].stride;
   if (++at == n) return out.row_stride == 1;
+  if (axes[at].reduced) return false;
   out.columns = axes[at].size;
   return axes[at].stride == 1 && at + 1 == n;
 }

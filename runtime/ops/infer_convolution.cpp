@@ -66,6 +66,7 @@ Result<void> check_gradient(InferCall& call, const Convolution& c, const TensorT
   if (!g.ranked) return {};
   Dims expected = convolution_sizes(c, axes);
   std::string_view name = name_of(call);
+  if (name == "Conv2DBackpropInput") name = "Conv2DCustomBackpropInput";  // as TensorFlow's messages say
   if (!may_equal(expected.back(), g.dims.back())) return invalid(call.op, "{}: filter and out_backprop must have the same out_depth", name);
   if (!may_equal(c.batch, g.dims[0]))
     return invalid(call.op, "{}: input and out_backprop must have the same batch size. Input batch: {}, outbackprop batch: {}, batch_dim: 0", name, c.batch,

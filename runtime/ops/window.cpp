@@ -75,7 +75,7 @@ Result<Convolution> make_convolution(Op op, std::span<const int64_t> x, std::spa
   int64_t in_group = filter[n];
   if (depthwise) {
     if (!may_equal(c.channels_in, in_group))
-      return invalid(op, "input and filter must have the same depth: {} vs {}", in_group, c.channels_in);
+      return invalid(op, "input and filter must have the same depth: {} vs {}", c.channels_in, in_group);
     c.groups = merge(c.channels_in, in_group);
     c.channels_in = c.groups;
     if (known(c.groups) && known(filter[n + 1])) {

@@ -313,3 +313,26 @@ TEST_CASE("errors of reductions are TensorFlow's", "[reduce]") {
   CHECK(message(Op::cumsum, x, Attrs().set_int(Attr::axis, 2)) ==
         "ScanOp: Expected scan axis in the range [-1, 1), but got 2 [Op:Cumsum] name: ");
 }
+
+TEST_CASE("reductions of views are those of their copies", "[reduce]") {
+  Context c(options(1));
+  Tensor x = random_tensor(c, DType::F32, {7, 6, 5, 4}, 11, true);
+  // Every choice of axes over views with gaps, turned and reversed ones.
+  const Tensor views[] = {Tensor::view(c, x, Dims{7, 2, 5, 4}, Dims{120, 20, 4, 1}, 20), Tensor::view(c, x, Dims{3, 6, 2, 4}, Dims{240, 20, 8, 1}, 0),
+                          Tensor::view(c, x, Dims{7, 6, 5, 2}, Dims{120, 20, 4, 1}, 1), Tensor::view(c, x, Dims{4, 5, 6, 7}, Dims{1, 4, 20, 120}, 0),
+                          Tensor::view(c, x, Dims{7, 6, 5, 4}, Dims{120, -20, 4, -1}, 103)};
+  for (const Tensor& view : views) {
+    Tensor copy = contiguous(c, view).take();
+    for (int mask = 0; mask < 16; ++mask) {
+      Dims axes;
+      for (int i = 0; i < 4; ++i) {
+        if (mask >> i & 1) axes.push_back(i);
+      }
+      for (Op op : {Op::reduce_sum, Op::reduce_max}) {
+        INFO(shape_text(view.dims()) << " strides " << shape_text(view.strides()) << " axes " << shape_text(axes));
+        Attrs attrs = Attrs().set_ints(Attr::axes, axes);
+        CHECK(first_difference(apply1(c, op, {copy}, attrs).take(), apply1(c, op, {view}, attrs).take()) == -1);
+      }
+    }
+  }
+}
