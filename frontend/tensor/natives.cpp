@@ -1,4 +1,6 @@
 // What natives share: arguments, operand lists.
+#include <algorithm>
+
 #include "frontend/tensor/natives.h"
 
 namespace tfl {
@@ -23,6 +25,15 @@ Result<Value> index_operand(Interp& interp, const Value& v) {
   return t;
 }
 
+bool needs_int64(Interp& interp, const Value& v) {
+  auto wide = [&](const Value& item) {
+    return item.is_int() ? item.as_int() != static_cast<int32_t>(item.as_int()) : is_tensor_like(item) && dtype_of(interp, item) == DType::I64;
+  };
+  if (v.is(Kind::List)) return std::any_of(v.as<List>()->items.begin(), v.as<List>()->items.end(), wide);
+  if (v.is(Kind::Tuple)) return std::any_of(v.as<Tuple>()->span().begin(), v.as<Tuple>()->span().end(), wide);
+  return wide(v);
+}
+
 Result<Value> shape_operand(Interp& interp, const Value& v) {
   if (v.is_tensor() || v.is(Kind::Symbolic)) return v;
   if (v.is(Kind::Shape)) {
@@ -36,19 +47,8 @@ Result<Value> shape_operand(Interp& interp, const Value& v) {
     }
     return Value::of(std::move(t));
   }
-  bool wide = false;
-  auto look = [&](const Value& item) {
-    wide |= item.is_int() ? item.as_int() != static_cast<int32_t>(item.as_int()) : is_tensor_like(item) && dtype_of(interp, item) == DType::I64;
-  };
-  if (v.is(Kind::List)) {
-    for (const Value& item : v.as<List>()->items) look(item);
-  } else if (v.is(Kind::Tuple)) {
-    for (const Value& item : v.as<Tuple>()->span()) look(item);
-  } else {
-    look(v);
-  }
   ToTensor wanted;
-  wanted.preferred = wide ? DType::I64 : DType::I32;
+  wanted.preferred = needs_int64(interp, v) ? DType::I64 : DType::I32;
   return to_tensor(interp, v, wanted);
 }
 

@@ -23,6 +23,8 @@ Result<Value> index_operand(Interp&, const Value& v);
 Result<Value> shape_operand(Interp&, const Value& v);
 /// Applies `op` to operands that are tensors already; one result.
 Result<Value> apply_list(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs);
+/// Do sizes, given as an integer or a sequence, need int64?
+bool needs_int64(Interp&, const Value& v);
 /// All results as a list.
 Result<Value> apply_many(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs);
 

@@ -73,14 +73,7 @@ Result<Value> sizes_operand(Interp& interp, const Value& v) {
     sizes = TFL_TRY(shape_operand(interp, v));
   } else {
     ToTensor wanted;
-    wanted.dtype = DType::I32;
-    bool wide = v.is_int() && v.as_int() != static_cast<int32_t>(v.as_int());
-    if (v.is(Kind::List)) {
-      for (const Value& item : v.as<List>()->items) wide |= item.is_int() && item.as_int() != static_cast<int32_t>(item.as_int());
-    } else if (v.is(Kind::Tuple)) {
-      for (const Value& item : v.as<Tuple>()->span()) wide |= item.is_int() && item.as_int() != static_cast<int32_t>(item.as_int());
-    }
-    if (wide) wanted.dtype = DType::I64;
+    wanted.dtype = needs_int64(interp, v) ? DType::I64 : DType::I32;
     sizes = TFL_TRY(to_tensor(interp, v, wanted));
   }
   if (sizes.is_tensor() && sizes.tensor_rep()->rank == 0) sizes = TFL_TRY(apply_op(interp, Op::expand_dims, {sizes}, Attrs().set_int(Attr::axis, 0)));

@@ -16,7 +16,11 @@ Philox stream_of(const Tensor& seed) {
   size_t size = dtype_size(seed.dtype());
   ptrdiff_t step = seed.strides()[0] * static_cast<ptrdiff_t>(size);
   auto word = [&](ptrdiff_t i) { return static_cast<uint64_t>(load_int(seed.dtype(), seed.raw() + i * step)); };
-  return Philox::from_seed(word(0), word(1));
+  if (seed.dim(0) == 2) return Philox::from_seed(word(0), word(1));
+  // Three words are the state of a generator: the counter and the key as they stand.
+  auto low = [&](ptrdiff_t i) { return static_cast<uint32_t>(word(i)); };
+  auto high = [&](ptrdiff_t i) { return static_cast<uint32_t>(word(i) >> 32); };
+  return Philox({low(0), high(0), low(1), high(1)}, {low(2), high(2)});
 }
 
 float unit_float(uint32_t x) { return __builtin_bit_cast(float, (127u << 23) | (x & 0x7fffffu)) - 1.0f; }

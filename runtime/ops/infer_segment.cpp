@@ -34,7 +34,7 @@ Result<Dims> sizes_of(InferCall& call) {
   TFL_TRY(check_index_dtype(call.op, "Tshape", sizes.type.dtype, false));
   const OperandInfo& seed = call.operands[1];
   TFL_TRY(check_index_dtype(call.op, "Tseed", seed.type.dtype, false));
-  if (seed.type.ranked && (seed.type.dims.size() != 1 || (known(seed.type.dims[0]) && seed.type.dims[0] != 2))) {
+  if (seed.type.ranked && (seed.type.dims.size() != 1 || (known(seed.type.dims[0]) && seed.type.dims[0] != 2 && seed.type.dims[0] != 3))) {
     return invalid(call.op, "seed must have shape [2], not {}", shape_words(seed.type.dims));
   }
   if (std::optional<Dims> dims = integers(sizes)) {
