@@ -52,7 +52,7 @@ bool is_data_descriptor(const Value& raw) {
   switch (raw.kind()) {
     case Kind::Property: return true;
     case Kind::NativeFunction: return is_getter(raw);
-    case Kind::Instance: return raw.object()->type->has_set;
+    case Kind::Instance: case Kind::Native: return raw.object()->type->has_set;
     default: return false;
   }
 }
@@ -89,7 +89,7 @@ Result<Value> bind_attribute(Interp& interp, const Value& raw, const Value& self
       }
       return interp.call(p->get, {self});
     }
-    case Kind::Instance: {
+    case Kind::Instance: case Kind::Native: {
       if (!raw.object()->type->has_get) return raw;
       return call_special(interp, raw, interp.intern("__get__"), {self.is_empty() ? Value::none() : self, Value::share(type)});
     }

@@ -212,10 +212,12 @@ Result<Value> parameters(Interp& interp, Value* args) {
       if (i + defaults >= code->positional) value = f->defaults.as<Tuple>()->items[i + defaults - code->positional];
       add(name, i < code->positional_only ? "POSITIONAL_ONLY" : "POSITIONAL_OR_KEYWORD", value);
     } else if (i < size_t{code->positional} + code->keyword_only) {
+      // In the order they are written: what takes the other positional arguments stands before these.
+      if (i == code->positional && code->var_positional) add(code->params[size_t{code->positional} + code->keyword_only].name, "VAR_POSITIONAL", Value());
       Value value = f->kw_defaults.is(Kind::Dict) ? dict_get_str(f->kw_defaults.as<Dict>(), name) : Value();
       add(name, "KEYWORD_ONLY", value);
     } else if (code->var_positional && i == size_t{code->positional} + code->keyword_only) {
-      add(name, "VAR_POSITIONAL", Value());
+      if (code->keyword_only == 0) add(name, "VAR_POSITIONAL", Value());
     } else {
       add(name, "VAR_KEYWORD", Value());
     }
