@@ -109,6 +109,8 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
       size_t at = 0;
       while (at < key.leaves.size() && !key.leaves[at].identical(arguments[i])) ++at;
       all = at < key.leaves.size();
+      // One tensor in two places does not tell which of them an argument came from.
+      for (size_t k = at + 1; k < key.leaves.size(); ++k) all = all && !key.leaves[k].identical(arguments[i]);
       e.order.push_back(static_cast<uint32_t>(at));
       e.straight &= at == i;
     }
