@@ -178,7 +178,15 @@ class Compiler {
   void branches(const Node& n, uint32_t at) {
     std::vector<Place> sources = use(n.operands, at);
     std::vector<Place> results = results_of(n);
-    std::span<const Place> inputs = std::span<const Place>(sources).subspan(1);
+    // A value given twice lies in one slot: no region may empty it while the other parameter is alive.
+    std::vector<Place> inputs(sources.begin() + 1, sources.end()), leftover;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      bool again = false;
+      for (size_t k = 0; k < i; ++k) again |= inputs[k] == (inputs[i] & ~kMove);
+      if (!again || !(inputs[i] & kMove)) continue;
+      leftover.push_back(inputs[i]);
+      inputs[i] &= ~kMove;
+    }
     uint32_t test = here();
     Instruction& first = emit(n.op == Op::cond ? Step::branch : Step::choose, &n);
     set_sources(first, {sources.data(), 1});
@@ -206,6 +214,7 @@ class Compiler {
       }
     }
     for (uint32_t e : ends) code_.instructions[e].target = here();
+    if (!leftover.empty()) set_sources(emit(Step::release, &n), leftover);
     free_new_slots(before);
     retire(n.operands, sources);
   }

@@ -1,4 +1,4 @@
-// tfl_graphs [COUNT [FIRST_SEED]]: random graphs, run as they are, after each pass alone, after random orders of passes and after the
+// tfl_graphs [COUNT [FIRST_SEED [print]]]: random graphs, run as they are, after each pass alone, after random orders of passes and after the
 // default pipelines. Results, output and variables must agree to the bit. A difference is shrunk and printed.
 #include <cstdio>
 #include <cstdlib>
@@ -177,7 +177,9 @@ int main(int argc, char** argv) {
   uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   size_t wrong = 0, failed = 0;
   tfl::Context context(tfl::test::options(1));
-  for (size_t i = 0; i < count && wrong < 5; ++i) wrong += !tfl::test::check(context, first + i, failed);
+  for (size_t i = 0; i < count && argc > 3; ++i)
+    std::printf("%s\n", to_text(*tfl::test::RandomGraph(context, first + i).function()).c_str());
+  for (size_t i = 0; i < count && argc <= 3 && wrong < 5; ++i) wrong += !tfl::test::check(context, first + i, failed);
   std::printf("%zu graphs, %zu of them fail when run, %zu differences\n", count, failed, wrong);
   return wrong ? 1 : 0;
 }
