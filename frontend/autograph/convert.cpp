@@ -56,6 +56,8 @@ Result<Value> compile_converted(Interp& interp, const Code* code) {
       scopes.future_annotations = scopes.future_annotations || (ast::as<ast::ImportFrom>(s)->module == "__future__" && a.name == "annotations");
     }
   }
+  // A function that calls itself means the name it was bound to, not the definition compiled here.
+  if (made.def) made.def->name = ".converted";
   scope::Collector(scopes, diagnostics).module(made.module);
   scope::resolve_scopes(scopes, diagnostics);
   name_scopes(scopes, made, code->name->text, code->qualname->text);

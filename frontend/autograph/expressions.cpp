@@ -4,6 +4,16 @@
 
 namespace tfl::autograph {
 
+namespace {
+
+/// ag__.NAME, which an earlier pass has put there.
+bool is_operator(const Expr* e) {
+  if (e->kind != ExprKind::Attribute || as<Attribute>(e)->value->kind != ExprKind::Name) return false;
+  return as<Name>(static_cast<const Expr*>(as<Attribute>(e)->value))->id == kOperators;
+}
+
+}  // namespace
+
 /// lambda: value
 Expr* Converter::later(Expr* value) {
   Lambda* made = build_.lambda(value);
@@ -69,6 +79,7 @@ Expr* Converter::call(Call* e) {
   for (Expr*& a : e->args) a = expr(a);
   for (Keyword& k : e->keywords) k.value = expr(k.value);
   Span span = e->function->span;
+  if (is_operator(e->function)) return e;
   if (e->function->kind == ExprKind::Name && as<Name>(e->function)->id == "super" && !current_->locals.contains("super")) {
     // The helper it may come to stand in is no method.
     if (e->args.empty() && e->keywords.empty() && !current_->first_parameter.empty()) {
