@@ -60,6 +60,12 @@ void Tape::meet_variable(VariableObject* v) {
 }
 
 void Tape::record(TapeRecord record) {
+  // set_shape makes a symbolic value stand for another node: a record keeps what it stood for when the step was taken.
+  for (std::vector<Value>* values : {&record.operands, &record.results}) {
+    for (Value& v : *values) {
+      if (v.is(Kind::Symbolic)) v = symbolic_value(Interp::of(v.object()), symbolic(v)->scope, ref_of(v));
+    }
+  }
   for (const Value& v : record.results) {
     if (is_differentiable(v)) tracked.insert(tape_key(v));
   }
@@ -116,7 +122,7 @@ Result<Value> Tape::read_variable(Interp& interp, VariableObject* v) {
   meet_variable(v);
   Value variable = Value::share(variable_storage(v));
   if (!is_tracked(variable) || !is_differentiable(variable)) return value;
-  if (value.is_tensor()) {
+  if (value.is_tensor() && value.counted() == variable_storage(v)->value.rep()) {
     // Each reading is a value of its own: the same elements may be those of another tensor, or of the variable at another time.
     Tensor t = value.tensor();
     value = Value::of(Tensor::view(interp.context, t, t.dims(), t.strides(), 0));

@@ -318,7 +318,7 @@ Value hang_slice(Interp& interp, Value item, const Value& variable, const Value&
   Tensor t = item.tensor();
   item = Value();
   // The link needs a rep of its own: v[...] may be the variable's very tensor.
-  if (t.rep()->refs > 1) t = Tensor::view(interp.context, t, t.dims(), t.strides(), 0);
+  if (t.same_object(self_of(variable)->value)) t = Tensor::view(interp.context, t, t.dims(), t.strides(), 0);
   t.rep()->host = new SliceLink{Value::share(self_of(variable)), key};
   return Value::of(std::move(t));
 }
