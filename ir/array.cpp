@@ -279,7 +279,14 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
       a.items.pop_back();
       return give(std::move(last));
     }
-    case Op::array_stack: return give(TFL_TRY(stack_all(context, *array)));
+    case Op::array_stack:
+      // Of no elements: the shape that the node declares for them.
+      if (const Dims* shape = attrs.get_ints(Attr::shape); shape && array->items.empty() && shape_rules::all_known(*shape)) {
+        Dims dims = *shape;
+        dims.insert(0, 0);
+        return give(TFL_TRY(zeros(context, array->element.dtype, dims)));
+      }
+      return give(TFL_TRY(stack_all(context, *array)));
     case Op::array_concat: return give(TFL_TRY(concat(context, *array)));
     case Op::array_gather: return give(TFL_TRY(gather(context, *array, tensors[0])));
     case Op::array_scatter: return scatter(context, writable(array), tensors[0], tensors[1]);

@@ -172,6 +172,7 @@ class Machine {
         case Step::finish: {
           if (frames.empty()) {
             outputs.reserve(outputs.size() + i.source_count);
+            if (pending_) [[unlikely]] return Failure{std::move(pending_)};
             for (uint32_t k = 0; k < i.source_count; ++k) outputs.push_back(take_datum(*f, sources[k]));
             return {};
           }
@@ -184,10 +185,17 @@ class Machine {
         }
       }
       if (!done) [[unlikely]] {
-        failed_node = i.node;
-        failed_function = f->code.function;
-        return done;
+        // A check that fails stops neither the writes behind it, which do not depend on it, nor the first error from being reported;
+        // it stops loops, calls, output and the host.
+        bool check = i.step == Step::control && i.node->op == Op::check && !pending_;
+        if (!pending_) {
+          failed_node = i.node;
+          failed_function = f->code.function;
+        }
+        if (!check) return pending_ ? Result<void>(Failure{std::move(pending_)}) : std::move(done);
+        pending_ = done.failure().error;
       }
+      if (pending_ && (i.step == Step::back || i.step == Step::call || i.step == Step::finish)) [[unlikely]] return Failure{std::move(pending_)};
     }
   }
 
@@ -223,6 +231,7 @@ class Machine {
       case Op::assign_variable:
       case Op::is_initialized: return variable(f, n, sources, results);
       case Op::print: {
+        if (pending_) return {};
         std::string text = text_of(take(f, sources[0]));
         const AttrValue* end = n.attrs.find(Attr::end);
         text += end ? end->text : "\n";
@@ -256,6 +265,7 @@ class Machine {
   }
 
   Result<void> host_call(Frame& f, const Instruction& i, const Place* sources, const Place* results) {
+    if (pending_) return Failure{std::move(pending_)};
     Object o = take_object(f, sources[0]);
     auto* callable = dynamic_cast<CallableResource*>(o.resource.get());
     if (!callable) return fail(ErrorKind::InternalError, "a host call was given nothing callable");
@@ -292,6 +302,7 @@ class Machine {
   Context& context_;
   Host& host_;
   const std::vector<std::unique_ptr<Code>>& codes_;
+  std::unique_ptr<Error> pending_;  // of a check that has failed
 };
 
 class CompiledProgram final : public Program {

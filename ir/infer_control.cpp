@@ -167,7 +167,14 @@ Result<void> infer_array(const Call& c) {
       return c.give(array);
     case Op::array_push: TFL_TRY(check_element(c, 1)); return c.give(array);
     case Op::array_pop: TFL_TRY(c.give(array)); return c.give(Type::of(array.tensor));
-    case Op::array_stack: return c.give(Type::of(rows_of(array.tensor, -1)));
+    case Op::array_stack: {
+      TensorType element = array.tensor;
+      if (const Dims* shape = c.attrs.get_ints(Attr::shape)) {
+        element.ranked = true;
+        element.dims = *shape;
+      }
+      return c.give(Type::of(rows_of(element, -1)));
+    }
     case Op::array_concat: {
       TensorType out = array.tensor;
       if (out.ranked && !out.dims.empty()) out.dims[0] = -1;

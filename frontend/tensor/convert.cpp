@@ -367,7 +367,10 @@ Result<Tensor> to_concrete(Interp& interp, const Value& v, const ToTensor& wante
   if (!t.is_tensor()) {
     // What constants and static sizes decide is known while tracing.
     if (Tensor known = known_value(interp, t)) return known;
-    return fail(ErrorKind::TypeError, "a traced tensor has no value yet; this needs one while the function is being traced")
+    return fail(ErrorKind::NotImplementedError,
+                "Cannot convert a symbolic tf.Tensor ({}:{}) to a numpy array. This error may indicate that you're trying to pass a Tensor to a NumPy call, "
+                "which is not supported.",
+                shown_name(symbolic(t)), symbolic(t)->index)
         .with_hint("move this out of the tf.function, or use a tensor operation in its place");
   }
   return t.tensor();

@@ -227,11 +227,25 @@ Result<void> add_to_key(Interp& interp, ArgumentKey& key, const Value& v, int de
   }
 }
 
-Result<Value> replace_leaves(Interp& interp, const Value& v, std::span<const Value> with, size_t& at, int depth) {
+namespace {
+
+/// Variables that were seen, and what stands for them: one argument may be the same as another.
+using Seen = SmallVec<std::pair<VariableObject*, Value>, 4>;
+
+Result<Value> replaced(Interp& interp, const Value& v, std::span<const Value> with, size_t& at, Seen& seen, int depth) {
   if (!v.is_object()) return v;
   if (depth > kMaxDepth) return fail(ErrorKind::ValueError, "a structure is nested deeper than {} levels", kMaxDepth);
   switch (v.kind()) {
-    case Kind::Tensor: case Kind::Symbolic: case Kind::NdArray: case Kind::NumPyScalar: case Kind::Variable:
+    case Kind::Variable: {
+      VariableObject* variable = variable_storage(v.as<VariableObject>());
+      for (const auto& s : seen) {
+        if (s.first == variable) return s.second;
+      }
+      if (at >= with.size()) return fail(ErrorKind::InternalError, "a structure holds more than {} tensors", with.size());
+      seen.push_back({variable, with[at]});
+      return with[at++];
+    }
+    case Kind::Tensor: case Kind::Symbolic: case Kind::NdArray: case Kind::NumPyScalar:
       if (at >= with.size()) return fail(ErrorKind::InternalError, "a structure holds more than {} tensors", with.size());
       return with[at++];
     case Kind::Tuple: {
@@ -239,12 +253,12 @@ Result<Value> replace_leaves(Interp& interp, const Value& v, std::span<const Val
       if (t->size == 0) return v;
       Tuple* copy = new_tuple(interp, t->type, t->size);
       Value result = Value::adopt(copy);
-      for (int64_t i = 0; i < t->size; ++i) copy->items[i] = TFL_TRY(replace_leaves(interp, t->items[i], with, at, depth + 1));
+      for (int64_t i = 0; i < t->size; ++i) copy->items[i] = TFL_TRY(replaced(interp, t->items[i], with, at, seen, depth + 1));
       return result;
     }
     case Kind::List: {
       std::vector<Value> items;
-      for (size_t i = 0; i < v.as<List>()->items.size(); ++i) items.push_back(TFL_TRY(replace_leaves(interp, Value(v.as<List>()->items[i]), with, at, depth + 1)));
+      for (size_t i = 0; i < v.as<List>()->items.size(); ++i) items.push_back(TFL_TRY(replaced(interp, Value(v.as<List>()->items[i]), with, at, seen, depth + 1)));
       return interp.list(std::move(items));
     }
     case Kind::Dict: {
@@ -263,7 +277,7 @@ Result<Value> replace_leaves(Interp& interp, const Value& v, std::span<const Val
         }
       }
       for (const Pair& p : sorted_items(v.as<Dict>())) {
-        Value item = TFL_TRY(replace_leaves(interp, Value(*p.value), with, at, depth + 1));
+        Value item = TFL_TRY(replaced(interp, Value(*p.value), with, at, seen, depth + 1));
         TFL_TRY(dict_set(interp, d, *p.key, std::move(item)));
       }
       return copy;
@@ -273,12 +287,19 @@ Result<Value> replace_leaves(Interp& interp, const Value& v, std::span<const Val
       if (!lookup(interp, type, interp.intern("__tf_flatten__"))) return v;
       Value pair = TFL_TRY(interp.call_method(v, interp.intern("__tf_flatten__"), {}));
       if (!pair.is(Kind::Tuple) || pair.as<Tuple>()->size != 2) return fail(ErrorKind::TypeError, "__tf_flatten__ must return (metadata, components)");
-      Value parts = TFL_TRY(replace_leaves(interp, pair.as<Tuple>()->items[1], with, at, depth + 1));
+      Value parts = TFL_TRY(replaced(interp, pair.as<Tuple>()->items[1], with, at, seen, depth + 1));
       Value maker = TFL_TRY(get_attr(interp, Value::share(type), interp.intern("__tf_unflatten__")));
       return interp.call(maker, {pair.as<Tuple>()->items[0], parts});
     }
     default: return v;
   }
+}
+
+}  // namespace
+
+Result<Value> replace_leaves(Interp& interp, const Value& v, std::span<const Value> with, size_t& at, int depth) {
+  Seen seen;
+  return replaced(interp, v, with, at, seen, depth);
 }
 
 }  // namespace tfl

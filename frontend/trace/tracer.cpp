@@ -136,6 +136,7 @@ Result<ir::Node*> append_node(Interp& interp, Op op, std::span<const Value> oper
   // The name belongs to this node, not to those of its operands.
   if (name.empty()) name = interp.tensors->node_name;
   interp.tensors->node_name = {};
+  if (name.empty()) name = attrs.get_text(Attr::name);
   if (name.empty()) name = default_name(op);
   std::string full(name);
   std::vector<ir::Ref> refs;
