@@ -1,4 +1,6 @@
 // t[key]: integers, slices, `...`, None, scalar tensors, boolean masks — as TensorFlow reads them.
+#include <algorithm>
+
 #include "frontend/tensor/natives.h"
 #include "frontend/tensor/operators.h"
 
@@ -175,6 +177,11 @@ Result<Value> tensor_get_item(Interp& interp, const Value& tensor, const Value& 
   Value begin = TFL_TRY(pack_entries(interp, std::move(keys.begin)));
   Value end = TFL_TRY(pack_entries(interp, std::move(keys.end)));
   Value strides = TFL_TRY(pack_entries(interp, std::move(keys.strides)));
+  // One of them in int64 makes all of them that.
+  Value* parts[] = {&begin, &end, &strides};
+  if (std::any_of(parts, parts + 3, [&](Value* v) { return dtype_of(interp, *v) == DType::I64; })) {
+    for (Value* v : parts) *v = TFL_TRY(cast_value(interp, *v, DType::I64));
+  }
   Attrs attrs;
   attrs.set_int(Attr::begin_mask, keys.begin_mask).set_int(Attr::end_mask, keys.end_mask).set_int(Attr::ellipsis_mask, keys.ellipsis_mask);
   attrs.set_int(Attr::new_axis_mask, keys.new_axis_mask).set_int(Attr::shrink_axis_mask, keys.shrink_axis_mask);
