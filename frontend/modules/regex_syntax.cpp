@@ -1,4 +1,4 @@
-#include "frontend/modules/regex_syntax.h"
+#include "frontend/modules/regex_reader.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,10 +12,6 @@ constexpr size_t kForever = std::numeric_limits<size_t>::max();
 constexpr uint64_t kMaxRepeat = 4294967295;
 constexpr uint64_t kMaxCount = 65535;  // of the library
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_octal(char c) { return c >= '0' && c <= '7'; }
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 size_t plus(size_t a, size_t b) { return a == kForever || b == kForever ? kForever : a + b; }
@@ -29,10 +25,10 @@ struct Width {
   size_t least = 0, most = 0;
 };
 
-class Translator {
+class Translator : PatternReader {
  public:
   Translator(std::string_view pattern, uint32_t flags, bool is_bytes, PythonRegex& out, PythonRegexProblem& problem)
-      : in_(pattern), bytes_(is_bytes), out_(out), problem_(problem) {
+      : PatternReader(pattern, is_bytes, out, problem) {
     out_.flags = flags;
     verbose_ = flags & kPyVerbose;
   }
@@ -41,55 +37,14 @@ class Translator {
     Width width;
     if (!alternatives(width)) return false;
     if (!done()) return wrong("unbalanced parenthesis", at_);
+    for (const Ahead& a : ahead_) {
+      if (a.number > out_.groups) return wrong("invalid group reference " + std::to_string(a.number), a.where);
+    }
     return true;
   }
 
  private:
   enum class Atom : uint8_t { None, Place, Repeat, Other };
-
-  bool done() const { return at_ >= in_.size(); }
-  char peek() const { return done() ? '\0' : in_[at_]; }
-  bool take(char c) {
-    if (done() || in_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  /// The whole character at `at_`, moving behind it.
-  std::string_view character() {
-    size_t n = 1;
-    if (!bytes_) {
-      while (at_ + n < in_.size() && (static_cast<uint8_t>(in_[at_ + n]) & 0xC0) == 0x80) ++n;
-    }
-    at_ += n;
-    return in_.substr(at_ - n, n);
-  }
-  bool wrong(std::string text, std::optional<size_t> where) {
-    problem_ = {std::move(text), where};
-    return false;
-  }
-  void emit(std::string_view text) { out_.pattern += text; }
-  void emit_code(uint32_t code) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    std::string digits;
-    do digits.insert(digits.begin(), kDigits[code & 15]);
-    while (code >>= 4);
-    emit("\\x{" + digits + "}");
-  }
-  /// One character that stands for itself.
-  void emit_literal(uint32_t code) {
-    if (code < 0x80 && (is_letter(static_cast<char>(code)) || is_digit(static_cast<char>(code)) || code == '_')) {
-      out_.pattern += static_cast<char>(code);
-    } else {
-      emit_code(code);
-    }
-  }
-  uint32_t decode(std::string_view c) const {
-    auto lead = static_cast<uint8_t>(c[0]);
-    if (bytes_ || lead < 0x80) return lead;
-    uint32_t code = lead & (c.size() == 2 ? 0x1F : c.size() == 3 ? 0x0F : 0x07);
-    for (size_t i = 1; i < c.size(); ++i) code = code << 6 | (static_cast<uint8_t>(c[i]) & 0x3F);
-    return code;
-  }
 
   bool alternatives(Width& width) {
     if (++depth_ > kMaxNesting) return wrong("the pattern is nested too deeply", at_);
@@ -226,53 +181,14 @@ class Translator {
     }
   }
 
-  bool hex_escape(size_t start, size_t digits, uint32_t& code) {
-    size_t first = at_;
-    while (at_ - first < digits && is_hex(peek())) ++at_;
-    std::string_view text = in_.substr(first, at_ - first);
-    if (text.size() != digits) return wrong("incomplete escape " + std::string(in_.substr(start, at_ - start)), start);
-    code = 0;
-    for (char c : text) code = code * 16 + static_cast<uint32_t>(is_digit(c) ? c - '0' : (c | 32) - 'a' + 10);
-    if (code > 0x10FFFF) return wrong("bad escape " + std::string(in_.substr(start, at_ - start)), start);
-    return true;
-  }
-
-  /// The escapes that stand for one character, in a set or outside; `found` says whether it was one. `at_` is behind the letter.
-  bool character_escape(size_t start, char c, uint32_t& code, bool& found) {
-    found = true;
-    switch (c) {
-      case 'a': code = 7; return true;
-      case 'f': code = 12; return true;
-      case 'n': code = 10; return true;
-      case 'r': code = 13; return true;
-      case 't': code = 9; return true;
-      case 'v': code = 11; return true;
-      case '\\': code = '\\'; return true;
-      case 'x': return hex_escape(start, 2, code);
-      case 'u':
-        if (!bytes_) return hex_escape(start, 4, code);
-        break;
-      case 'U':
-        if (!bytes_) return hex_escape(start, 8, code);
-        break;
-      default: break;
-    }
-    if (is_letter(c)) return wrong("bad escape " + std::string(in_.substr(start, at_ - start)), start);
-    found = false;
-    return true;
-  }
-
-  bool octal_too_large(size_t start) {
-    return wrong("octal escape value " + std::string(in_.substr(start, at_ - start)) + " outside of range 0-0o377", start);
-  }
-
   bool escape(Atom& kind, Width& width) {
     size_t start = at_++;
     if (done()) return wrong("bad escape (end of pattern)", start);
     char c = peek();
     if (std::string_view("AbBZ").find(c) != std::string_view::npos) {
       ++at_;
-      emit(c == 'Z' ? "\\z" : std::string{'\\', c});
+      // \B matches nothing in an empty text.
+      emit(c == 'Z' ? "\\z" : c == 'B' ? "(?!\\A\\z)\\B" : std::string{'\\', c});
       kind = Atom::Place;
       width = {};
       return true;
@@ -315,77 +231,6 @@ class Translator {
     if (std::find(out_.closing.begin(), out_.closing.end(), number) == out_.closing.end()) return wrong("cannot refer to an open group", where - 1);
     emit("\\g{" + std::to_string(number) + "}");
     width = widths_[number - 1];
-    return true;
-  }
-
-  /// One member of a set: a character, or a class such as \d (`code` is empty then).
-  bool member(size_t set_start, std::optional<uint32_t>& code, std::string& text) {
-    if (done()) return wrong("unterminated character set", set_start);
-    size_t start = at_;
-    if (peek() != '\\') {
-      std::string_view c = character();
-      code = decode(c);
-      text = c;
-      return true;
-    }
-    ++at_;
-    if (done()) return wrong("bad escape (end of pattern)", start);
-    char c = peek();
-    uint32_t value = 0;
-    if (static_cast<uint8_t>(c) >= 0x80) {
-      code = decode(character());
-    } else if (std::string_view("dDsSwW").find(c) != std::string_view::npos) {
-      ++at_;
-      code.reset();
-    } else if (c == 'b') {
-      ++at_;
-      code = 8;
-    } else if (is_octal(c)) {
-      size_t first = at_;
-      while (at_ - first < 3 && is_octal(peek())) value = value * 8 + static_cast<uint32_t>(in_[at_++] - '0');
-      if (value > 0377) return octal_too_large(start);
-      code = value;
-    } else {
-      ++at_;
-      if (is_digit(c)) return wrong("bad escape " + std::string(in_.substr(start, 2)), start);
-      bool found = false;
-      if (!character_escape(start, c, value, found)) return false;
-      code = found ? value : static_cast<uint8_t>(c);
-    }
-    text = in_.substr(start, at_ - start);
-    return true;
-  }
-
-  bool set() {
-    size_t start = at_++;
-    emit("[");
-    if (take('^')) emit("^");
-    bool first = true;
-    for (;; first = false) {
-      if (done()) return wrong("unterminated character set", start);
-      if (peek() == ']' && !first) break;
-      size_t begin = at_;
-      std::optional<uint32_t> low, high;
-      std::string low_text, high_text;
-      if (!member(start, low, low_text)) return false;
-      if (take('-')) {
-        if (done()) return wrong("unterminated character set", start);
-        if (peek() == ']') {
-          low ? emit_literal(*low) : emit(low_text);
-          emit_literal('-');
-          break;
-        }
-        if (!member(start, high, high_text)) return false;
-        if (!low || !high || *high < *low) return wrong("bad character range " + low_text + "-" + high_text, begin);
-        emit_literal(*low);
-        emit("-");
-        emit_literal(*high);
-        continue;
-      }
-      low ? emit_literal(*low) : emit(low_text);
-    }
-    ++at_;
-    emit("]");
     return true;
   }
 
@@ -512,7 +357,7 @@ class Translator {
     if (std::all_of(name.begin(), name.end(), is_digit)) {
       for (char d : name) number = std::min<size_t>(number * 10 + static_cast<size_t>(d - '0'), 1'000'000);
       if (number == 0) return wrong("bad group number", where);
-      if (number > out_.groups) return wrong("invalid group reference " + std::to_string(number), where);
+      if (number > out_.groups) ahead_.push_back({number, where});
     } else {
       if (!check_name(name, where)) return false;
       const size_t* known = named(name);
@@ -582,11 +427,11 @@ class Translator {
     return close(start);
   }
 
-  std::string_view in_;
-  bool bytes_;
-  PythonRegex& out_;
-  PythonRegexProblem& problem_;
-  size_t at_ = 0;
+  /// A condition on a group that had not begun yet.
+  struct Ahead {
+    size_t number, where;
+  };
+  std::vector<Ahead> ahead_;
   int depth_ = 0;
   bool verbose_ = false;
   std::vector<Width> widths_;  // of the groups
