@@ -85,6 +85,16 @@ Expr* Converter::state_names(const State& state, Span span) {
   return build_.tuple(items, span);
 }
 
+/// Attributes and items, and the variables that are never read without a value; nothing where there are none.
+void Converter::state_extras(const State& state, Span span, std::vector<Expr*>& args) {
+  std::vector<Expr*> safe;
+  for (std::string_view n : state.names) {
+    if (current_->safe.contains(n)) safe.push_back(build_.text(mangled(owner_, n), span));
+  }
+  if (!as<Tuple>(state.composites)->items.empty() || !safe.empty()) args.push_back(state.composites);
+  if (!safe.empty()) args.push_back(build_.tuple(safe, span));
+}
+
 void Converter::if_statement(If* s, std::vector<Stmt*>& out) {
   Names first, second, both;
   names_of(s->body, first);
@@ -101,7 +111,7 @@ void Converter::if_statement(If* s, std::vector<Stmt*>& out) {
     else_name = helper("else_body", {}, second, {orelse.begin(), orelse.end()}, s->span, out);
   }
   std::vector<Expr*> args{expr(s->condition), then_name, else_name, state_names(state, at), build_.integer(static_cast<int64_t>(state.outputs), at)};
-  if (!as<Tuple>(state.composites)->items.empty()) args.push_back(state.composites);
+  state_extras(state, at, args);
   out.push_back(build_.expression(build_.op_call("if_stmt", args, at)));
 }
 
@@ -151,7 +161,7 @@ void Converter::while_statement(While* s, std::vector<Stmt*>& out) {
   Expr* body_name = helper("loop_body", {}, body_names, {body.begin(), body.end()}, s->span, out);
   Expr* test_name = helper("loop_test", {}, test, {build_.give_back(expr(s->condition), at)}, at, out);
   std::vector<Expr*> args{test_name, body_name, stop, state_names(state, at), loop_options};
-  if (!as<Tuple>(state.composites)->items.empty()) args.push_back(state.composites);
+  state_extras(state, at, args);
   out.push_back(build_.expression(build_.op_call("while_stmt", args, at)));
 }
 
@@ -177,7 +187,7 @@ void Converter::for_statement(For* s, std::vector<Stmt*>& out) {
   for (Stmt* inner : s->body) statement(inner, body);
   Expr* body_name = helper("loop_body", {item}, body_names, body, s->span, out);
   std::vector<Expr*> args{iterable, body_name, stop, state_names(state, at), loop_options};
-  if (!as<Tuple>(state.composites)->items.empty()) args.push_back(state.composites);
+  state_extras(state, at, args);
   out.push_back(build_.expression(build_.op_call("for_stmt", args, at)));
 }
 

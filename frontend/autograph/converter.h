@@ -32,6 +32,7 @@ class Converter {
     LoopNotes notes;
     NameSet locals, globals;
     NameSet shared;              // bound by helpers
+    NameSet safe;                // what a variable without a value holds does not matter
     const Liveness* live = nullptr;
     std::string_view first_parameter;
   };
@@ -65,6 +66,7 @@ class Converter {
   Expr* helper(std::string_view base, const std::vector<std::string_view>& params, const Names& inside, std::vector<Stmt*> body, Span span,
                std::vector<Stmt*>& out);
   Expr* state_names(const State& state, Span span);
+  void state_extras(const State& state, Span span, std::vector<Expr*>& args);
   Expr* stop_test(const Stmt* loop);
   Expr* options(const Stmt* loop, std::string_view iterate);
   NameSet bound_here(const Names& names) const;

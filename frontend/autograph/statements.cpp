@@ -1,5 +1,6 @@
 #include "frontend/autograph/clone.h"
 #include "frontend/autograph/converter.h"
+#include "frontend/autograph/definite.h"
 
 namespace tfl::autograph {
 
@@ -44,10 +45,11 @@ Call* loop_options(Stmt* s) {
 void Converter::function(FunctionDef* def) {
   NameSet taken{kOperators};
   all_identifiers(def, taken);
-  Function here{FreshNames(build_, taken), {}, {}, {}, {}, nullptr, {}};
+  Function here{FreshNames(build_, taken), {}, {}, {}, {}, {}, nullptr, {}};
   Function* outer = current_;
   current_ = &here;
   find_options(def->body);
+  here.safe = always_assigned(def);
   lower_jumps(build_, here.names, here.notes, def);
   Names names;
   names_of(def->body, names);
@@ -70,7 +72,7 @@ void Converter::function(FunctionDef* def) {
 void Converter::lambda(Lambda* lambda) {
   NameSet taken{kOperators};
   all_identifiers(lambda, taken);
-  Function here{FreshNames(build_, taken), {}, {}, {}, {}, nullptr, {}};
+  Function here{FreshNames(build_, taken), {}, {}, {}, {}, {}, nullptr, {}};
   if (!lambda->params.empty()) here.first_parameter = lambda->params[0].name;
   Function* outer = current_;
   current_ = &here;
