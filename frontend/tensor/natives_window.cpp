@@ -1,6 +1,7 @@
 // Natives of convolutions, pooling, changing the size of images, patterns and what strings hold (hashes, numbers, images, records).
 #include "frontend/object/native.h"
 #include "frontend/tensor/natives.h"
+#include "runtime/files/safetensors.h"
 
 namespace tfl {
 
@@ -158,6 +159,35 @@ Result<Value> encode_image(Interp& interp, Value* args) {
   return apply_op(interp, Op::encode_image, {x}, attrs);
 }
 
+/// _read_safetensors(bytes): a list of (name, tensor) and one of (key, text).
+Result<Value> read_safetensors(Interp& interp, Value* args) {
+  std::string held;
+  if (!args[0].is(Kind::Bytes)) held = TFL_TRY(text_of(interp, args[0]));
+  std::string_view file = args[0].is(Kind::Bytes) ? std::string_view(args[0].as<Bytes>()->data) : std::string_view(held);
+  SafeTensorIndex index = TFL_TRY(read_safetensors_index(file));
+  std::vector<Value> tensors, metadata;
+  for (const SafeTensorEntry& e : index.entries) {
+    Tensor t = TFL_TRY(read_safetensor(interp.context, file, index, e));
+    tensors.push_back(interp.tuple({interp.str(e.name), Value::of(std::move(t))}));
+  }
+  for (const auto& [key, text] : index.metadata) metadata.push_back(interp.tuple({interp.str(key), interp.str(text)}));
+  return interp.tuple({interp.list(std::move(tensors)), interp.list(std::move(metadata))});
+}
+
+/// _write_safetensors(names, tensors, keys, texts): bytes.
+Result<Value> write_safetensors_native(Interp& interp, Value* args) {
+  std::vector<Value> lists[4];
+  for (size_t i = 0; i < 4; ++i) lists[i] = TFL_TRY(to_vector(interp, args[i]));
+  if (lists[0].size() != lists[1].size() || lists[2].size() != lists[3].size()) return fail(ErrorKind::ValueError, "as many names as tensors are needed");
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  for (size_t i = 0; i < lists[0].size(); ++i)
+    tensors.emplace_back(TFL_TRY(str_text(interp, lists[0][i])), TFL_TRY(to_concrete(interp, lists[1][i])));
+  for (size_t i = 0; i < lists[2].size(); ++i)
+    metadata.emplace_back(TFL_TRY(str_text(interp, lists[2][i])), TFL_TRY(str_text(interp, lists[3][i])));
+  return interp.bytes(TFL_TRY(write_safetensors(interp.context, tensors, metadata)));
+}
+
 constexpr const char* kForward = "x, filter, strides, dilations, padding, explicit";
 constexpr const char* kInput = "sizes, filter, gradient, strides, dilations, padding, explicit";
 constexpr const char* kFilter = "x, sizes, gradient, strides, dilations, padding, explicit";
@@ -190,6 +220,8 @@ constexpr NativeDef kDefs[] = {
     function("_decode_raw", "input, dtype, little_endian, fixed_length", decode_raw),
     function("_decode_csv", "records, defaults, field_delim, use_quotes, na_value, select_columns", decode_csv),
     function("_decode_image", "contents, channels, dtype", decode_image),
+    function("_read_safetensors", "file", read_safetensors),
+    function("_write_safetensors", "names, tensors, keys, texts", write_safetensors_native),
     function("_encode_image", "image, format, quality", encode_image),
 };
 
