@@ -1,6 +1,7 @@
 // Exception objects.
 #include "frontend/object/exception.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "frontend/object/attributes.h"
@@ -205,11 +206,27 @@ Result<bool> set_exception_attr(Interp& interp, const Value& self, Str* name, co
     return true;
   }
   if (name == sym.__traceback__) {
+    auto keep = [&](size_t n) {
+      for (size_t i = n; i < e->trace.size(); ++i) Value::adopt(e->trace[i].code);
+      e->trace.resize(std::min(n, e->trace.size()));
+    };
     if (value.is_none()) {
-      for (TraceEntry& t : e->trace) Value::adopt(t.code);
-      e->trace.clear();
+      keep(0);
     } else if (interp.type_of(value) != interp.types.traceback) {
       return fail(ErrorKind::TypeError, "__traceback__ must be a traceback or None");
+    } else {
+      auto* tb = value.as<Traceback>();
+      const Exception* from = tb->exception.as<Exception>();
+      const auto count = static_cast<size_t>(tb->index) + 1;
+      if (from == e) {
+        keep(count);  // what was added since goes
+      } else {
+        keep(0);
+        for (size_t i = 0; i < std::min(count, from->trace.size()); ++i) {
+          e->trace.push_back(from->trace[i]);
+          ++e->trace.back().code->refs;
+        }
+      }
     }
     return true;
   }
