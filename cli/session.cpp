@@ -13,6 +13,8 @@
 #include "frontend/object/attributes.h"
 #include "frontend/object/protocol.h"
 #include "frontend/parse/source.h"
+#include "frontend/tensor/tensor_api.h"
+#include "optimizer/pass.h"
 
 namespace tfl::cli {
 
@@ -88,6 +90,7 @@ bool read_source(const std::string& path, std::string& text) {
 
 Session::Session(const Arguments& arguments, const std::string& file)
     : context(ContextOptions{arguments.limits.memory, arguments.limits.threads}), interp(context, interp_options(arguments, file)), arguments_(arguments) {
+  if (interp.tensors) interp.tensors->prepare_graph = [](Context& c, ir::Function& f) { return optimizer::optimize(c, f, 1); };
   interrupt_flag.store(&context.interrupt);
   install(SIGINT, on_interrupt, 0);
   install(SIGPIPE, SIG_IGN, 0);

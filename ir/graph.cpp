@@ -165,6 +165,7 @@ std::shared_ptr<Function> clone(const Function& f) {
   copy->result_names = f.result_names;
   copy->locations = f.locations;
   copy->dropped = f.dropped;
+  copy->strict = f.strict;
   Copier copier(&f, copy.get());
   copier.copies_whole_function();
   copier.block(f.body, copy->body);

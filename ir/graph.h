@@ -86,8 +86,9 @@ struct Function {
   std::vector<std::string> symbols;         // names of symbolic dimensions
   std::vector<std::string> result_names;    // optional
   std::shared_ptr<Locations> locations = std::make_shared<Locations>();
-  /// Written by prune(): what non-strict execution left out, for `tfl explain`.
+  /// Written by prune(): what non-strict execution left out, for `tfl explain`; and whether it was asked to leave nothing out.
   std::vector<std::string> dropped;
+  bool strict = false;
 
   Function() { body.function = this; }
   Function(const Function&) = delete;

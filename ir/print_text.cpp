@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "ir/text.h"
 #include "runtime/tensor/element.h"
@@ -192,11 +193,13 @@ class Printer {
     for (size_t i = 0; i < n.regions.size(); ++i) {
       std::string_view word = n.op == Op::cond ? (i ? "else" : "then") : n.op == Op::while_loop ? (i ? "do" : "while") : "case";
       out_ += fmt::format(" {} ", word);
+      std::unordered_set<std::string> around = std::exchange(value_names_, {});
       params(*n.regions[i]);
       out_ += " {\n";
       nodes(*n.regions[i], depth + 1);
       line(depth + 1, "yield");
       refs(n.regions[i]->results, true);
+      value_names_ = std::move(around);
       out_ += '\n';
       line(depth, "}");
     }

@@ -177,6 +177,9 @@ class Pruner {
 
 }  // namespace
 
-void prune(Function& f, bool strict) { Pruner(f, strict).block(f.body); }
+void prune(Function& f, bool strict) {
+  f.strict |= strict;
+  Pruner(f, f.strict).block(f.body);
+}
 
 }  // namespace tfl::ir

@@ -11,7 +11,7 @@ namespace tfl::optimizer {
 void run_dce(PassCall& call) {
   size_t before = node_count(call.function);
   std::vector<std::string> dropped = call.function.dropped;  // what the optimiser removes was not the script's to see
-  prune(call.function, call.strict);
+  prune(call.function, call.function.strict);
   call.function.dropped = std::move(dropped);
   call.changed = node_count(call.function) != before;
 }

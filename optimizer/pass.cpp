@@ -17,7 +17,7 @@ constexpr PassInfo kPasses[] = {
 };
 
 // A pipeline repeats while it changes something: what one pass uncovers is another's work.
-constexpr int kRounds = 4;
+constexpr int kRounds[] = {0, 2, 4};  // by level
 constexpr size_t kMostNodesForRounds = 20000;
 
 }  // namespace
@@ -50,7 +50,7 @@ Result<std::vector<const PassInfo*>> parse_pipeline(std::string_view text) {
 
 Result<void> run_pipeline(Context& context, ir::Function& f, std::span<const PassInfo* const> passes, const PipelineOptions& options) {
   for (const PassInfo* pass : passes) {
-    PassCall call{context, f, options.strict};
+    PassCall call{context, f};
     size_t before = options.reports ? node_count(f) : 0;
     auto start = std::chrono::steady_clock::now();
     pass->run(call);
@@ -72,14 +72,15 @@ std::string_view default_pipeline(int level) {
   return "inline,canonicalise,shapes,fold,simplify,control,loop_vars,sink,licm,cse,dce";
 }
 
-Result<void> optimize(Context& context, ir::Function& f, int level, bool strict) {
+Result<void> optimize(Context& context, ir::Function& f, int level) {
   std::vector<const PassInfo*> passes = TFL_TRY(parse_pipeline(default_pipeline(level)));
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kRounds[level < 0 ? 0 : level > 2 ? 2 : level]; ++round) {
     bool again = false;
     for (const PassInfo* pass : passes) {
-      PassCall call{context, f, strict};
+      PassCall call{context, f};
       pass->run(call);
-      again |= call.changed && pass->run != run_dce && pass->run != run_canonicalise;
+      // What these change gives work to the others; the rest only tidies up.
+      again |= call.changed && (pass->run == run_inline || pass->run == run_control || pass->run == run_loop_vars || pass->run == run_licm);
     }
     if (!again || node_count(f) > kMostNodesForRounds) break;
   }

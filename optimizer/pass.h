@@ -14,7 +14,6 @@ namespace tfl::optimizer {
 struct PassCall {
   Context& context;
   ir::Function& function;
-  bool strict = false;    // keep what may fail although nothing needs its result
   bool changed = false;   // set by the pass
 };
 
@@ -37,7 +36,6 @@ struct PassReport {
 };
 
 struct PipelineOptions {
-  bool strict = false;
   bool verify = false;                                // InternalError naming the pass that broke the graph
   std::vector<PassReport>* reports = nullptr;         // one entry a pass that ran
   void (*after)(const PassInfo&, const ir::Function&, void*) = nullptr;  // called after each pass
@@ -47,7 +45,7 @@ Result<void> run_pipeline(Context& context, ir::Function& f, std::span<const Pas
 
 /// The passes of a level as text. 0: none; 1: after every trace, a few microseconds a node; 2: before native code.
 std::string_view default_pipeline(int level);
-Result<void> optimize(Context& context, ir::Function& f, int level, bool strict = false);
+Result<void> optimize(Context& context, ir::Function& f, int level);
 
 #define TFL_PASS(name, summary) void run_##name(PassCall& call);
 #include "optimizer/passes.def"

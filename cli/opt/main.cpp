@@ -86,13 +86,13 @@ int run(const Arguments& a) {
   if (!passes) return report(passes.error());
   std::vector<optimizer::PassReport> reports;
   optimizer::PipelineOptions options;
-  options.strict = a.strict;
   options.verify = a.verify;
   if (a.timing) options.reports = &reports;
   if (a.print_after) options.after = print_after;
   // Called functions are printed with the first that calls them.
   for (const auto& f : *functions) {
-    Result<void> done = a.level >= 0 ? optimizer::optimize(context, *f, a.level, a.strict) : optimizer::run_pipeline(context, *f, *passes, options);
+    f->strict = a.strict;
+    Result<void> done = a.level >= 0 ? optimizer::optimize(context, *f, a.level) : optimizer::run_pipeline(context, *f, *passes, options);
     if (!done) return report(done.error());
   }
   const ir::Function& first = *functions->front();

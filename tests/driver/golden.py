@@ -1,7 +1,7 @@
 """Golden files: command, input and expected output in one file, compared whole.
 
     # test: check --color=never        arguments of tfl, as a shell would split them; {file} stands for the input's file name,
-                                       which is appended when it is not named
+                                       which is appended when it is not named. `opt` and arguments: the program tfl-opt beside it
     # exit: 3                          expected exit status, 0 when this line is missing
     x = (1                             the input: everything up to the first section
     # file: helper.tfl                 section: another file, beside the input; any number of them
@@ -102,7 +102,10 @@ def run(path, tfl, context):
         if golden.has_input() and arguments == golden.arguments:
             arguments.append(file_name)
         timeout = 60 * context.patience
-        outcome = process.run([tfl, *arguments], folder, context.scratch, timeout, (golden.section("stdin") or "").encode())
+        program = tfl
+        if arguments and arguments[0] == "opt":
+            program, arguments = os.path.join(os.path.dirname(tfl), "tfl-opt"), arguments[1:]
+        outcome = process.run([program, *arguments], folder, context.scratch, timeout, (golden.section("stdin") or "").encode())
         out, err = marked(outcome.out, folder), marked(outcome.err, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -26,7 +26,11 @@ class RandomGraph {
       const TensorType& t = p->types[0].tensor;
       Dims dims = t.dims;
       for (int64_t& d : dims) d = d < 0 ? 3 : d;
-      Tensor value = random_tensor(context_, t.dtype, dims, static_cast<uint32_t>(random_()), true);
+      Tensor value = random_tensor(context_, t.dtype, dims, static_cast<uint32_t>(random_()), chance(2));
+      constexpr double kEdges[] = {-0.0, 0.0, 1.0, -1.0, __builtin_inf(), __builtin_nan("")};
+      for (int64_t i = 0; is_floating(t.dtype) && i < value.size(); ++i) {
+        if (chance(3)) store_double(t.dtype, kEdges[pick(std::size(kEdges))], value.raw() + static_cast<size_t>(i) * dtype_size(t.dtype));
+      }
       if (p->types[0].kind == ir::TypeKind::Resource) {
         variables.push_back(std::make_shared<TestVariable>(value));
         data.push_back({{}, {}, variables.back()});
@@ -52,11 +56,11 @@ class RandomGraph {
       for (size_t i = 0; i < 2; ++i) values.push_back(f->body.add_param(ir::Type::variable({DType::F32, true, i ? Dims{3} : Dims{}}), ""));
     }
     fill(f->body, values, nodes, 0);
-    size_t results = 1 + pick(4);
-    for (size_t i = 0; i < results; ++i) {
-      Ref r = tensor_of(values);
-      if (r) f->body.results.push_back(r);
+    // Most of what was made is wanted, so that most of it matters.
+    for (size_t i = values.size(); i-- > params && f->body.results.size() < 12;) {
+      if (values[i].type().is_tensor() && values[i].node->op != Op::constant && !chance(3)) f->body.results.push_back(values[i]);
     }
+    if (Ref r = tensor_of(values); r && f->body.results.empty()) f->body.results.push_back(r);
     return f;
   }
 
@@ -100,10 +104,11 @@ class RandomGraph {
     for (int64_t& d : t.dims) d = d < 0 ? 3 : d;
     Tensor value = random_tensor(context_, t.dtype, t.dims, static_cast<uint32_t>(random_()), true);
     if (chance(2) && t.dtype != DType::Bool) {
+      size_t all = pick(5);
       for (int64_t i = 0; i < value.size(); ++i) {
         std::byte* at = value.raw() + static_cast<size_t>(i) * dtype_size(t.dtype);
-        double special[] = {0, 1, 2, -0.0, -1};
-        double v = special[chance(3) ? pick(5) : 1];
+        constexpr double kSpecial[] = {0, 1, 2, -0.0, -1};
+        double v = kSpecial[all];
         if (is_floating(t.dtype)) store_double(t.dtype, v, at);
         else store_int(t.dtype, static_cast<int64_t>(v), at);
       }
@@ -254,9 +259,10 @@ class RandomGraph {
       regions.push_back(region(b, types_of(inputs), inside));
       fill(*regions.back(), inside, static_cast<int>(pick(6)), depth + 1);
       if (r == 0) {
-        size_t n = 1 + pick(3);
+        size_t n = 1 + pick(4);
         for (size_t i = 0; i < n; ++i) {
-          Ref result = tensor_of(inside);
+          Ref result = i < inside.size() && chance(2) ? inside[inside.size() - 1 - i] : tensor_of(inside);
+          if (result && !result.type().is_tensor()) continue;
           if (!result) continue;
           regions[0]->results.push_back(result);
           wanted.push_back(result.type());
@@ -273,7 +279,7 @@ class RandomGraph {
   }
 
   void loop(ir::Block& b, Values& values, int depth) {
-    Ref end = chance(2) ? integer(b, static_cast<int32_t>(pick(5))) : scalar_of(values, DType::I32);
+    Ref end = chance(3) ? integer(b, static_cast<int32_t>(pick(5))) : scalar_of(values, DType::I32);
     if (!end) return;
     Values inputs{integer(b, 0)};
     size_t variables = 1;
@@ -300,7 +306,7 @@ class RandomGraph {
     add(*regions[1], next, Op::add, {regions[1]->param(0), integer(*regions[1], 1)});
     regions[1]->results.push_back(next[0]);
     for (size_t i = 1; i < variables; ++i) {
-      Ref r = chance(4) ? regions[1]->param(i) : like(inside, types[i]);
+      Ref r = chance(6) ? regions[1]->param(i) : like(inside, types[i]);
       regions[1]->results.push_back(r ? r : regions[1]->param(i));
     }
     Attrs attrs;
