@@ -15,6 +15,7 @@ bool is_differentiable(const Value& v) {
   if (v.is_tensor()) return is_floating(v.tensor_rep()->dtype);
   if (v.is(Kind::Symbolic)) return is_floating(symbolic_type(v).dtype);
   if (v.is(Kind::Variable)) return is_floating(v.as<VariableObject>()->dtype);
+  if (is_array_value(v)) return is_floating(v.as<ArrayObject>()->content->element.dtype);
   return false;
 }
 
@@ -25,7 +26,7 @@ TapeKey tape_key(const Value& v) {
     case Kind::Tensor: return {v.counted(), kTensor};
     case Kind::Symbolic: return {v.as<SymbolicObject>()->node, v.as<SymbolicObject>()->index};
     case Kind::Variable: return {variable_storage(v.as<VariableObject>()), kVariable};
-    default: return {};
+    default: return is_array_value(v) ? TapeKey{v.counted(), kTensor} : TapeKey{};
   }
 }
 
@@ -66,6 +67,7 @@ void Tape::record(TapeRecord record) {
       if (v.is(Kind::Symbolic)) v = symbolic_value(Interp::of(v.object()), symbolic(v)->scope, ref_of(v));
     }
   }
+  if (record.node) record.refs.assign(record.node->operands.begin(), record.node->operands.end());
   for (const Value& v : record.results) {
     if (is_differentiable(v)) tracked.insert(tape_key(v));
   }
@@ -172,6 +174,7 @@ Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const Function
   d->forward.function = d->derivative->forward;
   d->forward.arguments = call.arguments;
   d->forward.captures = call.captures;
+  d->forward.gives_arrays = d->backward.gives_arrays = true;
   d->backward.function = d->derivative->backward;
   d->backward.arguments = d->derivative->backward->body.params.size();
   known->push_back(d);

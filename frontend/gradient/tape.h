@@ -48,6 +48,7 @@ struct TapeRecord {
   std::shared_ptr<const DerivedCall> derived;
   Value backward;
   std::vector<Value> operands, results;
+  std::vector<ir::Ref> refs;  // of a node: its operands when it was recorded; a gradient may have given it more since
 };
 
 struct Tape final : Sink {

@@ -4,6 +4,7 @@
 
 #include "frontend/gradient/tape.h"
 #include "frontend/trace/scope.h"
+#include "ir/array.h"
 #include "ir/gradient/block_adjoint.h"
 #include "ir/gradient/regions.h"
 
@@ -25,7 +26,8 @@ class TapeAdjoint : public gradient::Adjoint {
     for (V v : operands) values.push_back(values_[v]);
     SmallVec<Value, 2> out;
     if (op_info(op).kind == OpKind::Effect || op_info(op).kind == OpKind::Control) {
-      // Operations on arrays: only graphs have them.
+      // Operations on arrays: of a graph, or of what a traced function left that ran.
+      if (!building(values)) return apply_array(op, {values.data(), values.size()}, attrs, results);
       ir::Node* node = TFL_TRY(append_node(interp_, op, {values.data(), values.size()}, attrs));
       results_of(interp_, node, out);
       if (interp_.sink) interp_.sink->node_made(interp_, {values.data(), values.size()}, node, out);
@@ -75,6 +77,8 @@ class TapeAdjoint : public gradient::Adjoint {
       type.tensor = {v.tensor_rep()->dtype, true, Dims(v.tensor().dims())};
     } else if (v.is(Kind::Symbolic)) {
       type = symbolic(v)->ir_type();
+    } else if (is_array_value(v)) {
+      type = ir::Type::array(v.as<ArrayObject>()->content->element);
     } else if (v.is(Kind::Variable)) {
       VariableObject* variable = variable_storage(v.as<VariableObject>());
       type.kind = ir::TypeKind::Resource;
@@ -91,6 +95,37 @@ class TapeAdjoint : public gradient::Adjoint {
   void set_scope(std::shared_ptr<Scope> scope) { scope_ = std::move(scope); }
 
  private:
+  bool building(std::span<const Value> values) const {
+    for (const Value& v : values) {
+      if (v.is(Kind::Symbolic)) return true;
+    }
+    return interp_.sink && interp_.sink->building();
+  }
+  Result<void> apply_array(Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<V, 2>& results) {
+    ir::Array arrays[2];
+    size_t n = 0;
+    Tensors tensors;
+    for (const Value& v : operands) {
+      if (is_array_value(v) && n < 2) arrays[n++] = v.as<ArrayObject>()->content;
+      else tensors.push_back(TFL_TRY(to_concrete(interp_, v)));
+    }
+    ir::Type element;
+    element.kind = ir::TypeKind::Array;
+    element.tensor.dtype = attrs.get_dtype(Attr::dtype, n ? arrays[0]->element.dtype : DType::F32);
+    const Dims* shape = attrs.get_ints(Attr::shape);
+    element.tensor.ranked = shape || n;
+    if (shape) element.tensor.dims = *shape;
+    else if (n) element.tensor = arrays[0]->element;
+    if (op == Op::array_from) element.tensor = {tensors[0].dtype(), true, Dims(tensors[0].dims().subspan(1))};
+    TFL_TRY(ir::run_array(interp_.context, op, attrs, element, arrays[0], arrays[1], tensors));
+    bool gives_array = op != Op::array_size && op != Op::array_read && op != Op::array_stack && op != Op::array_concat && op != Op::array_gather;
+    if (gives_array) results.push_back(add(array_value(interp_, std::move(arrays[0]))));
+    if (!gives_array || op == Op::array_pop) {
+      for (Tensor& t : tensors) results.push_back(add(Value::of(std::move(t))));
+    }
+    return {};
+  }
+
   Interp& interp_;
   std::vector<Value> values_;
   std::deque<ir::Type> types_;  // handed out by reference: they must stay where they are
@@ -123,7 +158,16 @@ class RecordCall : public gradient::RuleCall {
  public:
   RecordCall(TapeAdjoint& a, const TapeRecord& r, Op op, const std::unordered_set<TapeKey, TapeKeyHash>& active, Sums& sums)
       : RuleCall(a, op, r.attrs), tape_(a), r_(r), active_(active), sums_(sums) {
-    for (const Value& v : r.operands) operands_.push_back(a.add(v));
+    if (r.node) {
+      for (ir::Ref ref : r.node->operands) {
+        size_t k = 0;
+        while (k < r.refs.size() && k < r.operands.size() && !(r.refs[k] == ref)) ++k;
+        values_.push_back(k < r.refs.size() && k < r.operands.size() ? r.operands[k] : symbolic_value(a.interp(), symbolic(r.results[0])->scope, ref));
+      }
+    } else {
+      values_ = r.operands;
+    }
+    for (const Value& v : values_) operands_.push_back(a.add(v));
     result_count_ = r.node ? r.node->types.size() : r.results.size();
     for (size_t i = 0; i < result_count_; ++i) {
       Value v = i < r.results.size() ? r.results[i] : symbolic_value(a.interp(), symbolic(r.results[0])->scope, {r.node, static_cast<uint32_t>(i)});
@@ -136,7 +180,8 @@ class RecordCall : public gradient::RuleCall {
   size_t result_count() const override { return result_count_; }
   const ir::Type& operand_type(size_t i) const override { return tape_.type(operands_[i]); }
   const ir::Type& result_type(size_t i) const override { return tape_.type(results_[i]); }
-  bool wanted(size_t i) const override { return active_.count(tape_key(r_.operands[i])) > 0; }
+  bool same_operand(size_t i, size_t j) const override { return tape_key(values_[i]) == tape_key(values_[j]); }
+  bool wanted(size_t i) const override { return active_.count(tape_key(values_[i])) > 0; }
   X g(size_t i) const override { return g_[i]; }
   X x(size_t i) override { return X(&tape_, operands_[i]); }
   X r(size_t i) override { return X(&tape_, results_[i]); }
@@ -147,12 +192,12 @@ class RecordCall : public gradient::RuleCall {
   Tensor static_x(size_t i) override { return tape_.static_value(operands_[i]); }
   void give(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
-    Sum& sum = sums_[tape_key(r_.operands[i])];
+    Sum& sum = sums_[tape_key(values_[i])];
     sum.dense = sum.empty() ? gradient : gradient::sum_of(to_dense(tape_, sum), gradient);
   }
   void give_rows(size_t i, X values, X indices) override {
     if (!values || !indices || !wanted(i)) return;
-    Sum& sum = sums_[tape_key(r_.operands[i])];
+    Sum& sum = sums_[tape_key(values_[i])];
     sum.shape = x_shape(i);
     // One row an index, in one axis.
     int64_t minus_one = -1, one = 1;
@@ -164,12 +209,12 @@ class RecordCall : public gradient::RuleCall {
     if (sum.dense) to_dense(tape_, sum);
   }
   X gathered(size_t i) const override {
-    auto found = sums_.find(tape_key(r_.operands[i]));
+    auto found = sums_.find(tape_key(values_[i]));
     return found == sums_.end() ? X() : to_dense(tape_, found->second);
   }
   void replace(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
-    Sum& sum = sums_[tape_key(r_.operands[i])];
+    Sum& sum = sums_[tape_key(values_[i])];
     sum.rows.clear();
     sum.dense = gradient;
   }
@@ -186,6 +231,7 @@ class RecordCall : public gradient::RuleCall {
   const TapeRecord& r_;
   const std::unordered_set<TapeKey, TapeKeyHash>& active_;
   Sums& sums_;
+  std::vector<Value> values_;  // the operands
   std::vector<V> operands_, results_;
   size_t result_count_;
   std::vector<X> g_;
@@ -200,15 +246,17 @@ Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r) {
     if (!g) return a.take_failure();
     operands.push_back(a.value(g.id()));
   }
-  size_t first_kept = d.forward->body.results.size() - d.kept;
-  for (size_t k = 0; k < d.kept; ++k) {
-    // A variable that was kept is the operand itself.
-    operands.push_back(r.results[first_kept + k]);
+  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
+    if (d.gradient_of[i] < 0) continue;
+    X sum = c.sum_so_far(i);
+    if (!sum) return a.take_failure();
+    operands.push_back(a.value(sum.id()));
   }
+  for (const gradient::Derivative::Read& read : d.reads) operands.push_back(read.parameter ? r.operands[read.index] : r.results[read.index]);
   SmallVec<Value, 2> results;
   TFL_TRY(call_function(a.interp(), r.derived->backward, operands, results));
   for (size_t i = 0; i < d.gradient_of.size(); ++i) {
-    if (d.gradient_of[i] >= 0) c.give(i, a.x(results[static_cast<size_t>(d.gradient_of[i])]));
+    if (d.gradient_of[i] >= 0) c.put_sum(i, a.x(results[static_cast<size_t>(d.gradient_of[i])]));
   }
   return {};
 }

@@ -82,6 +82,10 @@ Result<ir::Datum> datum_of(Interp& interp, const Value& v) {
     case Kind::Symbolic: return out_of_scope(interp, symbolic(v), current_scope(interp));
     default: break;
   }
+  if (is_array_value(v)) {
+    d.array = v.as<ArrayObject>()->content;
+    return d;
+  }
   if (v.is_object() && is_resource_value(interp, v)) {
     d.resource = callable_resource(interp, v);
     return d;
@@ -90,7 +94,8 @@ Result<ir::Datum> datum_of(Interp& interp, const Value& v) {
   return d;
 }
 
-Value value_of(Interp& interp, ir::Datum& d, const ir::Type*) {
+Value value_of(Interp& interp, ir::Datum& d, bool gives_arrays) {
+  if (d.array && gives_arrays) return array_value(interp, std::move(d.array));
   if (d.array) {
     std::vector<Value> items;
     for (const Tensor& t : d.array->items) items.push_back(t ? Value::of(t) : Value::none());
@@ -100,7 +105,7 @@ Value value_of(Interp& interp, ir::Datum& d, const ir::Type*) {
   return Value::of(std::move(d.tensor));
 }
 
-Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results, bool gives_arrays) {
   SmallVec<ir::Datum, 8> inputs;
   for (const Value& v : operands) inputs.push_back(v.is_tensor() ? ir::Datum{v.tensor(), nullptr, nullptr} : TFL_TRY(datum_of(interp, v)));
   std::vector<ir::Datum> outputs;
@@ -114,14 +119,14 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
     if (locations && location) add_location_trace(interp, done.error(), *locations, location);
     return done.failure();
   }
-  for (ir::Datum& d : outputs) results.push_back(value_of(interp, d, nullptr));
+  for (ir::Datum& d : outputs) results.push_back(value_of(interp, d, gives_arrays));
   return {};
 }
 
 Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
   std::shared_ptr<const ir::Program> program = call.program;
   if (!program) program = TFL_TRY(program_of(interp, call));
-  return run_graph(interp, *program, operands, results);
+  return run_graph(interp, *program, operands, results, call.gives_arrays);
 }
 
 Result<void> call_function(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
@@ -136,6 +141,17 @@ Value traced_graph(Interp& interp, std::shared_ptr<ir::Function> function, size_
   g->call.captures = std::move(captures);
   return Value::adopt(g);
 }
+
+extern const Slots graph_array_slots;
+const Slots graph_array_slots = {.kind = Kind::Native, .destroy = destroy_object<ArrayObject>};
+
+Value array_value(Interp& interp, std::shared_ptr<ir::ArrayContent> content) {
+  ArrayObject* o = interp.allocate<ArrayObject>(interp.types.graph_array);
+  o->content = std::move(content);
+  return Value::adopt(o);
+}
+
+bool is_array_value(const Value& v) { return v.is(Kind::Native) && v.object()->type->slots == &graph_array_slots; }
 
 extern const Slots traced_graph_slots;
 const Slots traced_graph_slots = {.kind = Kind::Native, .destroy = destroy_graph};

@@ -44,7 +44,7 @@ struct BoundCallable final : ir::CallableResource {
     std::vector<Value> values;
     for (const ir::Datum& d : arguments) {
       ir::Datum copy = d;
-      values.push_back(value_of(interp, copy, nullptr));
+      values.push_back(value_of(interp, copy));
     }
     Sink* sink = interp.sink;
     interp.sink = nullptr;

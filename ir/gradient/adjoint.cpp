@@ -24,9 +24,9 @@ X literal(Adjoint& a, DType dtype, double value) {
 
 X literal_like(const X& like, double value) { return like ? literal(*like.adjoint(), like.dtype(), value) : X(); }
 
-X zeros_of_type(Adjoint& a, const ir::Type& type, const X& like) {
+X zeros_of_type(Adjoint& a, const ir::Type& type, const X& like, double value) {
   if (type.kind == ir::TypeKind::Array) return emit(Op::array_zeros_like, {like});
-  X zero = literal(a, type.tensor.dtype, 0);
+  X zero = literal(a, type.tensor.dtype, value);
   if (known(type.tensor)) return emit(Op::fill, {int_vector(a, type.tensor.dims), zero});
   return emit(Op::fill, {emit(Op::shape, {like}, Attrs().set_dtype(Attr::dtype, DType::I32)), zero});
 }
@@ -96,9 +96,9 @@ void RuleCall::give_unbroadcast(size_t i, X gradient) {
 
 namespace {
 
-X zeros(RuleCall& c, const TensorType& type, const X& shape) {
+X zeros(RuleCall& c, const TensorType& type, const X& shape, double zero) {
   if (!shape) return {};
-  return emit(Op::fill, {shape, literal(c.a, type.dtype, 0)});
+  return emit(Op::fill, {shape, literal(c.a, type.dtype, zero)});
 }
 
 X zero_array(const TensorType& element, const X& size) {
@@ -110,13 +110,19 @@ X zero_array(const TensorType& element, const X& size) {
 
 }  // namespace
 
-X zeros_of_x(RuleCall& c, size_t i) {
+X zeros_of_x(RuleCall& c, size_t i, double zero) {
   const ir::Type& type = c.operand_type(i);
-  return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, c.x_size(i)) : zeros(c, type.tensor, c.x_shape(i));
+  if (type.kind == ir::TypeKind::Resource) return zeros_of_type(c.a, type, X(), zero);
+  return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, c.x_size(i)) : zeros(c, type.tensor, c.x_shape(i), zero);
 }
 X zeros_of_r(RuleCall& c, size_t i) {
   const ir::Type& type = c.result_type(i);
-  return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, c.r_size(i)) : zeros(c, type.tensor, c.r_shape(i));
+  return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, c.r_size(i)) : zeros(c, type.tensor, c.r_shape(i), 0.0);
+}
+
+X RuleCall::sum_so_far(size_t i, size_t first) {
+  X sum = repeated(i, first) ? X() : gathered(i);
+  return sum ? sum : zeros_of_x(*this, i, kEmptySum);
 }
 
 X g_or_zeros(RuleCall& c, size_t i) {

@@ -85,7 +85,9 @@ X int_scalar(Adjoint& a, int64_t value);
 X literal(Adjoint& a, DType dtype, double value);
 X literal_like(const X& like, double value);
 /// Zeros of a type: of its own sizes where they are known, else of those of `like`.
-X zeros_of_type(Adjoint& a, const ir::Type& type, const X& like);
+X zeros_of_type(Adjoint& a, const ir::Type& type, const X& like, double zero = 0.0);
+/// What a sum begins with that may get nothing: x + -0.0 is x for every x, where x + 0.0 is not for -0.0.
+inline constexpr double kEmptySum = -0.0;
 
 inline X operator+(X a, X b) { return emit(Op::add, {a, b}); }
 inline X operator-(X a, X b) { return emit(Op::subtract, {a, b}); }
@@ -108,6 +110,19 @@ class RuleCall {
   virtual size_t result_count() const = 0;
   virtual const ir::Type& operand_type(size_t i) const = 0;
   virtual const ir::Type& result_type(size_t i) const = 0;
+  /// Whether operands i and j are one value.
+  virtual bool same_operand(size_t i, size_t j) const = 0;
+  /// Whether operand i stands among those from `first` on before it.
+  bool repeated(size_t i, size_t first = 0) const {
+    for (size_t j = first; j < i; ++j) {
+      if (same_operand(i, j)) return true;
+    }
+    return false;
+  }
+  /// The sum that operand i's gradients are added to one by one (see kEmptySum), and putting back what it became. A value that is an
+  /// operand twice has one such sum; what its other places get is added at the end.
+  X sum_so_far(size_t i, size_t first = 0);
+  void put_sum(size_t i, X sum, size_t first = 0) { repeated(i, first) ? give(i, sum) : replace(i, sum); }
   /// Whether anybody asks for this operand's gradient.
   virtual bool wanted(size_t i) const = 0;
   /// The gradient of result i; empty: nothing flows into it.
@@ -141,7 +156,7 @@ class RuleCall {
 };
 
 /// Zeros with the sizes of operand i or result i; of an array: one with no element written.
-X zeros_of_x(RuleCall& c, size_t i);
+X zeros_of_x(RuleCall& c, size_t i, double zero = 0.0);
 X zeros_of_r(RuleCall& c, size_t i);
 /// g(i), or zeros when nothing flows into result i.
 X g_or_zeros(RuleCall& c, size_t i);

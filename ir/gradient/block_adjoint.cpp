@@ -56,6 +56,7 @@ class NodeCall : public RuleCall {
   size_t result_count() const override { return types_.size(); }
   const ir::Type& operand_type(size_t i) const override { return operands_[i].type(); }
   const ir::Type& result_type(size_t i) const override { return types_[i]; }
+  bool same_operand(size_t i, size_t j) const override { return operands_[i] == operands_[j]; }
   bool wanted(size_t i) const override { return active_.count(operands_[i]) > 0; }
   X g(size_t i) const override {
     auto it = gradients_.find({&node_, static_cast<uint32_t>(i)});

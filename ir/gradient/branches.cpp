@@ -11,13 +11,13 @@ namespace {
 // Zeros for the gradient of a parameter of the forward region.
 X zeros_of_param(RegionAdjoint& a, ir::Ref param) {
   const ir::Type& type = param.type();
-  if (type.kind != ir::TypeKind::Array && known(type.tensor)) return zeros_of_type(a, type, X());
+  if (type.kind != ir::TypeKind::Array && known(type.tensor)) return zeros_of_type(a, type, X(), kEmptySum);
   if (type.kind == ir::TypeKind::Resource) {
     a.fail_with(fail(ErrorKind::ValueError, "the gradient of a variable of unknown shape through a branch is not defined"));
     return {};
   }
   Result<V> v = a.forward(param);
-  if (v) return zeros_of_type(a, type, X(&a, *v));
+  if (v) return zeros_of_type(a, type, X(&a, *v), kEmptySum);
   a.fail_with(v.failure());
   return {};
 }
@@ -30,6 +30,31 @@ void branch_rule(RuleCall& c) {
   std::vector<X> seeds;
   for (size_t k = 0; k < c.result_count(); ++k) seeds.push_back(c.g(k));
 
+  // The inputs that get a gradient from some branch. Sums go on where they stand, as if the branch had been written without one.
+  std::vector<ActiveSet> active(branch_count);
+  std::vector<bool> reached(inputs, false);
+  for (size_t b = 0; b < branch_count; ++b) {
+    ir::Block& forward = *node.regions[b];
+    std::vector<ir::Ref> from, to;
+    for (size_t i = 0; i < inputs; ++i) {
+      if (c.wanted(i + 1)) from.push_back(forward.param(i));
+    }
+    active[b] = dependents(forward, from);
+    for (size_t k = 0; k < seeds.size(); ++k) {
+      if (seeds[k]) to.push_back(forward.results[k]);
+    }
+    std::vector<bool> here = reached_params(forward, to, active[b]);
+    for (size_t i = 0; i < inputs; ++i) reached[i] = reached[i] || here[i];
+  }
+  std::vector<size_t> targets;
+  std::vector<X> sums;  // one a target; empty: none so far
+  for (size_t i = 0; i < inputs; ++i) {
+    if (!reached[i]) continue;
+    targets.push_back(i);
+    sums.push_back(c.repeated(i + 1, 1) ? X() : c.gathered(i + 1));
+  }
+  if (targets.empty()) return;
+
   std::vector<std::unique_ptr<ir::Block>> regions;
   std::vector<std::unique_ptr<RegionAdjoint>> adjoints;
   std::vector<Gradients> gradients(branch_count);
@@ -39,34 +64,25 @@ void branch_rule(RuleCall& c) {
     regions.push_back(new_region(node));
     adjoints.push_back(std::make_unique<RegionAdjoint>(c.a.context(), forward, *regions[b]));
     RegionAdjoint& a = *adjoints[b];
-    std::vector<ir::Ref> active_params;
-    for (size_t i = 0; i < inputs; ++i) {
-      if (c.wanted(i + 1)) active_params.push_back(forward.param(i));
+    for (size_t t = 0; t < targets.size(); ++t) {
+      if (!sums[t]) continue;
+      seed_params[b].push_back(regions[b]->add_param(c.a.type(sums[t].id()), "sum"));
+      gradients[b][forward.param(targets[t])] = a.add(seed_params[b].back());
     }
-    ActiveSet active = dependents(forward, active_params);
     for (size_t k = 0; k < seeds.size(); ++k) {
       if (!seeds[k]) continue;
       ir::Ref seed = regions[b]->add_param(c.a.type(seeds[k].id()), "gradient");
       seed_params[b].push_back(seed);
       ir::Ref result = forward.results[k];
-      if (!active.count(result)) continue;
+      if (!active[b].count(result)) continue;
       X g(&a, a.add(seed));
       auto found = gradients[b].find(result);
       if (found != gradients[b].end()) g = sum_of(X(&a, found->second), g);
       gradients[b][result] = g.id();
     }
-    Result<void> done = backpropagate(a, forward, active, gradients[b]);
+    Result<void> done = backpropagate(a, forward, active[b], gradients[b]);
     if (!done) return c.a.fail_with(done.failure());
   }
-
-  // The inputs that get a gradient from some branch.
-  std::vector<size_t> targets;
-  for (size_t i = 0; i < inputs; ++i) {
-    bool any = false;
-    for (size_t b = 0; b < branch_count; ++b) any |= gradients[b].count(node.regions[b]->param(i)) > 0;
-    if (any) targets.push_back(i);
-  }
-  if (targets.empty()) return;
   for (size_t b = 0; b < branch_count; ++b) {
     RegionAdjoint& a = *adjoints[b];
     for (size_t i : targets) {
@@ -93,6 +109,9 @@ void branch_rule(RuleCall& c) {
     X x = c.x(i + 1);
     if (!x) return;
     operands.push_back(x.id());
+  }
+  for (const X& s : sums) {
+    if (s) operands.push_back(s.id());
   }
   for (const X& s : seeds) {
     if (s) operands.push_back(s.id());
@@ -178,7 +197,7 @@ void branch_rule(RuleCall& c) {
   std::vector<V> results;
   Result<void> done = c.a.apply_node(node.op, operands, Attrs(), std::move(regions), nullptr, results);
   if (!done) return c.a.fail_with(done.failure());
-  for (size_t t = 0; t < targets.size(); ++t) c.give(targets[t] + 1, X(&c.a, results[t]));
+  for (size_t t = 0; t < targets.size(); ++t) c.put_sum(targets[t] + 1, X(&c.a, results[t]), 1);
   for (size_t t = 0; t < threaded.size(); ++t) c.a.leave_stack(threaded[t].before, results[targets.size() + t]);
 }
 

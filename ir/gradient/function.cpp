@@ -15,16 +15,16 @@ class FunctionAdjoint : public BlockAdjoint {
   Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) override { return stack_before(context_, node, stack); }
   Result<V> enter_stack(ir::Ref, ir::Ref after) override { return forward(after); }
   void leave_stack(ir::Ref, V) override {}
-  const std::vector<ir::Ref>& kept() const { return kept_; }
+  const std::vector<ir::Ref>& reads() const { return reads_; }
 
  protected:
   Result<ir::Ref> carry(ir::Ref value) override {
-    kept_.push_back(value);
+    reads_.push_back(value);
     return backward_block().add_param(value.type(), "kept");
   }
 
  private:
-  std::vector<ir::Ref> kept_;
+  std::vector<ir::Ref> reads_;
 };
 
 bool calls_itself(const ir::Function& f) {
@@ -74,28 +74,48 @@ Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const 
   }
   ActiveSet active = dependents(body, from);
   Gradients gradients;
+  std::vector<ir::Ref> to;
   for (size_t k = 0; k < body.results.size(); ++k) {
     if (!seeded[k] || !differentiable(body.results[k].type())) continue;
     d->seeds.push_back(k);
-    ir::Ref seed = d->backward->body.add_param(body.results[k].type(), "gradient");
-    if (!active.count(body.results[k])) continue;
-    X g(&a, a.add(seed));
-    auto found = gradients.find(body.results[k]);
+    to.push_back(body.results[k]);
+  }
+  std::vector<ir::Ref> seed_params;
+  for (size_t k : d->seeds) seed_params.push_back(d->backward->body.add_param(body.results[k].type(), "gradient"));
+  std::vector<bool> reached = reached_params(body, to, active);
+  d->gradient_of.assign(body.params.size(), -1);
+  int gradient_count = 0;
+  for (size_t i = 0; i < body.params.size(); ++i) {
+    if (!wanted[i] || !reached[i]) continue;
+    ir::Type type = body.param(i).type();
+    if (type.kind == ir::TypeKind::Resource) type = ir::Type::of(type.tensor);
+    gradients[body.param(i)] = a.add(d->backward->body.add_param(std::move(type), "sum"));
+    d->gradient_of[i] = gradient_count++;
+  }
+  for (size_t s = 0; s < d->seeds.size(); ++s) {
+    ir::Ref result = body.results[d->seeds[s]];
+    if (!active.count(result)) continue;
+    X g(&a, a.add(seed_params[s]));
+    auto found = gradients.find(result);
     if (found != gradients.end()) g = sum_of(X(&a, found->second), g);
     if (!g) return a.take_failure();
-    gradients[body.results[k]] = g.id();
+    gradients[result] = g.id();
   }
   TFL_TRY(backpropagate(a, body, active, gradients));
 
-  d->gradient_of.assign(body.params.size(), -1);
   for (size_t i = 0; i < body.params.size(); ++i) {
-    auto found = gradients.find(body.param(i));
-    if (!wanted[i] || found == gradients.end()) continue;
-    d->gradient_of[i] = static_cast<int>(d->backward->body.results.size());
-    d->backward->body.results.push_back(a.ref(found->second));
+    if (d->gradient_of[i] >= 0) d->backward->body.results.push_back(a.ref(gradients[body.param(i)]));
   }
-  d->kept = a.kept().size();
-  for (ir::Ref r : a.kept()) body.results.push_back(r);
+  for (ir::Ref r : a.reads()) {
+    if (r.node->op == Op::parameter) {
+      size_t i = 0;
+      while (!(body.param(i) == r)) ++i;
+      d->reads.push_back({true, i});
+    } else {
+      d->reads.push_back({false, body.results.size()});
+      body.results.push_back(r);
+    }
+  }
   return std::shared_ptr<const Derivative>(std::move(d));
 }
 
@@ -117,8 +137,20 @@ void call_rule(RuleCall& c) {
   for (size_t k = first_kept; k < d.forward->body.results.size(); ++k) node.types.push_back(d.forward->body.results[k].type());
   std::vector<V> operands;
   for (size_t k : d.seeds) operands.push_back(c.g(k).id());
-  for (size_t k = 0; k < d.kept; ++k) {
-    Result<V> v = c.a.forward({&node, first_kept + static_cast<uint32_t>(k)});
+  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
+    if (d.gradient_of[i] < 0) continue;
+    X sum = c.sum_so_far(i);
+    if (!sum) return;
+    operands.push_back(sum.id());
+  }
+  for (const Derivative::Read& read : d.reads) {
+    if (read.parameter) {
+      X x = c.x(read.index);
+      if (!x) return;
+      operands.push_back(x.id());
+      continue;
+    }
+    Result<V> v = c.a.forward({&node, static_cast<uint32_t>(read.index)});
     if (!check(c, v)) return;
     operands.push_back(*v);
   }
@@ -126,7 +158,7 @@ void call_rule(RuleCall& c) {
   Result<void> done = c.a.apply_node(Op::call, operands, Attrs(), {}, d.backward, results);
   if (!done) return c.a.fail_with(done.failure());
   for (size_t i = 0; i < d.gradient_of.size(); ++i) {
-    if (d.gradient_of[i] >= 0) c.give(i, X(&c.a, results[static_cast<size_t>(d.gradient_of[i])]));
+    if (d.gradient_of[i] >= 0) c.put_sum(i, X(&c.a, results[static_cast<size_t>(d.gradient_of[i])]));
   }
 }
 

@@ -10,9 +10,15 @@
 namespace tfl::gradient {
 
 struct Derivative {
-  std::shared_ptr<ir::Function> forward;   // parameters as the function's; its results, then `kept` more
-  std::shared_ptr<ir::Function> backward;  // the gradients of the results in `seeds`, then what was kept -> gradients of parameters
-  size_t kept = 0;
+  std::shared_ptr<ir::Function> forward;   // parameters as the function's; its results, then what is kept for the gradient
+  /// The gradients of the results in `seeds`, sums so far of the gradients that it gives, what it reads -> those sums gone on with.
+  std::shared_ptr<ir::Function> backward;
+  /// What `backward` reads, in order: a parameter of the function, or a result of `forward`.
+  struct Read {
+    bool parameter;
+    size_t index;
+  };
+  std::vector<Read> reads;
   std::vector<size_t> seeds;               // results whose gradients it takes, in order
   std::vector<int> gradient_of;            // for each parameter: which result of `backward` is its gradient; -1: none flows to it
 };

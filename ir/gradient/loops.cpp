@@ -101,7 +101,7 @@ void loop_rule(RuleCall& c) {
   if (vars.empty()) return;
   Context& context = c.a.context();
 
-  // The gradient's body: counter, gradients of variables, gradients of invariants so far; then stacks, then what passes as it is.
+  // The gradient's body: counter, gradients of variables, sums for invariants so far; then stacks, then what passes as it is.
   std::unique_ptr<ir::Block> back = new_region(loop);
   RegionAdjoint a(context, body, *back);
   a.pass_from(n);
@@ -119,7 +119,14 @@ void loop_rule(RuleCall& c) {
     if (found != gradients.end()) g = sum_of(X(&a, found->second), g);
     gradients[result] = g.id();
   }
-  for (size_t j : invs) inv_params.push_back(back->add_param(gradient_type(body.param(n + j).type()), "gradient"));
+  // Sums go on where they stand: what is added, and in which order, is the same as if the loop had been unrolled.
+  for (size_t j : invs) {
+    inv_params.push_back(back->add_param(gradient_type(body.param(n + j).type()), "gradient"));
+    X sum(&a, a.add(inv_params.back()));
+    auto found = gradients.find(body.param(n + j));
+    if (found != gradients.end()) sum = sum_of(sum, X(&a, found->second));
+    gradients[body.param(n + j)] = sum.id();
+  }
   Result<void> done = backpropagate(a, body, carried.active, gradients);
   if (!done) return c.a.fail_with(done.failure());
 
@@ -135,13 +142,7 @@ void loop_rule(RuleCall& c) {
     if (!g) return c.a.fail_with(a.take_failure());
     back_results.push_back(a.ref(g.id()));
   }
-  for (size_t i = 0; i < invs.size(); ++i) {
-    auto found = gradients.find(body.param(n + invs[i]));
-    X sum(&a, a.add(inv_params[i]));
-    if (found != gradients.end()) sum = sum_of(sum, X(&a, found->second));
-    if (!sum) return c.a.fail_with(a.take_failure());
-    back_results.push_back(a.ref(sum.id()));
-  }
+  for (size_t j : invs) back_results.push_back(a.ref(gradients[body.param(n + j)]));
 
   // The forward loop counts, and carries the stacks.
   struct Added {
@@ -180,10 +181,9 @@ void loop_rule(RuleCall& c) {
     operands.push_back(g.id());
   }
   for (size_t j : invs) {
-    const ir::Type& type = c.operand_type(n + j);
-    X z = type.kind == ir::TypeKind::Resource ? zeros_of_type(c.a, type, X()) : zeros_of_x(c, n + j);
-    if (!z) return;
-    operands.push_back(z.id());
+    X sum = c.sum_so_far(n + j, n);
+    if (!sum) return;
+    operands.push_back(sum.id());
   }
   for (const Added& s : added) {
     Result<V> v = c.a.enter_stack(s.before, {&loop, s.result});
@@ -228,8 +228,10 @@ void loop_rule(RuleCall& c) {
                         results);
   if (!done) return c.a.fail_with(done.failure());
   size_t r = 1;
-  for (size_t k : vars) c.give(k, X(&c.a, results[r++]));
-  for (size_t j : invs) c.give(n + j, X(&c.a, results[r++]));
+  std::vector<V> of_vars(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(vars.size()));
+  r += vars.size();
+  for (size_t j : invs) c.put_sum(n + j, X(&c.a, results[r++]), n);
+  for (size_t i = 0; i < vars.size(); ++i) c.give(vars[i], X(&c.a, of_vars[i]));
   for (const Added& s : added) c.a.leave_stack(s.before, results[r++]);
 }
 

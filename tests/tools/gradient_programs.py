@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Random differentiable programs with control flow: their gradients must be the same bits however they are computed.
+
+Each program is a function of a float tensor and a trip count. Its value, its gradient and the gradient of that are computed eagerly on a tape,
+with the function traced and called under the tape, and with everything traced (the gradient pass over closed regions). A difference
+is printed with the program and makes the exit status 1; --shrink deletes statements as long as the difference stays.
+
+  gradient_programs.py --tfl build/tfl --count 2000 --seed 1
+"""
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import os
+
+HEADER = '''import tensorflow as tf
+
+
+@tf.function
+def helper(x, y):
+    if tf.reduce_sum(x) > tf.reduce_sum(y):
+        return x * 0.5 + tf.sin(y)
+    return tf.tanh(x) * y
+
+
+def bits(t):
+    # A gradient that nothing flows into may be zero of either sign.
+    return tf.bitcast(tf.convert_to_tensor(t) + 0.0, tf.int32).numpy().tolist()
+
+
+def derivatives(call):
+    def run(x, n):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = call(x, n)
+            g = inner.gradient(y, x, unconnected_gradients="zero")
+            s = tf.reduce_sum(g * g)
+        return y, g, outer.gradient(s, x, unconnected_gradients="zero")
+    return run
+
+
+def compare(index, f):
+    wrong = []
+    for start, n in (([0.5, -1.25, 2.0], 3), ([-0.75, 0.25, 0.5], 0), ([1.5, 1.0, -2.5], 5)):
+        x, n = tf.constant(start), tf.constant(n)
+        eager = [bits(t) for t in derivatives(f)(x, n)]
+        called = [bits(t) for t in derivatives(tf.function(f))(x, n)]
+        staged = [bits(t) for t in tf.function(derivatives(f))(x, n)]
+        for name, got in (("called", called), ("staged", staged)):
+            for order, a, b in zip(("value", "gradient", "second gradient"), eager, got):
+                if a != b:
+                    wrong.append(f"{name}: {order}")
+    print("program", index, "same" if not wrong else "differs in " + ", ".join(wrong))
+
+
+'''
+
+
+class Program:
+    """Statements as nested lists; a block is a list of lines and (head, blocks...) tuples."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.names = ["a", "b"]
+        self.fresh = 0
+
+    def expression(self, depth=2):
+        r = self.rng
+        if depth == 0 or r.random() < 0.25:
+            return r.choice(self.names + ["x", f"{r.uniform(-2, 2):.3f}"])
+        e = lambda: self.expression(depth - 1)
+        return r.choice([
+            lambda: f"({e()} + {e()})", lambda: f"({e()} - {e()})", lambda: f"({e()} * {e()})",
+            lambda: f"tf.sin({e()} + 0.0 * x)", lambda: f"tf.tanh({e()} * x)", lambda: f"tf.sigmoid({e()} + x)",
+            lambda: f"({e()} / (1.0 + {self.name()} * {self.name()}))",
+            lambda: f"tf.where({self.name()} > {r.uniform(-1, 1):.2f}, {self.name()}, {e()} * x)",
+            lambda: f"tf.maximum({self.name()}, {e()} + x)",
+            lambda: f"tf.reverse({self.name()}, [0])", lambda: f"tf.cumsum({self.name()})",
+            lambda: f"tf.gather({self.name()}, [2, 0, 0])",
+            lambda: f"(tf.reduce_mean({self.name()}) * {self.name()})",
+            lambda: f"tf.concat([{self.name()}[1:], {self.name()}[:1]], 0)",
+            lambda: f"helper({self.name()}, {self.name()})",
+            lambda: f"tf.cond({self.condition()}, lambda: {self.name()} * x, lambda: tf.cos({self.name()}))",
+        ])()
+
+    def name(self):
+        return self.rng.choice(self.names + ["x"])
+
+    def condition(self):
+        r = self.rng
+        return r.choice([f"tf.reduce_sum({self.name()}) > {r.uniform(-2, 2):.2f}", f"{self.name()}[{r.randrange(3)}] < {r.uniform(-1, 1):.2f}",
+                         f"n > {r.randrange(5)}"])
+
+    def block(self, depth, loop=False):
+        r = self.rng
+        out = []
+        for _ in range(r.randint(1, 3)):
+            kind = r.random()
+            if depth == 0 or kind < 0.5:
+                out.append(f"{r.choice(self.names)} = {self.expression()} + 0.0 * x")
+            elif kind < 0.68:
+                out.append((f"if {self.condition()}:", self.block(depth - 1, loop), "else:", self.block(depth - 1, loop)) if r.random() < 0.6
+                           else (f"if {self.condition()}:", self.block(depth - 1, loop)))
+            elif kind < 0.8:
+                self.fresh += 1
+                i = f"i{self.fresh}"
+                body = self.block(depth - 1, True)
+                out.append((f"for {i} in tf.range({r.choice(['n', '3', 'n + 1'])}):", body + [f"{r.choice(self.names)} += 0.1 * tf.cast({i}, tf.float32)"]))
+            elif kind < 0.9:
+                self.fresh += 1
+                k = f"k{self.fresh}"
+                out.append(f"{k} = n")
+                out.append((f"while {k} > 0:", self.block(depth - 1, True) + [f"{k} -= 1"]))
+            elif loop and kind < 0.95:
+                out.append((f"if {self.condition()}:", ["break"]))
+            else:
+                self.fresh += 1
+                ta = f"t{self.fresh}"
+                out.append(f"{ta} = tf.TensorArray(tf.float32, size=3, element_shape=[3])")
+                out.append((f"for j{self.fresh} in tf.range(3):", [f"{ta} = {ta}.write(j{self.fresh}, {self.name()} * x)"]))
+                out.append(f"{r.choice(self.names)} = tf.reduce_sum({ta}.stack(), axis=0)")
+        return out
+
+    def function(self):
+        return ["a = x * 1.5", "b = tf.cos(x)"] + self.block(3) + [f"return tf.reduce_sum(a * b) + tf.reduce_sum({self.expression()} * x)"]
+
+
+def text(block, indent):
+    lines = []
+    for s in block:
+        if isinstance(s, str):
+            lines.append("    " * indent + s)
+        else:
+            for part in s:
+                lines += ["    " * indent + part] if isinstance(part, str) else text(part or ["pass"], indent + 1)
+    return lines
+
+
+def script(programs):
+    lines = []
+    for index, body in programs:
+        lines += [f"def program_{index}(x, n):"] + text(body, 1) + ["", "", f"compare({index}, program_{index})", "", ""]
+    return HEADER + "\n".join(lines)
+
+
+def run(tfl, programs, seconds=300):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "programs.tfl")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(script(programs))
+        done = subprocess.run([tfl, "run", path], capture_output=True, text=True, timeout=seconds)
+    good = {int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("program ") and line.endswith(" same")}
+    return good, done
+
+
+def smaller(block):
+    """Every block with one statement less, or with the inside of a compound statement in its place."""
+    for i, s in enumerate(block):
+        yield block[:i] + block[i + 1:]
+        if isinstance(s, tuple):
+            for k, part in enumerate(s):
+                if isinstance(part, list):
+                    if not any("break" in str(line) for line in part):
+                        yield block[:i] + part + block[i + 1:]
+                    for less in smaller(part):
+                        if less:
+                            yield block[:i] + [s[:k] + (less,) + s[k + 1:]] + block[i + 1:]
+
+
+def shrink(tfl, index, body):
+    again = True
+    while again:
+        again = False
+        for less in smaller(body):
+            if not less or not str(less[-1]).startswith("return"):
+                continue
+            good, done = run(tfl, [(index, less)])
+            if index not in good and f"program {index} differs" in done.stdout:
+                body, again = less, True
+                break
+    return body
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--tfl", default="build/tfl")
+    p.add_argument("--count", type=int, default=40)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--shrink", action="store_true")
+    args = p.parse_args()
+    failed = 0
+    for first in range(0, args.count, 10):
+        programs = [(i, Program(random.Random(f"{args.seed}.{i}")).function()) for i in range(first, min(first + 10, args.count))]
+        good, done = run(args.tfl, programs)
+        if len(good) == len(programs):
+            continue
+        for index, body in programs:
+            if index in good:
+                continue
+            alone, done = run(args.tfl, [(index, body)])
+            if index in alone:
+                continue
+            failed += 1
+            if args.shrink:
+                body = shrink(args.tfl, index, body)
+                alone, done = run(args.tfl, [(index, body)])
+            print(f"program {index} of seed {args.seed}:", *text(body, 1), sep="\n")
+            print(done.stdout[-1000:], done.stderr[-2000:], sep="\n")
+    print(f"{args.count} programs, {failed} with a difference")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
