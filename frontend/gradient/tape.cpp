@@ -211,9 +211,12 @@ Result<void> Tape::call(Interp& interp, const FunctionCall& call, std::span<cons
   TFL_TRY(plain(derived->forward));
   TapeRecord r{.kind = TapeRecord::Kind::Call, .op = Op::call, .attrs = {}, .node = nullptr, .derived = derived, .backward = {}, .operands = {}, .results = {}};
   r.operands.assign(operands.begin(), operands.end());
-  // A result that is an operand is a value of its own, as in apply.
+  // A result that is an operand, or another result (a branch hands on what it was given), is a value of its own.
   for (size_t i = first; i < results.size(); ++i) {
-    if (!results[i].is_tensor() || !is_tracked(results[i])) continue;
+    if (!results[i].is_tensor()) continue;
+    bool shared = is_tracked(results[i]);
+    for (size_t k = first; !shared && k < i; ++k) shared = results[k].identical(results[i]);
+    if (!shared) continue;
     Tensor t = results[i].tensor();
     results[i] = Value::of(Tensor::view(interp.context, t, t.dims(), t.strides(), 0));
   }
