@@ -1,6 +1,7 @@
 // Gradients of branches (cond, switch_case): the node is extended to hand out what its gradient reads, and another one after it runs
 // the gradients of the branches, of which again one is chosen.
 #include "ir/gradient/region_adjoint.h"
+#include "ir/gradient/function.h"
 #include "ir/gradient/regions.h"
 #include "ir/gradient/rules.h"
 
@@ -27,6 +28,7 @@ X zeros_of_param(RegionAdjoint& a, ir::Ref param) {
 void branch_rule(RuleCall& c) {
   ir::Node& node = *c.node();
   size_t inputs = c.operand_count() - 1, branch_count = node.regions.size();
+  for (auto& region : node.regions) inline_calls(*region);
   std::vector<X> seeds;
   for (size_t k = 0; k < c.result_count(); ++k) seeds.push_back(c.g(k));
 
@@ -96,9 +98,10 @@ void branch_rule(RuleCall& c) {
 
   // Both sides of every region take the same inputs: all forward inputs that some gradient reads, the gradients of the results, and
   // the stacks of all branches.
-  std::vector<bool> read(inputs, false);
+  std::vector<bool> read(inputs, false), results_read(seeds.size(), false);
   for (auto& a : adjoints) {
     for (const auto& p : a->passed()) read[p.param] = true;
+    for (const auto& r : a->results_read()) results_read[r.index] = true;
   }
   std::vector<V> operands;
   X predicate = c.x(0);
@@ -109,6 +112,12 @@ void branch_rule(RuleCall& c) {
     X x = c.x(i + 1);
     if (!x) return;
     operands.push_back(x.id());
+  }
+  for (size_t k = 0; k < results_read.size(); ++k) {
+    if (!results_read[k]) continue;
+    X r = c.r(k);
+    if (!r) return;
+    operands.push_back(r.id());
   }
   for (const X& s : sums) {
     if (s) operands.push_back(s.id());
@@ -181,6 +190,15 @@ void branch_rule(RuleCall& c) {
       }
       if (own) take(own);
       else block.add_param(node.regions[b]->param(i).type(), "input");
+    }
+    for (size_t k = 0; k < results_read.size(); ++k) {
+      if (!results_read[k]) continue;
+      ir::Ref own;
+      for (const auto& r : a.results_read()) {
+        if (r.index == k) own = r.backward;
+      }
+      if (own) take(own);
+      else block.add_param(node.regions[b]->results[k].type(), "result");
     }
     for (ir::Ref r : seed_params[b]) take(r);
     for (const Threaded& t : threaded) {

@@ -33,6 +33,8 @@ bool calls_itself(const ir::Function& f) {
   return found;
 }
 
+}  // namespace
+
 void inline_calls(ir::Block& block) {
   for (size_t i = 0; i < block.nodes.size();) {
     ir::Node& node = *block.nodes[i];
@@ -53,15 +55,11 @@ void inline_calls(ir::Block& block) {
   }
 }
 
-}  // namespace
-
-void inline_calls(ir::Function& f) { inline_calls(f.body); }
-
 Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, const std::vector<bool>& wanted,
                                                         const std::vector<bool>& seeded) {
   auto d = std::make_shared<Derivative>();
   d->forward = ir::clone(f);
-  inline_calls(*d->forward);
+  inline_calls(d->forward->body);
   d->backward = std::make_shared<ir::Function>();
   d->backward->name = f.name + "_gradient";
   d->backward->locations = d->forward->locations;

@@ -29,6 +29,6 @@ Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const 
                                                         const std::vector<bool>& seeded);
 
 /// Puts the bodies of called functions in the place of calls, in all regions, but for functions that call themselves.
-void inline_calls(ir::Function& f);
+void inline_calls(ir::Block& block);
 
 }  // namespace tfl::gradient

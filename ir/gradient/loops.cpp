@@ -5,6 +5,7 @@
 //   -->
 //   %v, %n, %stack = while_loop(%v0, 0, [], %c) body (v, n, stack, c) { ... yield f(v, c), n + 1, push(stack, x) }
 //   %gv0, %gc = while_loop(%n, %gv, 0, %stack) cond { n > 0 } body { x = pop(stack); yield n - 1, gv * df/dv, gc + gv * df/dc, stack }
+#include "ir/gradient/function.h"
 #include "ir/gradient/regions.h"
 
 namespace tfl::gradient {
@@ -89,6 +90,7 @@ Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
 void loop_rule(RuleCall& c) {
   ir::Node& loop = *c.node();
   ir::Block& body = *loop.regions[1];
+  inline_calls(body);
   size_t n = c.result_count(), m = c.operand_count() - n;
   Carried carried = find_carried(c, body, n, m);
   std::vector<size_t> vars, invs;
@@ -105,6 +107,7 @@ void loop_rule(RuleCall& c) {
   std::unique_ptr<ir::Block> back = new_region(loop);
   RegionAdjoint a(context, body, *back);
   a.pass_from(n);
+  a.set_loop();
   ir::Ref counter = back->add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
   Gradients gradients;
   std::vector<ir::Ref> var_params, inv_params;
@@ -191,6 +194,12 @@ void loop_rule(RuleCall& c) {
     operands.push_back(*v);
     back_results.push_back(s.stack->backward_out);
   }
+  for (const auto& read : a.results_read()) {
+    X r = c.r(read.index);
+    if (!r) return;
+    operands.push_back(r.id());
+    back_results.push_back(read.next);
+  }
   size_t back_variables = operands.size();
   // Parameters in that order; what passes unchanged comes last.
   std::vector<std::unique_ptr<ir::Node>> old = std::move(back->params);
@@ -204,6 +213,7 @@ void loop_rule(RuleCall& c) {
   for (ir::Ref p : var_params) take(p);
   for (ir::Ref p : inv_params) take(p);
   for (const Added& s : added) take(s.stack->backward_in);
+  for (const auto& read : a.results_read()) take(read.backward);
   for (const auto& p : a.passed()) {
     X x = c.x(p.param);
     if (!x) return;

@@ -1,5 +1,7 @@
 #include "ir/gradient/region_adjoint.h"
 
+#include "ir/gradient/rules.h"
+
 namespace tfl::gradient {
 
 size_t RegionAdjoint::param_index(const ir::Node* node) const {
@@ -29,7 +31,8 @@ bool RegionAdjoint::recomputable(ir::Ref value, int& budget) const {
     for (const Stack& s : stacks_) {
       if (s.forward_in.node == &node) return false;
     }
-    return param_index(&node) >= first_passed_;
+    // Where a gradient may flow, the value read must be the one computed: a copy would split the sum of what flows into it.
+    return param_index(&node) >= first_passed_ && !differentiable(value.type());
   }
   OpKind kind = op_info(node.op).kind;
   if (kind != OpKind::Elementwise && kind != OpKind::View && kind != OpKind::Create && kind != OpKind::Move) return false;
@@ -56,6 +59,14 @@ Result<ir::Ref> RegionAdjoint::carry(ir::Ref value) {
       passed_.push_back({i, backward});
       return backward;
     }
+  }
+  for (size_t k = 0; k < forward_block().results.size() && value.node->op != Op::parameter && value.type().is_tensor(); ++k) {
+    if (!(forward_block().results[k] == value)) continue;
+    ReadResult read{k, {}, {}};
+    if (loop_) read.next = ref(TFL_TRY(forward(forward_block().param(k))));
+    read.backward = backward_block().add_param(value.type(), "result");
+    results_read_.push_back(read);
+    return read.backward;
   }
   int budget = 16;
   if (value.node->op != Op::parameter && recomputable(value, budget)) return recompute(value);

@@ -31,6 +31,17 @@ class RegionAdjoint : public BlockAdjoint {
   };
   const std::vector<Passed>& passed() const { return passed_; }
 
+  /// Results of the forward region that its gradient reads. They are what the node gave, and come in as that: whoever differentiates
+  /// the gradient adds what they get to what the node's results get, as without a region. In a loop the result of an iteration is what
+  /// the next one began with: a variable of the gradient's loop hands it on (`next`, what the iteration itself began with).
+  struct ReadResult {
+    size_t index;
+    ir::Ref backward;
+    ir::Ref next;
+  };
+  const std::vector<ReadResult>& results_read() const { return results_read_; }
+  void set_loop() { loop_ = true; }
+
   /// Parameters from `first` on are the same in every run of the region and may be passed.
   void pass_from(size_t first) { first_passed_ = first; }
 
@@ -38,7 +49,7 @@ class RegionAdjoint : public BlockAdjoint {
   Result<ir::Ref> carry(ir::Ref value) override;
 
  private:
-  /// Whether `value` follows from passed parameters and constants by a few operations without effects.
+  /// Whether `value` follows from passed parameters and constants, none of which has a gradient, by a few operations without effects.
   bool recomputable(ir::Ref value, int& budget) const;
   Result<ir::Ref> recompute(ir::Ref value);
   Result<Stack*> new_stack(ir::Type type);
@@ -46,6 +57,8 @@ class RegionAdjoint : public BlockAdjoint {
 
   std::vector<Stack> stacks_;
   std::vector<Passed> passed_;
+  std::vector<ReadResult> results_read_;
+  bool loop_ = false;
   size_t first_passed_ = 0;
 };
 
