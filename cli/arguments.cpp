@@ -65,6 +65,7 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
   app.add_option("--allow-read", out.allow_read, "A folder that scripts may read, beside their own and the working directory")->type_name("DIR")->expected(1)->take_all();
   app.add_option("--allow-write", out.allow_write, "A folder that scripts may read and write")->type_name("DIR")->expected(1)->take_all();
   app.add_flag("--allow-all", out.allow_all, "Scripts may use every file that you may");
+  app.add_flag("--strict", out.strict, "Traced functions keep operations whose results nobody needs when they may fail");
   app.add_flag("!--no-cache", out.use_cache, "Neither read nor write the bytecode cache");
 }
 
@@ -106,7 +107,7 @@ std::string_view nearest_option(const CLI::App& app, const std::string& given, s
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "info", "cache", "completion", "help"};
+  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "explain", "info", "cache", "completion", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   if (words[0] == "help") words[0] = "--help";
@@ -157,19 +158,35 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   test->add_option("--maxfail", out.test.max_failures, "Stop after this many failures")->check(CLI::Range(1, 1000000))->type_name("N");
   test->add_option("--durations", out.test.durations, "List the N slowest tests (0: all)")->check(CLI::Range(0, 1000000))->type_name("N");
   test->add_option("--junitxml,--junit-xml", out.test.junit, "Write the results as JUnit XML")->type_name("FILE");
+  test->add_option("--mode", out.test.mode, "How traced functions run: staged, eager, or both, which must agree (default)")
+      ->check(CLI::IsMember({"both", "staged", "eager"}))->type_name("MODE");
   test->add_flag("--collect-only,--co", out.test.collect_only, "List the tests, run none");
   add_run_options(*test, out, limit);
   add_color(*test, out);
 
   CLI::App* dump = app.add_subcommand("dump", "Show what a script is turned into");
-  bool tokens = false, ast = false, bytecode = false;
+  bool tokens = false, ast = false, bytecode = false, autograph = false;
   CLI::Option* kind_tokens = dump->add_flag("--tokens", tokens, "Tokens");
   CLI::Option* kind_ast = dump->add_flag("--ast", ast, "Syntax tree (default)");
   CLI::Option* kind_bytecode = dump->add_flag("--bytecode", bytecode, "Bytecode");
   kind_ast->excludes(kind_tokens);
   kind_bytecode->excludes(kind_tokens)->excludes(kind_ast);
-  dump->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+  dump->add_flag("--autograph", autograph, "What AutoGraph makes of a function, or of all")->excludes(kind_tokens)->excludes(kind_ast)->excludes(kind_bytecode);
+  std::vector<CLI::Option*> of_graph = {
+      dump->add_flag("--ir", out.graph.ir, "The graph of a function as it was traced"),
+      dump->add_flag("--optimized", out.graph.optimized, "The graph of a function as it runs"),
+      dump->add_option("--passes", out.graph.passes, "The graph after these passes, e.g. cse,dce (tfl-opt --list names them)")->type_name("A,B"),
+      dump->add_flag("--dot", out.graph.dot, "The graph as Graphviz text"),
+      dump->add_flag("--svg", out.graph.svg, "The graph as a picture, drawn by Graphviz")};
+  for (CLI::Option* o : of_graph) o->excludes(kind_tokens)->excludes(kind_ast)->excludes(kind_bytecode);
+  dump->add_option("--signature", out.graph.signature, "Types of the function's arguments, e.g. \"f32[?,784], i32\"")->type_name("TYPES");
+  dump->add_option("file", out.files, "Script, or a function of it")->required()->expected(1)->type_name("FILE[::FUNCTION]");
   add_color(*dump, out);
+
+  CLI::App* explain = app.add_subcommand("explain", "Run a script and tell what was traced, why, and what became of it");
+  explain->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+  add_run_options(*explain, out, limit);
+  add_color(*explain, out);
 
   CLI::App* info = app.add_subcommand("info", "Version, processor, memory, folders");
   CLI::App* cache = app.add_subcommand("cache", "What the bytecode cache holds");
@@ -177,7 +194,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   CLI::App* completion = app.add_subcommand("completion", "Completion script for a shell");
   completion->add_option("shell", out.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}))->type_name("SHELL");
 
-  CLI::App* const subcommands[] = {run, check, repl, test, dump, info, cache, completion};
+  CLI::App* const subcommands[] = {run, check, repl, test, dump, explain, info, cache, completion};
   CLI::App* chosen = nullptr;
   for (CLI::App* s : subcommands) {
     if (s->get_name() == words[0]) chosen = s;
@@ -221,7 +238,11 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     out.command = Command::Test;
   } else if (chosen == dump) {
     out.command = Command::Dump;
-    out.dump = tokens ? DumpKind::Tokens : bytecode ? DumpKind::Bytecode : DumpKind::Ast;
+    const GraphOptions& g = out.graph;
+    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || !g.signature.empty();
+    out.dump = graph ? DumpKind::Graph : tokens ? DumpKind::Tokens : bytecode ? DumpKind::Bytecode : autograph ? DumpKind::Autograph : DumpKind::Ast;
+  } else if (chosen == explain) {
+    out.command = Command::Explain;
   } else if (chosen == cache) {
     out.command = Command::Cache;
   } else if (chosen == completion) {

@@ -8,9 +8,9 @@
 
 namespace tfl::cli {
 
-enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Info, Cache, Completion };
+enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion };
 
-enum class DumpKind : uint8_t { Tokens, Ast, Bytecode };
+enum class DumpKind : uint8_t { Tokens, Ast, Bytecode, Autograph, Graph };
 
 struct Limits {
   size_t memory = 0;     // bytes; 0: 80 % of the machine
@@ -25,6 +25,15 @@ struct TestOptions {
   int max_failures = 0;  // 0: no limit
   int durations = -1;    // slowest tests to list; -1: none
   std::string junit;     // file
+  std::string mode = "both";  // how functions run: staged, eager, both
+};
+
+/// What to show of a traced function's graph.
+struct GraphOptions {
+  bool ir = false, optimized = false;  // as traced, or as it runs
+  std::string passes;                  // after these
+  bool dot = false, svg = false;       // as Graphviz text, or drawn by it
+  std::string signature;               // "f32[?,784], i32"
 };
 
 struct Arguments {
@@ -36,9 +45,11 @@ struct Arguments {
   Limits limits;
   std::vector<std::string> allow_read, allow_write;
   bool allow_all = false;
+  bool strict = false;              // graphs keep every operation that may fail
   bool use_cache = true;
   std::string color = "auto";
   DumpKind dump = DumpKind::Ast;
+  GraphOptions graph;
   TestOptions test;
   bool clear_cache = false;
   std::string shell;                // of completion

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "frontend/ast/dump.h"
+#include "frontend/autograph/rewrite.h"
 #include "frontend/diagnostics/render.h"
 #include "frontend/parse/parse.h"
 
@@ -60,7 +61,28 @@ int check_files(const Arguments& a) {
   return worst ? worst : errors ? kExitFoundBefore : 0;
 }
 
+/// tfl dump --autograph FILE::FUNCTION
+int dump_converted(const Arguments& a) {
+  std::string_view file = a.files[0], function;
+  if (size_t at = file.rfind("::"); at != file.npos) function = file.substr(at + 2), file = file.substr(0, at);
+  std::string text;
+  if (!read_source(std::string(file), text)) return kExitUsage;
+  Source source(file == "-" ? "<stdin>" : std::string(file), std::move(text));
+  ParseResult parsed = parse_module(source);
+  if (!parsed.diagnostics.empty()) print(stderr, render_diagnostics(source, parsed.diagnostics, use_color(a)));
+  if (!parsed.ok()) return kExitFoundBefore;
+  std::string converted = autograph::converted_text(source, function);
+  if (converted.empty() && !function.empty()) {
+    print(stderr, "tfl: there is no function '" + std::string(function) + "' in " + std::string(file) + "\n");
+    return kExitUsage;
+  }
+  print(stdout, converted);
+  return 0;
+}
+
 int dump_file(const Arguments& a) {
+  if (a.dump == DumpKind::Autograph) return dump_converted(a);
+  if (a.dump == DumpKind::Graph) return dump_graph(a);
   std::string text;
   if (!read_source(a.files[0], text)) return kExitUsage;
   auto source = std::make_shared<const Source>(a.files[0] == "-" ? "<stdin>" : a.files[0], std::move(text));

@@ -11,7 +11,8 @@ namespace tfl {
 
 /// What a traced function calls in the place of `callee`: converted functions and methods, the overloads of built-ins. Whatever needs
 /// no conversion, or cannot have one (natives, generators, the library, what do_not_convert has marked), is given back as it is.
-Result<Value> autograph_converted(Interp& interp, const Value& callee);
+/// `calls`: a function that was found to call itself where a tensor decides may become a graph function of its own.
+Result<Value> autograph_converted(Interp& interp, const Value& callee, bool calls = false);
 
 /// The converted function as source text.
 Result<std::string> autograph_source(Interp& interp, const Value& function);

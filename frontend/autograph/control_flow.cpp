@@ -131,6 +131,7 @@ Expr* Converter::options(const Stmt* loop, std::string_view iterate) {
   if (!iterate.empty()) items.push_back({build_.text("iterate", span), build_.text(mangled(owner_, iterate), span)});
   auto note = current_->notes.find(loop);
   if (note != current_->notes.end()) {
+    if (note->second.returns) items.push_back({build_.text("returns", span), build_.boolean(true, span)});
     for (auto& [name, value] : note->second.options) {
       if (name == "shape_invariants" && (value->kind == ExprKind::ListDisplay || value->kind == ExprKind::Tuple)) {
         // A variable is told by its name rather than by its value, which another may share.

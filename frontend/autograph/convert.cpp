@@ -132,6 +132,25 @@ Result<Value> with_code(Interp& interp, Function* f, const Value& code) {
   return result;
 }
 
+/// Has tracing found that the function calls itself where a tensor decides? Then its converted code says so.
+bool is_recursive(const Code* code) {
+  const Code* made = code->converted ? code : code->autograph.is(Kind::Code) ? code->autograph.as<Code>() : nullptr;
+  return made && made->autograph.is_bool();
+}
+
+/// A graph function of its own in the place of `function`, the same one each time.
+Result<Value> recursive_function(Interp& interp, const Value& function) {
+  Function* f = function.as<Function>();
+  if (f->dict.is_empty()) f->dict = interp.dict();
+  Str* key = interp.intern("_autograph_recursive");
+  Value made = dict_get_str(f->dict.as<Dict>(), key);
+  if (!made.is_empty()) return made;
+  Value module = TFL_TRY(interp.import_module("tensorflow._function"));
+  made = TFL_TRY(interp.call_method(module, interp.intern("function"), {function}));
+  dict_set_str(f->dict.as<Dict>(), key, made);
+  return made;
+}
+
 /// Empty: `f` runs as it is.
 Result<Value> converted_function(Interp& interp, const Value& function) {
   Function* f = function.as<Function>();
@@ -151,7 +170,7 @@ Result<Value> overload_of(Interp& interp, const Value& callee) {
 
 }  // namespace
 
-Result<Value> autograph_converted(Interp& interp, const Value& callee) {
+Result<Value> autograph_converted(Interp& interp, const Value& callee, bool calls) {
   switch (callee.kind()) {
     case Kind::NativeFunction:
     case Kind::Type: {
@@ -166,12 +185,16 @@ Result<Value> autograph_converted(Interp& interp, const Value& callee) {
   Value off = native_setting(interp, "_off");
   if (off.identical(Value::boolean(true))) return callee;
   if (callee.is(Kind::Function)) {
+    if (calls && interp.sink && is_recursive(callee.as<Function>()->code.as<Code>())) return recursive_function(interp, callee);
     Value made = TFL_TRY(converted_function(interp, callee));
     return made.is_empty() ? callee : made;
   }
   if (callee.is(Kind::BoundMethod)) {
     auto* method = callee.as<BoundMethod>();
     if (!method->function.is(Kind::Function)) return callee;
+    if (calls && interp.sink && is_recursive(method->function.as<Function>()->code.as<Code>())) {
+      return interp.bound_method(TFL_TRY(recursive_function(interp, method->function)), method->self);
+    }
     Value made = TFL_TRY(converted_function(interp, method->function));
     return made.is_empty() ? callee : interp.bound_method(made, method->self);
   }

@@ -192,6 +192,7 @@ class Lowering {
     LoopNote& note = notes_[s];
     if (inside.breaks) note.stop.push_back(here.stop);
     if (inside.returns) note.stop.push_back(flag_);
+    note.returns = inside.returns && inside.ends && !inside.falls && !inside.breaks && !inside.continues;
     body_slot = build_.block(body);
     std::vector<Stmt*> behind;
     Block else_block = else_slot;

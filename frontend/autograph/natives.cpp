@@ -2,15 +2,19 @@
 // a statement is read and written through the cells that its helpers share with the function around them.
 //
 //   converted(f)                    what to call in the place of f
+//   called(f)                       the same for a call: a function known to be recursive becomes a graph function
+//   mark_recursive(helper)          makes it known of the function that the helper is a part of
 //   source(f)                       its text
 //   overload(f, g)                  g stands for the built-in f in converted code
 //   disabled(flag) -> bool          no conversion until it is called with the value it gave; what do_not_convert means
 //   cells(names, functions)         the variables of these names, of the functions' closure or their module
 //   read(cells, default) -> list    their values, `default` for one that is unbound
 //   write(cells, values, default)   `default` unbinds
+//   line_of(function, name)         the line of a helper that assigns the variable, or None
 #include "frontend/autograph/autograph.h"
 #include "frontend/bytecode/code.h"
 #include "frontend/modules/native_module.h"
+#include "frontend/vm/frame.h"
 
 namespace tfl {
 
@@ -20,6 +24,25 @@ Result<Value> converted(Interp& interp, CallArgs& args) {
   TFL_TRY(no_keywords("converted", args));
   if (args.count != 1) return fail(ErrorKind::TypeError, "converted() takes exactly one argument ({} given)", args.count);
   return autograph_converted(interp, args.values[0]);
+}
+
+Result<Value> called(Interp& interp, CallArgs& args) {
+  TFL_TRY(no_keywords("called", args));
+  if (args.count != 1) return fail(ErrorKind::TypeError, "called() takes exactly one argument ({} given)", args.count);
+  return autograph_converted(interp, args.values[0], true);
+}
+
+/// The function in whose frame the helper's statement stands has come back to that statement through calls of itself.
+Result<Value> mark_recursive(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Function)) return Value::boolean(false);
+  const Code* helper = args[0].as<Function>()->code.as<Code>();
+  for (const Frame* f = interp.frame; f; f = f->back) {
+    if (!f->code->converted || f->code->helper || f->code->source != helper->source || f->code->name != helper->name) continue;
+    bool fresh = !f->code->autograph.is_bool();
+    f->code->autograph = Value::boolean(true);
+    return Value::boolean(fresh);
+  }
+  return Value::boolean(false);
 }
 
 Result<Value> source(Interp& interp, Value* args) {
@@ -105,14 +128,42 @@ Result<Value> write(Interp& interp, Value* args) {
   return Value::none();
 }
 
+/// The first line of `code`, or of helpers in it, that assigns the variable.
+uint32_t line_of_store(const Code* code, Str* name) {
+  uint32_t found = 0;
+  auto take = [&](uint32_t line) {
+    if (line && (!found || line < found)) found = line;
+  };
+  for (size_t k = 0; k < code->free_names.size(); ++k) {
+    if (code->free_names[k] != name) continue;
+    for (uint32_t i = 0; i < code->instructions.size(); ++i) {
+      const Instruction& in = code->instructions[i];
+      if ((in.op == Opcode::StoreCell || in.op == Opcode::DeleteCell) && in.b == code->free_registers[k]) take(code->span_at(i).span.line);
+    }
+  }
+  for (const Value& v : code->constants) {
+    if (v.is(Kind::Code) && v.as<Code>()->helper) take(line_of_store(v.as<Code>(), name));
+  }
+  return found;
+}
+
+Result<Value> line_of(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Function) || !args[1].is_str()) return Value::none();
+  uint32_t line = line_of_store(args[0].as<Function>()->code.as<Code>(), interp.intern(text_of(args[1])));
+  return line ? Value::integer(line) : Value::none();
+}
+
 constexpr NativeDef kDefs[] = {
     raw_function("converted", converted),
+    raw_function("called", called),
+    function("mark_recursive", "helper, /", mark_recursive),
     function("source", "function, /", source),
     function("overload", "builtin, other, /", overload),
     function("disabled", "flag, /", disabled),
     function("cells", "names, functions, /", cells),
     function("read", "cells, default, /", read),
     function("write", "cells, values, default, /", write),
+    function("line_of", "function, name, /", line_of),
 };
 
 }  // namespace

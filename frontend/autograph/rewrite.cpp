@@ -1,10 +1,44 @@
 #include "frontend/autograph/rewrite.h"
 
+#include "frontend/ast/unparse.h"
 #include "frontend/autograph/clone.h"
 #include "frontend/autograph/converter.h"
 #include "frontend/autograph/find.h"
 
 namespace tfl::autograph {
+
+namespace {
+
+/// Appends the converted text of the functions that `path` names below `block`.
+void append_converted(Block block, std::string_view path, std::string_view owner, std::string& out) {
+  std::string_view first = path.substr(0, path.find('.'));
+  std::string_view rest = first.size() == path.size() ? std::string_view() : path.substr(first.size() + 1);
+  for (const Stmt* s : block) {
+    if (s->kind == StmtKind::ClassDef && !rest.empty() && as<ClassDef>(s)->name == first) append_converted(as<ClassDef>(s)->body, rest, first, out);
+    if (s->kind != StmtKind::FunctionDef || (!path.empty() && as<FunctionDef>(s)->name != first)) continue;
+    if (!rest.empty()) {
+      append_converted(as<FunctionDef>(s)->body, rest, owner, out);
+      continue;
+    }
+    Arena arena;
+    Builder build(arena);
+    std::unordered_set<const void*> helpers;
+    auto* def = as<FunctionDef>(clone(arena, s));
+    def->decorators = {};
+    if (!is_generator(def)) Converter(build, owner, helpers).function(def);
+    if (!out.empty()) out += '\n';
+    out += unparse(def);
+  }
+}
+
+}  // namespace
+
+std::string converted_text(const Source& source, std::string_view path) {
+  ParseResult parsed = parse_module(source);
+  std::string out;
+  if (parsed.ok()) append_converted(parsed.module.body, path, {}, out);
+  return out;
+}
 
 Rewritten rewrite(const Source& source, Span span, bool lambda, const std::vector<std::string_view>& free_names) {
   Rewritten out;

@@ -25,6 +25,10 @@ struct Rewritten {
   bool found() const { return def || lambda; }
 };
 
+/// The converted text of a function of a file, "f" or "Class.method" or "outer.inner"; of every top-level function when `path` is
+/// empty. Empty text: there is no such function.
+std::string converted_text(const Source& source, std::string_view path);
+
 /// `free_names`: what the code takes from functions around it.
 Rewritten rewrite(const Source& source, Span span, bool lambda, const std::vector<std::string_view>& free_names);
 
