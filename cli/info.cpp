@@ -60,11 +60,11 @@ void for_each_file(const std::string& folder, F&& visit) {
 constexpr std::string_view kBash = R"(_tfl() {
   local cur=${COMP_WORDS[COMP_CWORD]}
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "run check repl test dump info cache completion --help --version" -- "$cur") $(compgen -f -X '!*.tfl' -- "$cur") $(compgen -d -- "$cur"))
+    COMPREPLY=($(compgen -W "run check repl test dump explain info cache completion --help --version" -- "$cur") $(compgen -f -X '!*.tfl' -- "$cur") $(compgen -d -- "$cur"))
     return
   fi
   case $cur in
-    --*) COMPREPLY=($(compgen -W "--max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --no-cache --color --tokens --ast --bytecode --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
+    --*) COMPREPLY=($(compgen -W "--max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --color --tokens --ast --bytecode --autograph --ir --optimized --passes --dot --svg --signature --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
     *) [ "${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) || COMPREPLY=($(compgen -f -- "$cur")) ;;
   esac
 }
@@ -74,12 +74,12 @@ complete -o filenames -F _tfl tfl
 constexpr std::string_view kZsh = R"(#compdef tfl
 _tfl() {
   local -a commands
-  commands=('run:run a script' 'check:find errors without running' 'repl:type statements' 'test:run tests' 'dump:show tokens, tree or bytecode' 'info:about this program' 'cache:the bytecode cache' 'completion:completion script')
+  commands=('run:run a script' 'check:find errors without running' 'repl:type statements' 'test:run tests' 'dump:show tokens, tree or bytecode' 'explain:what was traced and why' 'info:about this program' 'cache:the bytecode cache' 'completion:completion script')
   if (( CURRENT == 2 )); then
     _describe command commands
     _files -g '*.tfl'
   else
-    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--no-cache[no bytecode cache]' '--color=[colour]:when:(auto always never)' '*:file:_files'
+    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--strict[keep operations that may fail]' '--no-cache[no bytecode cache]' '--color=[colour]:when:(auto always never)' '*:file:_files'
   fi
 }
 _tfl "$@"
@@ -90,10 +90,11 @@ complete -c tfl -n __fish_use_subcommand -a 'check' -d 'Find errors without runn
 complete -c tfl -n __fish_use_subcommand -a 'repl' -d 'Type statements and see their values'
 complete -c tfl -n __fish_use_subcommand -a 'test' -d 'Run tests'
 complete -c tfl -n __fish_use_subcommand -a 'dump' -d 'Show tokens, tree or bytecode'
+complete -c tfl -n __fish_use_subcommand -a 'explain' -d 'What was traced and why'
 complete -c tfl -n __fish_use_subcommand -a 'info cache completion'
 complete -c tfl -l max-memory -l timeout -l max-depth -l threads -x
 complete -c tfl -l allow-read -l allow-write -x -a '(__fish_complete_directories)'
-complete -c tfl -l allow-all -l no-cache
+complete -c tfl -l allow-all -l strict -l no-cache
 complete -c tfl -l color -x -a 'auto always never'
 )";
 

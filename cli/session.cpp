@@ -91,6 +91,7 @@ bool read_source(const std::string& path, std::string& text) {
 Session::Session(const Arguments& arguments, const std::string& file)
     : context(ContextOptions{arguments.limits.memory, arguments.limits.threads}), interp(context, interp_options(arguments, file)), arguments_(arguments) {
   if (interp.tensors) interp.tensors->prepare_graph = [](Context& c, ir::Function& f) { return optimizer::optimize(c, f, 1); };
+  if (interp.tensors) interp.tensors->strict = arguments.strict;
   interrupt_flag.store(&context.interrupt);
   install(SIGINT, on_interrupt, 0);
   install(SIGPIPE, SIG_IGN, 0);

@@ -21,6 +21,8 @@ int run_tests(const Arguments& a) {
   set("max_failures", Value::integer(a.test.max_failures));
   set("durations", Value::integer(a.test.durations));
   set("junit", interp.str(a.test.junit));
+  set("mode", interp.str(a.test.mode));
+  set("strict", Value::boolean(a.strict));
   set("color", Value::boolean(interp.options.color));
   auto module = interp.import_module("_test_runner");
   if (!module) return session.report(module.error());

@@ -76,7 +76,8 @@ Result<Value> sizes_operand(Interp& interp, const Value& v) {
     wanted.dtype = needs_int64(interp, v) ? DType::I64 : DType::I32;
     sizes = TFL_TRY(to_tensor(interp, v, wanted));
   }
-  if (sizes.is_tensor() && sizes.tensor_rep()->rank == 0) sizes = TFL_TRY(apply_op(interp, Op::expand_dims, {sizes}, Attrs().set_int(Attr::axis, 0)));
+  bool scalar = sizes.is_tensor() ? sizes.tensor_rep()->rank == 0 : sizes.is(Kind::Symbolic) && symbolic_type(sizes).ranked && symbolic_type(sizes).dims.empty();
+  if (scalar) sizes = TFL_TRY(apply_op(interp, Op::expand_dims, {sizes}, Attrs().set_int(Attr::axis, 0)));
   return sizes;
 }
 

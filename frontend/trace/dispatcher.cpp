@@ -63,6 +63,10 @@ Result<Value> execute(Interp& interp, const Value& graph, const Value& outputs, 
   for (const Value& v : call.captures) operands.push_back(v);
   SmallVec<Value, 2> results;
   TFL_TRY(call_function(interp, call, {operands.data(), operands.size()}, results));
+  Tracer& tracer = tracer_of(interp);
+  if (tracer.recording && tracer.recorded_depth == 0 && !tracer.scope) [[unlikely]] {
+    tracer.recorded.push_back(interp.tuple({interp.str(call.function->name), interp.list(std::vector<Value>(results.begin(), results.end()))}));
+  }
   if (single) return std::move(results[0]);
   if (outputs.is_none()) return Value::none();
   size_t at = 0;

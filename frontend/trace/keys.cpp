@@ -80,9 +80,8 @@ Result<void> add_instance(Interp& interp, ArgumentKey& key, const Value& v, int 
   }
   if (lookup(interp, type, interp.intern("__tf_tracing_type__"))) {
     Value tracing = TFL_TRY(interp.call_method(v, interp.intern("__tf_tracing_type__"), {Value::none()}));
-    uint64_t hash = TFL_TRY(hash_value(interp, tracing));
     key.exact.push_back('X');
-    put(key.exact, hash);
+    key.typed.push_back(std::move(tracing));
     key.lasting = false;
     return {};
   }

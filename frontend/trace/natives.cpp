@@ -23,6 +23,7 @@
 #include "frontend/trace/keys.h"
 #include "frontend/trace/region.h"
 #include "ir/text.h"
+#include "runtime/tensor/element.h"
 
 namespace tfl {
 
@@ -177,14 +178,60 @@ Result<Value> scope_name(Interp& interp, Value*) {
 
 Result<Value> next_number(Interp& interp, Value*) { return Value::integer(static_cast<int64_t>(tracer_of(interp).next_function++)); }
 
+// --------------------------------------------------------------------------------------------------- records of two modes
+
+/// record(on): begins a record of the results of calls; record(False) ends it and gives it: [(name, [tensor, ...]), ...]
+Result<Value> record(Interp& interp, Value* args) {
+  Tracer& tracer = tracer_of(interp);
+  std::vector<Value> found = std::move(tracer.recorded);
+  tracer.recorded.clear();
+  tracer.recorded_depth = 0;
+  tracer.recording = TFL_TRY(truth(interp, args[0]));
+  return interp.list(std::move(found));
+}
+
+/// record_enter() -> bool: an eager run of a function begins; true when its results are wanted. record_leave(name, tensors or None).
+Result<Value> record_enter(Interp& interp, Value*) {
+  Tracer& tracer = tracer_of(interp);
+  if (!tracer.recording) return Value::boolean(false);
+  return Value::boolean(tracer.recorded_depth++ == 0 && !tracer.scope);
+}
+Result<Value> record_leave(Interp& interp, Value* args) {
+  Tracer& tracer = tracer_of(interp);
+  if (tracer.recording && tracer.recorded_depth > 0) --tracer.recorded_depth;
+  if (tracer.recording && !args[1].is_none()) tracer.recorded.push_back(interp.tuple({args[0], args[1]}));
+  return Value::none();
+}
+
+/// same_bits(a, b): two tensors of one type, sizes and bits; NaN is NaN.
+Result<Value> same_bits(Interp& interp, Value* args) {
+  if (!args[0].is_tensor() || !args[1].is_tensor()) return Value::boolean(args[0].identical(args[1]));
+  Tensor a = args[0].tensor(), b = args[1].tensor();
+  if (a.dtype() != b.dtype() || !std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end())) return Value::boolean(false);
+  a = TFL_TRY(contiguous(interp.context, a));
+  b = TFL_TRY(contiguous(interp.context, b));
+  size_t size = dtype_size(a.dtype());
+  for (int64_t i = 0; i < a.size(); ++i) {
+    const std::byte *p = a.raw() + static_cast<size_t>(i) * size, *q = b.raw() + static_cast<size_t>(i) * size;
+    bool same = a.dtype() == DType::String ? *reinterpret_cast<const std::string*>(p) == *reinterpret_cast<const std::string*>(q) : std::equal(p, p + size, q);
+    if (!same && is_floating(a.dtype())) {
+      double x = load_double(a.dtype(), p), y = load_double(b.dtype(), q);
+      same = x != x && y != y;
+    }
+    if (!same) return Value::boolean(false);
+  }
+  return Value::boolean(true);
+}
+
 // -------------------------------------------------------------------------------------------------------------------- keys
 
-/// key(values, shapes=True) -> (bytes, leaves, lasting)
+/// key(values, shapes=True) -> (bytes, leaves, pins, lasting, tracing types)
 Result<Value> key_of(Interp& interp, Value* args) {
   ArgumentKey key;
   key.shapes = TFL_TRY(truth(interp, args[1]));
   TFL_TRY(add_to_key(interp, key, args[0]));
-  return interp.tuple({interp.bytes(std::move(key.exact)), interp.list(std::move(key.leaves)), interp.list(std::move(key.pins)), Value::boolean(key.lasting)});
+  return interp.tuple({interp.bytes(std::move(key.exact)), interp.list(std::move(key.leaves)), interp.list(std::move(key.pins)), Value::boolean(key.lasting),
+                       interp.list(std::move(key.typed))});
 }
 
 Result<Value> replace(Interp& interp, Value* args) {
@@ -253,6 +300,7 @@ Result<Value> graph_text(Interp& interp, Value* args) {
   TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
   ir::TextOptions options;
   options.names = TFL_TRY(truth(interp, args[2]));
+  options.locations = TFL_TRY(truth(interp, args[3]));
   if (TFL_TRY(truth(interp, args[1]))) {
     TFL_TRY(program_of(interp, g->call));
     return interp.str(ir::to_text(*g->call.prepared, options));
@@ -412,6 +460,10 @@ constexpr NativeDef kDefs[] = {
     function("run_eagerly", "on", run_eagerly),
     function("scope_name", "", scope_name),
     function("next_number", "", next_number),
+    function("record", "on", record),
+    function("record_enter", "", record_enter),
+    function("record_leave", "name, tensors", record_leave),
+    function("same_bits", "a, b", same_bits),
     function("key", "values, shapes=True", key_of),
     function("replace", "structure, leaves", replace),
     function("parameters", "f", parameters),
@@ -419,7 +471,7 @@ constexpr NativeDef kDefs[] = {
     function("graph_inputs", "graph", graph_inputs),
     function("graph_outputs", "graph", graph_outputs),
     function("graph_captures", "graph", graph_captures),
-    function("graph_text", "graph, prepared=False, names=False", graph_text),
+    function("graph_text", "graph, prepared=False, names=False, places=False", graph_text),
     function("graph_dropped", "graph", graph_dropped),
     function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
     function("node_of", "v", node_of),

@@ -26,6 +26,8 @@ Result<void> need_graph(Interp& interp, std::string_view what) {
 Result<Value> construct_region(Interp& interp, Type*, CallArgs& args) {
   TFL_TRY(need_graph(interp, "Region"));
   std::string name = args.count > 0 && args.values[0].is_str() ? text_of(args.values[0]) : std::string("region");
+  if (name == "then") name = "cond_true";
+  if (name == "else") name = "cond_false";
   Scope& outer = *tracer_of(interp).scope;
   // The name that the node will have, once it is made: "while" for its regions while_cond and while_body.
   std::string_view node = name;
@@ -142,6 +144,33 @@ Result<Value> region_captures(Interp& interp, Value* args) { return interp.list(
 Result<Value> region_created(Interp& interp, Value* args) { return interp.list(self_of(args[0])->scope->created); }
 Result<Value> region_name(Interp& interp, Value* args) { return interp.str(self_of(args[0])->scope->name); }
 
+/// capture(values): takes these values in before anything else does, so that a function that calls itself can pass them on.
+Result<Value> region_capture(Interp& interp, Value* args) {
+  for (const Value& v : TFL_TRY(to_vector(interp, args[1]))) TFL_TRY(import_into(interp, *self_of(args[0])->scope, v));
+  return Value::none();
+}
+
+/// call(operands, specs) -> list: a call of this function, which is still being traced, from inside itself.
+Result<Value> region_call(Interp& interp, Value* args) {
+  TFL_TRY(need_graph(interp, "call"));
+  RegionObject* r = self_of(args[0]);
+  Tracer& tracer = tracer_of(interp);
+  std::vector<Value> operands = TFL_TRY(to_vector(interp, args[1]));
+  for (const Value& v : r->scope->captures) operands.push_back(v);
+  std::vector<ir::Ref> refs;
+  for (const Value& v : operands) refs.push_back(TFL_TRY(import_into(interp, *tracer.scope, v)));
+  std::vector<ir::Type> types;
+  for (const Value& spec : TFL_TRY(to_vector(interp, args[2]))) types.push_back(TFL_TRY(type_like(interp, spec, Value::none())));
+  ir::Node* node = tracer.scope->block->add(Op::call, std::move(refs), Attrs(), std::move(types));
+  node->recursive = r->scope->function.get();
+  node->name = unique_name(interp, *tracer.scope, "PartitionedCall");
+  node->location = current_location(interp, *tracer.scope);
+  SmallVec<Value, 2> results;
+  results_of(interp, node, results);
+  if (interp.sink) interp.sink->node_made(interp, operands, node, results);
+  return interp.list(std::vector<Value>(results.begin(), results.end()));
+}
+
 /// allow_variables(values): this trace may make variables; `values` are those of the arguments, for their initial values.
 Result<Value> region_allow_variables(Interp& interp, Value* args) {
   Scope& scope = *self_of(args[0])->scope;
@@ -193,6 +222,8 @@ constexpr NativeDef kMethods[] = {
     method("exit", "self", region_exit),
     method("allow_variables", "self, values", region_allow_variables),
     method("finish", "self, outputs", region_finish),
+    method("capture", "self, values", region_capture),
+    method("call", "self, operands, specs", region_call),
     getter("inputs", region_inputs),
     getter("captures", region_captures),
     getter("created", region_created),

@@ -70,6 +70,9 @@ struct Tracer final : Sink {
   uint64_t next_object = 0;       // ids of objects that are keys of traces
   uint64_t next_function = 0;     // numbers in the names of functions
   bool run_eagerly = false;       // tf.config.run_functions_eagerly
+  bool recording = false;         // results of calls from outside of graphs are kept: tests that run in two modes
+  int recorded_depth = 0;         // calls in progress that are recorded as a whole
+  std::vector<Value> recorded;    // (name, list of tensors) of each
   std::unordered_map<uint64_t, std::shared_ptr<const void>> places;  // source positions of locations, by code and instruction
 
   bool building() const override { return scope != nullptr; }

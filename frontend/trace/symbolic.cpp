@@ -207,7 +207,7 @@ Failure out_of_scope(Interp& interp, const SymbolicValue* v, const Scope* here) 
   text += fmt::format("\nThe tensor {} cannot be accessed from FuncGraph(name={}), because it was defined in FuncGraph(name={}), which is out of scope.",
                       symbolic_repr(v), here->name, v->scope->name);
   // A value of a branch or loop body of this very function; another function's is a TypeError as it is outside of graphs.
-  return fail(ErrorKind::InaccessibleTensorError, std::move(text)).with_hint("return the tensor from its function, branch or loop instead of keeping it");
+  return fail(v->scope->is_function ? ErrorKind::TypeError : ErrorKind::InaccessibleTensorError, std::move(text)).with_hint("return the tensor from its function, branch or loop instead of keeping it");
 }
 
 extern const Slots symbolic_slots;
