@@ -40,6 +40,10 @@ TFL_FUNCTION_2(divide_no_nan, divide_no_nan)
 TFL_FUNCTION_2(multiply_no_nan, multiply_no_nan)
 TFL_FUNCTION_2(floor_div, floordiv)
 TFL_FUNCTION_2(truncate_div, truncatediv)
+TFL_FUNCTION_2(relu_grad, relu_grad)
+TFL_FUNCTION_2(relu6_grad, relu6_grad)
+TFL_FUNCTION_2(sigmoid_grad, sigmoid_grad)
+TFL_FUNCTION_2(tanh_grad, tanh_grad)
 TFL_FUNCTION_2(operator>, greater)
 TFL_FUNCTION_2(operator>=, greater_equal)
 TFL_FUNCTION_2(operator<, less)
@@ -53,6 +57,8 @@ TFL_FUNCTION_2(operator|, logical_or)
 
 // Both choices may be literals or of another shape than the result: the gradient of what was broadcast is summed afterwards.
 X select(X mask, X a, X b) { return emit(Op::where, {mask, a, b}); }
+
+X leaky_relu_grad(X g, X x, X alpha) { return emit(Op::leaky_relu_grad, {g, x, alpha}); }
 
 X lbeta(X x, X y) { return lgamma(x) + lgamma(y) - lgamma(x + y); }
 
