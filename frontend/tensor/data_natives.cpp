@@ -14,7 +14,8 @@ namespace {
 class Words {
  public:
   Words(uint64_t seed, uint64_t seed2)
-      : philox_({0, 0, static_cast<uint32_t>(seed2), static_cast<uint32_t>(seed2 >> 32)}, {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}) {}
+      : philox_({0, 0, static_cast<uint32_t>(seed2), static_cast<uint32_t>(seed2 >> 32)},
+                {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}) {}
 
   void skip(uint64_t words) {
     philox_.skip(words / 4);
@@ -47,7 +48,8 @@ constexpr int64_t kMostWords = 1 << 16;
 Result<Value> words(Interp& interp, Value* args) {
   Words stream = TFL_TRY(words_of(interp, args[0], args[1]));
   int64_t start = TFL_TRY(to_index(interp, args[2])), count = TFL_TRY(to_index(interp, args[3]));
-  if (start < 0 || count < 0 || count > kMostWords) return fail(ErrorKind::ValueError, "words: no such part of a stream");
+  if (start < 0 || count < 0 || count > kMostWords)
+    return fail(ErrorKind::ValueError, "words: no such part of a stream");
   stream.skip(static_cast<uint64_t>(start));
   std::vector<Value> found;
   found.reserve(static_cast<size_t>(count));
@@ -88,7 +90,8 @@ Result<Value> global_seed(Interp& interp, Value*) {
 /// run(graph, operands, captures): runs a traced function now, with these values for what it captured; a tuple of results. Elements of
 /// datasets are no business of a gradient tape.
 Result<Value> run(Interp& interp, Value* args) {
-  if (!args[0].is_object() || args[0].is_tensor() || args[0].object()->type != interp.types.graph_function || !args[1].is(Kind::Tuple) || !args[2].is(Kind::List)) {
+  if (!args[0].is_object() || args[0].is_tensor() || args[0].object()->type != interp.types.graph_function ||
+      !args[1].is(Kind::Tuple) || !args[2].is(Kind::List)) {
     return fail(ErrorKind::TypeError, "run: a traced function, a tuple and a list are needed");
   }
   SmallVec<Value, 8> operands;
