@@ -29,7 +29,7 @@ Level Writer::level(const Expr* e) {
     case ExprKind::Starred: return kAny;
     case ExprKind::Tuple: return as<Tuple>(e)->parenthesised || as<Tuple>(e)->items.empty() ? kPrimary : kAny;
     case ExprKind::Slice: return kPrimary;  // stands in brackets only
-    case ExprKind::NamedExpr: return kNamed;
+    case ExprKind::NamedExpr: return kNever;
     case ExprKind::Lambda: return kTest;
     case ExprKind::Conditional: return kConditional;
     case ExprKind::BoolOp: return as<BoolOp>(e)->op == BoolOpKind::Or ? kOr : kAnd;
@@ -83,7 +83,7 @@ void Writer::primary_chain(const Expr* e) {
     } else if (link->kind == ExprKind::Subscript) {
       out += '[';
       const Expr* index = as<Subscript>(link)->index;
-      if (index->kind == ExprKind::Tuple && !as<Tuple>(index)->items.empty()) items(as<Tuple>(index)->items);
+      if (index->kind == ExprKind::Tuple && !as<Tuple>(index)->parenthesised && !as<Tuple>(index)->items.empty()) items(as<Tuple>(index)->items);
       else expr(index, kAny);
       out += ']';
     } else {

@@ -10,6 +10,7 @@ namespace tfl::ast {
 
 /// How tightly a form binds; an operand that binds less is put in parentheses.
 enum Level : int {
+  kNever,  // always in parentheses
   kAny, kNamed, kTest, kConditional, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kTerm, kFactor, kPower, kPrimary,
 };
 

@@ -66,7 +66,7 @@ TEST_CASE("the library reads back", "[unparse]") {
     std::stringstream text;
     text << in.rdbuf();
     INFO(entry.path().string());
-    CHECK(shape(written(text.str())) == shape(text.str()));
+    CHECK((shape(written(text.str())) == shape(text.str())));
     ++files;
   }
   CHECK(files > 10);
