@@ -5,6 +5,7 @@
 
 #include "frontend/object/native.h"
 #include "frontend/trace/concrete.h"
+#include "frontend/trace/frozen.h"
 #include "frontend/trace/keys.h"
 #include "frontend/trace/scope.h"
 
@@ -28,6 +29,7 @@ struct Dispatcher : Object {
   std::unordered_map<std::string, Entry> entries;
   std::list<const std::string*> uses;  // least recently used first
   int64_t calls = 0;                   // served here since the library last asked
+  std::vector<FrozenGlobal> frozen;    // host values that its traces have taken in
 };
 
 Dispatcher* self_of(const Value& v) { return v.as<Dispatcher>(); }
@@ -83,6 +85,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
     if (found != d->entries.end()) [[likely]] {
       Entry& e = found->second;
       ++d->calls;
+      if (!d->frozen.empty()) check_frozen(interp, e.graph.as<TracedGraph>()->call.function->name, d->frozen);
       d->uses.splice(d->uses.end(), d->uses, e.use);
       Value graph = e.graph, outputs = e.outputs;
       if (e.straight) return execute(interp, graph, outputs, e.single, key.leaves);
@@ -109,7 +112,14 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
     e.single = single;
     e.pins = key.pins;
     bool all = true;
+    // Where every argument is one tensor, in order, each is found at its own place.
+    bool plain = args.keywords.empty() && args.count == key.leaves.size() && arguments.size() == key.leaves.size();
+    for (size_t i = 0; plain && i < arguments.size(); ++i) plain = key.leaves[i].identical(arguments[i]);
     for (size_t i = 0; i < arguments.size() && all; ++i) {
+      if (plain) {
+        e.order.push_back(static_cast<uint32_t>(i));
+        continue;
+      }
       size_t at = 0;
       while (at < key.leaves.size() && !key.leaves[at].identical(arguments[i])) ++at;
       all = at < key.leaves.size();
@@ -143,10 +153,20 @@ Result<Value> forget(Interp&, Value* args) {
   return Value::none();
 }
 
+/// _freeze(f): a trace of f was made; what it read of its module is watched from now on, unless it is watched already.
+Result<Value> freeze(Interp& interp, Value* args) {
+  for (FrozenGlobal& f : frozen_globals(interp, args[1])) {
+    bool known = false;
+    for (FrozenGlobal& g : self_of(args[0])->frozen) known |= g.name == f.name && g.module.identical(f.module);
+    if (!known) self_of(args[0])->frozen.push_back(std::move(f));
+  }
+  return Value::none();
+}
+
 /// _take_calls(): how many calls were served without the library since it last asked.
 Result<Value> take_calls(Interp&, Value* args) { return Value::integer(std::exchange(self_of(args[0])->calls, 0)); }
 
-constexpr NativeDef kMethods[] = {method("_forget", "self", forget), method("_take_calls", "self", take_calls)};
+constexpr NativeDef kMethods[] = {method("_forget", "self", forget), method("_take_calls", "self", take_calls), method("_freeze", "self, f", freeze)};
 
 }  // namespace
 
