@@ -56,6 +56,53 @@ Result<ir::Ref> import_symbolic(Interp& interp, Scope& scope, const Value& v) {
   return param;
 }
 
+std::string type_name_of(DType d) {
+  std::string name(dtype_name(d));
+  if (name == "float32") return "FLOAT";
+  if (name == "float64") return "DOUBLE";
+  if (name == "float16") return "HALF";
+  for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  return name;
+}
+
+/// An error that eager execution raises, in the class and words it has while a graph is built.
+void reword(Interp& interp, Op op, std::span<const Value> operands, std::string_view name, Error& error) {
+  std::string& text = error.message;
+  if (size_t at = text.rfind(" [Op:"); at != std::string::npos) text.resize(at);
+  error.kind = ErrorKind::ValueError;
+  if (op_info(op).kind != OpKind::Elementwise || operands.size() != 2) {
+    if (text.starts_with("cannot compute ")) error.kind = ErrorKind::TypeError;
+    return;
+  }
+  auto x = dtype_of(interp, operands[0]), y = dtype_of(interp, operands[1]);
+  if (x && y && *x != *y && text.starts_with("cannot compute ")) {
+    error.kind = ErrorKind::TypeError;
+    text = fmt::format("Input 'y' of '{}' Op has type {} that does not match type {} of argument 'x'.", op_info(op).tf_name, dtype_name(*y), dtype_name(*x));
+    return;
+  }
+  if (!text.starts_with("Incompatible shapes")) return;
+  std::string names, shapes;
+  Dims dims[2];
+  for (size_t i = 0; i < 2; ++i) {
+    const Value& v = operands[i];
+    if (v.is(Kind::Symbolic)) dims[i] = symbolic_type(v).dims;
+    else if (v.is_tensor()) dims[i] = Dims(v.tensor().dims());
+    else return;
+    std::string shape;
+    for (int64_t d : dims[i]) shape += (shape.empty() ? "" : ",") + (d < 0 ? std::string("?") : std::to_string(d));
+    names += (i ? ", " : "") + (v.is(Kind::Symbolic) ? symbolic(v)->node->name : std::string(i ? "y" : "x"));
+    shapes += (i ? ", [" : "[") + shape + "]";
+  }
+  for (size_t k = 1; k <= dims[0].size() && k <= dims[1].size(); ++k) {
+    int64_t a = dims[0][dims[0].size() - k], b = dims[1][dims[1].size() - k];
+    if (a < 0 || b < 0 || a == b || a == 1 || b == 1) continue;
+    text = fmt::format("Dimensions must be equal, but are {} and {} for '{{{{node {}}}}} = {}[T=DT_{}]({})' with input shapes: {}.", a, b,
+                       name.empty() ? default_name(op) : name, op_info(op).tf_name, type_name_of(x ? *x : DType::F32), names,
+                       shapes);
+    return;
+  }
+}
+
 }  // namespace
 
 Tracer& tracer_of(Interp& interp) {
@@ -182,15 +229,11 @@ Value shown_value(Interp& interp, Value v, std::string_view name) {
 // -------------------------------------------------------------------------------------------------------------- the sink
 
 Result<void> Tracer::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) {
+  std::string_view name = interp.tensors->node_name;
   auto node = append_node(interp, op, operands, attrs);
   if (!node) {
     // What shapes alone decide fails while tracing with the class that TensorFlow's shape functions give.
-    if (node.error().kind == ErrorKind::InvalidArgumentError && !node.error().payload) {
-      std::string& text = node.error().message;
-      size_t at = text.rfind(" [Op:");
-      if (at != std::string::npos) text.resize(at);
-      node.error().kind = ErrorKind::ValueError;
-    }
+    if (node.error().kind == ErrorKind::InvalidArgumentError && !node.error().payload) reword(interp, op, operands, name, node.error());
     return node.failure();
   }
   results_of(interp, *node, results);
