@@ -29,8 +29,19 @@ bool is_numpy_name(std::string_view name) {
   return false;
 }
 
+/// The mask that a layer of tf.keras gave to the tensor. The library keeps masks beside the tensors; when it is not loaded there are none.
+Result<Value> keras_mask(Interp& interp, const Value& self) {
+  Value module = dict_get_str(interp.modules.as<Dict>(), interp.intern("tensorflow.keras._masks"));
+  if (module.is_empty()) return Value();
+  Value of = TFL_TRY(find_attr(interp, module, interp.intern("of")));
+  if (of.is_empty()) return Value();
+  Value mask = TFL_TRY(interp.call(of, {self}));
+  return mask.is_none() ? Value() : mask;
+}
+
 Result<Value> tensor_get_attr(Interp& interp, const Value& self, Str* name) {
   if (name->text == "assign") return slice_assign_method(interp, self);
+  if (name->text == "_keras_mask") return keras_mask(interp, self);
   if (is_numpy_name(name->text)) {
     return fail(ErrorKind::AttributeError,
                 "EagerTensor object has no attribute '{}'. \n        If you are looking for numpy-related methods, please run the following:\n"
