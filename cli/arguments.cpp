@@ -62,8 +62,8 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
   app.add_option("--timeout", limit.timeout, "End the run after this time, e.g. 10s (default: never)")->envname("TFL_TIMEOUT")->type_name("TIME");
   app.add_option("--max-depth", out.limits.depth, "Calls within calls before RecursionError (default: 1000)")->envname("TFL_MAX_DEPTH")->check(CLI::Range(10, 1000000))->type_name("N");
   app.add_option("--threads", out.limits.threads, "Threads to compute with (default: all processors)")->envname("TFL_THREADS")->check(CLI::Range(1, 1024))->type_name("N");
-  app.add_option("--allow-read", out.allow_read, "A folder that scripts may read, beside their own and the working directory")->type_name("DIR")->expected(1)->take_all();
-  app.add_option("--allow-write", out.allow_write, "A folder that scripts may read and write")->type_name("DIR")->expected(1)->take_all();
+  app.add_option("--allow-read", out.allow_read, "A folder that scripts may read, beside their own and the working directory")->type_name("DIR")->expected(1)->take_all()->allow_extra_args(false);
+  app.add_option("--allow-write", out.allow_write, "A folder that scripts may read and write")->type_name("DIR")->expected(1)->take_all()->allow_extra_args(false);
   app.add_flag("--allow-all", out.allow_all, "Scripts may use every file that you may");
   app.add_flag("--strict", out.strict, "Traced functions keep operations whose results nobody needs when they may fail");
   app.add_flag("!--no-cache", out.use_cache, "Neither read nor write the bytecode cache");
