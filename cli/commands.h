@@ -8,6 +8,8 @@ namespace tfl::cli {
 int run_script(const Arguments& arguments);
 int check_files(const Arguments& arguments);
 int dump_file(const Arguments& arguments);
+int dump_graph(const Arguments& arguments);
+int explain_script(const Arguments& arguments);
 int show_info(const Arguments& arguments);
 int manage_cache(const Arguments& arguments);
 int print_completion(const Arguments& arguments);

@@ -16,6 +16,7 @@ int dispatch(int argc, char** argv) {
     case Command::Repl: return run_repl(arguments);
     case Command::Test: return run_tests(arguments);
     case Command::Dump: return dump_file(arguments);
+    case Command::Explain: return explain_script(arguments);
     case Command::Info: return show_info(arguments);
     case Command::Cache: return manage_cache(arguments);
     case Command::Completion: return print_completion(arguments);

@@ -1,0 +1,154 @@
+// tfl dump --ir, --optimized, --passes, --dot, --svg and tfl explain: what became of a script's traced functions. Which function and
+// which trace is meant is decided in the library (tensorflow._inspect).
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "frontend/diagnostics/render.h"
+#include "frontend/object/attributes.h"
+#include "frontend/object/dict.h"
+#include "frontend/object/native.h"
+#include "frontend/trace/concrete.h"
+#include "ir/dot.h"
+#include "ir/text.h"
+#include "optimizer/pass.h"
+
+namespace tfl::cli {
+
+namespace {
+
+void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+// What the script prints goes to standard error while one of these lives: standard output is for what was asked for.
+class OutputAside {
+ public:
+  explicit OutputAside(Interp& interp) : interp_(interp), saved_(dup(1)) { dup2(2, 1); }
+  ~OutputAside() {
+    interp_.streams.flush();
+    dup2(saved_, 1);
+    close(saved_);
+  }
+  OutputAside(const OutputAside&) = delete;
+  OutputAside& operator=(const OutputAside&) = delete;
+
+ private:
+  Interp& interp_;
+  int saved_;
+};
+
+Result<Value> inspect(Interp& interp, std::string_view function, std::initializer_list<Value> arguments) {
+  TFL_TRY(interp.import_module("tensorflow._inspect"));
+  Value module = TFL_TRY(dict_get(interp, interp.modules.as<Dict>(), interp.str("tensorflow._inspect")));
+  Value f = TFL_TRY(get_attr(interp, module, interp.intern(std::string(function))));
+  return interp.call(f, arguments);
+}
+
+struct Ran {
+  int code = 0;
+  std::string text;
+  Value names;  // of the module
+};
+
+// Runs the script; `name` is its __name__.
+Ran run_aside(Session& session, const std::string& file, const std::string& name) {
+  Ran ran;
+  if (!read_source(file, ran.text)) {
+    ran.code = kExitUsage;
+    return ran;
+  }
+  auto source = std::make_shared<const Source>(file == "-" ? "<stdin>" : file, ran.text);
+  CompileResult compiled = compile_module(session.interp, source);
+  if (!compiled.diagnostics.empty()) print(stderr, render_diagnostics(*source, compiled.diagnostics, session.interp.options.color));
+  if (compiled.code.is_empty()) {
+    ran.code = kExitFoundBefore;
+    return ran;
+  }
+  OutputAside aside(session.interp);
+  Value module = session.main_module(name, file == "-" ? std::string() : file);
+  auto done = session.interp.run_module(compiled.code, module);
+  if (!done) ran.code = session.report(done.error());
+  ran.names = module.as<Module>()->dict;
+  return ran;
+}
+
+// Draws with the program `dot`, which writes to standard output itself.
+int draw(const std::string& dot) {
+  std::fflush(stdout);
+  std::FILE* pipe = popen("dot -Tsvg", "w");
+  if (!pipe) {
+    std::fputs("tfl: cannot start dot, the program of Graphviz\n", stderr);
+    return kExitUncaught;
+  }
+  print(pipe, dot);
+  int status = pclose(pipe);
+  if (status != 0) std::fputs("tfl: --svg needs the program dot of Graphviz; --dot prints what it would draw\n", stderr);
+  return status == 0 ? 0 : kExitUncaught;
+}
+
+}  // namespace
+
+int dump_graph(const Arguments& a) {
+  std::string file = a.files[0], path;
+  if (size_t at = file.rfind("::"); at != std::string::npos) {
+    path = file.substr(at + 2);
+    file.resize(at);
+  }
+  if (path.empty()) {
+    std::fputs("tfl: error: which function? write FILE::FUNCTION\n", stderr);
+    return kExitUsage;
+  }
+  const GraphOptions& g = a.graph;
+  auto passes = optimizer::parse_pipeline(g.passes);
+  if (!passes) {
+    print(stderr, "tfl: error: " + passes.error().message + "\n" + passes.error().hint + "\n");
+    return kExitUsage;
+  }
+  Session session(a, file);
+  Ran ran = run_aside(session, file, "__dump__");
+  if (ran.code) return ran.code;
+  Interp& interp = session.interp;
+  Result<Value> found = [&] {
+    OutputAside aside(interp);
+    return inspect(interp, "graph_of", {ran.names, interp.str(path), interp.str(g.signature)});
+  }();
+  if (!found) {
+    // What the user asked wrongly needs no traceback of the library.
+    if (found.error().kind != ErrorKind::ValueError || found.error().payload) return session.report(found.error());
+    print(stderr, "tfl: error: " + found.error().message + "\n");
+    return kExitUsage;
+  }
+  const FunctionCall& call = static_cast<TracedGraph*>(found->object())->call;
+  std::shared_ptr<ir::Function> f = ir::clone(*call.function);
+  Result<void> done;
+  if (g.optimized || (!g.ir && g.passes.empty() && !g.dot && !g.svg)) {
+    ir::prune(*f, a.strict);
+    done = optimizer::optimize(session.context, *f, 1);
+  } else if (!g.passes.empty()) {
+    optimizer::PipelineOptions options;
+    options.verify = true;
+    done = optimizer::run_pipeline(session.context, *f, *passes, options);
+  }
+  if (!done) return session.report(done.error());
+  if (g.svg) return draw(ir::to_dot(*f));
+  ir::TextOptions text;
+  text.names = true;
+  text.most_elements = 64;
+  print(stdout, g.dot ? ir::to_dot(*f) : ir::to_text(*f, text));
+  return 0;
+}
+
+int explain_script(const Arguments& a) {
+  Session session(a, a.files[0]);
+  Ran ran = run_aside(session, a.files[0], "__main__");
+  if (ran.code) return ran.code;
+  Interp& interp = session.interp;
+  Result<Value> report = inspect(interp, "explain", {ran.names, interp.str(ran.text)});
+  if (!report) return session.report(report.error());
+  print(stdout, std::string(text_of(*report)));
+  return 0;
+}
+
+}  // namespace tfl::cli
