@@ -185,6 +185,7 @@ class Lowering {
     Loop* outer = loop_;
     loop_ = &here;
     std::vector<Stmt*> body;
+    Block written = body_slot;
     Exits inside = block(body_slot, body);
     loop_ = outer;
     if (inside.continues) body.insert(body.begin(), build_.assign(here.skip, build_.boolean(false, s->span), s->span));
@@ -192,7 +193,8 @@ class Lowering {
     LoopNote& note = notes_[s];
     if (inside.breaks) note.stop.push_back(here.stop);
     if (inside.returns) note.stop.push_back(flag_);
-    note.returns = inside.returns && inside.ends && !inside.falls && !inside.breaks && !inside.continues;
+    bool decided = !written.empty() && written.back()->kind == StmtKind::If;
+    note.returns = decided && !outer && inside.returns && inside.ends && !inside.falls && !inside.breaks && !inside.continues;
     body_slot = build_.block(body);
     std::vector<Stmt*> behind;
     Block else_block = else_slot;
