@@ -26,8 +26,11 @@ Result<void> need_graph(Interp& interp, std::string_view what) {
 Result<Value> construct_region(Interp& interp, Type*, CallArgs& args) {
   TFL_TRY(need_graph(interp, "Region"));
   std::string name = args.count > 0 && args.values[0].is_str() ? text_of(args.values[0]) : std::string("region");
+  // AutoGraph's names for what TensorFlow calls otherwise.
   if (name == "then") name = "cond_true";
   if (name == "else") name = "cond_false";
+  if (name == "for_cond") name = "while_cond";
+  if (name == "for_body") name = "while_body";
   Scope& outer = *tracer_of(interp).scope;
   // The name that the node will have, once it is made: "while" for its regions while_cond and while_body.
   std::string_view node = name;
@@ -311,7 +314,8 @@ Result<Value> made(Interp& interp, Op op, std::span<RegionObject* const> regions
     r->scope->open = false;
     blocks.push_back(std::move(r->scope->region));
   }
-  ir::Node* node = TFL_TRY(append_node(interp, op, operands, attrs, std::move(blocks), nullptr, name.is_str() ? std::string_view(text_of(name)) : default_name(op)));
+  std::string_view called = name.is_str() && text_of(name) != "for" ? std::string_view(text_of(name)) : default_name(op);
+  ir::Node* node = TFL_TRY(append_node(interp, op, operands, attrs, std::move(blocks), nullptr, called));
   for (RegionObject* r : regions) r->scope->inputs.clear();
   SmallVec<Value, 2> results;
   results_of(interp, node, results);
