@@ -108,16 +108,16 @@ int dump_graph(const Arguments& a) {
   }
   Session session(a, file);
   Ran ran = run_aside(session, file, "__dump__");
-  if (ran.code) return ran.code;
+  // What failed has been reported; a function that was defined before can be shown all the same.
+  if (ran.names.is_empty()) return ran.code;
   Interp& interp = session.interp;
   Result<Value> found = [&] {
     OutputAside aside(interp);
-    return inspect(interp, "graph_of", {ran.names, interp.str(path), interp.str(g.signature)});
+    return inspect(interp, "graph_or_reason", {ran.names, interp.str(path), interp.str(g.signature)});
   }();
-  if (!found) {
-    // What the user asked wrongly needs no traceback of the library.
-    if (found.error().kind != ErrorKind::ValueError || found.error().payload) return session.report(found.error());
-    print(stderr, "tfl: error: " + found.error().message + "\n");
+  if (!found) return session.report(found.error());
+  if (found->is_str()) {
+    print(stderr, "tfl: error: " + std::string(text_of(*found)) + "\n");
     return kExitUsage;
   }
   const FunctionCall& call = static_cast<TracedGraph*>(found->object())->call;
@@ -143,12 +143,12 @@ int dump_graph(const Arguments& a) {
 int explain_script(const Arguments& a) {
   Session session(a, a.files[0]);
   Ran ran = run_aside(session, a.files[0], "__main__");
-  if (ran.code) return ran.code;
+  if (ran.names.is_empty()) return ran.code;
   Interp& interp = session.interp;
   Result<Value> report = inspect(interp, "explain", {ran.names, interp.str(ran.text)});
   if (!report) return session.report(report.error());
   print(stdout, std::string(text_of(*report)));
-  return 0;
+  return ran.code;
 }
 
 }  // namespace tfl::cli

@@ -76,6 +76,7 @@ int dump_converted(const Arguments& a) {
     print(stderr, "tfl: there is no function '" + std::string(function) + "' in " + std::string(file) + "\n");
     return kExitUsage;
   }
+  if (!converted.empty() && converted.back() != '\n') converted.push_back('\n');
   print(stdout, converted);
   return 0;
 }
