@@ -6,10 +6,12 @@
 //                                           indices, shape) makes the object for a gradient that is rows; None: always a tensor
 //   tape.record(operands, results, backward)    a step whose gradients are backward(list of gradients) -> list
 //   of_graph(ys, xs, seeds, make_slices, stops)    gradients in the graph under construction, whose nodes stand for a tape's records
+//   mark_custom(results, outputs)           the node of these results, a cond, is a custom gradient (ir/gradient/custom.h)
 //   tracked(values)                         whether a tape that records follows one of them
 #include "frontend/gradient/tape.h"
 #include "frontend/modules/native_module.h"
 #include "frontend/trace/scope.h"
+#include "ir/gradient/custom.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl {
@@ -202,6 +204,13 @@ Result<Value> of_graph(Interp& interp, Value* args) {
   return interp.list(TFL_TRY(tape_gradient(interp, tape, query, args[3])));
 }
 
+Result<Value> mark_custom(Interp& interp, Value* args) {
+  std::vector<Value> results = TFL_TRY(items_of(interp, args[0]));
+  if (results.empty() || !results[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "results of a graph's node were expected");
+  gradient::mark_custom(*symbolic(results[0])->node, static_cast<size_t>(args[1].as_int()));
+  return Value::none();
+}
+
 /// A tensor of its own with the same elements: results of custom gradients must be none of their operands.
 Result<Value> alias(Interp& interp, Value* args) {
   if (!args[0].is_tensor()) return apply_op(interp, Op::identity, {args[0]});
@@ -227,6 +236,7 @@ constexpr NativeDef kDefs[] = {
     function("stop_all", "", stop_all),
     function("resume_all", "places, /", resume_all),
     function("of_graph", "ys, xs, seeds, make_slices, stops, /", of_graph),
+    function("mark_custom", "results, outputs, /", mark_custom),
     function("tracked", "values, /", tracked),
     function("alias", "value, /", alias),
 };

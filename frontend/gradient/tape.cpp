@@ -19,12 +19,24 @@ bool is_differentiable(const Value& v) {
   return false;
 }
 
+// A value from outside that a graph captured is the same value inside, whichever of the two an operation is given.
+TapeKey symbolic_key(const Value& v) {
+  const auto* s = symbolic(v);
+  if (s->node->op == Op::parameter && s->scope) {
+    const Scope& scope = *s->scope;
+    for (size_t i = 0; i < scope.capture_params.size(); ++i) {
+      if (scope.capture_params[i].node == s->node && !scope.captures[i].is(Kind::Variable)) return tape_key(scope.captures[i]);
+    }
+  }
+  return {s->node, s->index};
+}
+
 }  // namespace
 
 TapeKey tape_key(const Value& v) {
   switch (v.kind()) {
     case Kind::Tensor: return {v.counted(), kTensor};
-    case Kind::Symbolic: return {v.as<SymbolicObject>()->node, v.as<SymbolicObject>()->index};
+    case Kind::Symbolic: return symbolic_key(v);
     case Kind::Variable: return {variable_storage(v.as<VariableObject>()), kVariable};
     default: return is_array_value(v) ? TapeKey{v.counted(), kTensor} : TapeKey{};
   }

@@ -1,5 +1,6 @@
 // From a tape's records to gradients: the rules of ir/gradient on host values. What they put goes through the interpreter's sink like
 // any operation, so that tapes further out record it and a graph under construction receives it.
+#include <algorithm>
 #include <deque>
 
 #include "frontend/gradient/tape.h"
@@ -137,6 +138,7 @@ struct Sum {
   X dense;
   struct Rows {
     X values, indices;
+    size_t record;  // the step they come from
   };
   std::vector<Rows> rows;
   X shape;  // of the whole, for the rows
@@ -156,8 +158,8 @@ X to_dense(TapeAdjoint& a, Sum& sum) {
 
 class RecordCall : public gradient::RuleCall {
  public:
-  RecordCall(TapeAdjoint& a, const TapeRecord& r, Op op, const std::unordered_set<TapeKey, TapeKeyHash>& active, Sums& sums)
-      : RuleCall(a, op, r.attrs), tape_(a), r_(r), active_(active), sums_(sums) {
+  RecordCall(TapeAdjoint& a, const TapeRecord& r, size_t record, const std::unordered_set<TapeKey, TapeKeyHash>& active, Sums& sums)
+      : RuleCall(a, r.op, r.attrs), tape_(a), r_(r), record_(record), active_(active), sums_(sums) {
     if (r.node) {
       for (ir::Ref ref : r.node->operands) {
         size_t k = 0;
@@ -205,7 +207,7 @@ class RecordCall : public gradient::RuleCall {
     std::vector<X> sizes = {int_vector(tape_, {&minus_one, 1}), emit(Op::slice, {sum.shape, int_vector(tape_, {&one, 1}), int_vector(tape_, {&minus_one, 1})})};
     std::vector<X> shape = emit_many(Op::concat, sizes, Attrs().set_int(Attr::axis, 0));
     if (shape.empty()) return;
-    sum.rows.push_back({emit(Op::reshape, {values, shape[0]}), flat});
+    sum.rows.push_back({emit(Op::reshape, {values, shape[0]}), flat, record_});
     if (sum.dense) to_dense(tape_, sum);
   }
   X gathered(size_t i) const override {
@@ -229,6 +231,7 @@ class RecordCall : public gradient::RuleCall {
 
   TapeAdjoint& tape_;
   const TapeRecord& r_;
+  size_t record_;
   const std::unordered_set<TapeKey, TapeKeyHash>& active_;
   Sums& sums_;
   std::vector<Value> values_;  // the operands
@@ -241,6 +244,8 @@ class RecordCall : public gradient::RuleCall {
 Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r) {
   const gradient::Derivative& d = *r.derived->derivative;
   std::vector<Value> operands;
+  std::vector<bool> empty;
+  for (size_t i = 0; i < c.operand_count(); ++i) empty.push_back(!c.gathered(i));
   for (size_t k : d.seeds) {
     X g = g_or_zeros(c, k);
     if (!g) return a.take_failure();
@@ -256,7 +261,7 @@ Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r) {
   SmallVec<Value, 2> results;
   TFL_TRY(call_function(a.interp(), r.derived->backward, operands, results));
   for (size_t i = 0; i < d.gradient_of.size(); ++i) {
-    if (d.gradient_of[i] >= 0) c.put_sum(i, a.x(results[static_cast<size_t>(d.gradient_of[i])]));
+    if (d.gradient_of[i] >= 0) c.put_sum(i, gradient::settled(d, i, empty[i], a.x(results[static_cast<size_t>(d.gradient_of[i])])));
   }
   return {};
 }
@@ -290,6 +295,47 @@ void pass_to_variable(TapeAdjoint& a, Sums& sums, const TapeRecord& r) {
   for (const Sum::Rows& rows : mine.rows) sum.rows.push_back(rows);
   if (!mine.rows.empty()) sum.shape = mine.shape;
   if (sum.dense) to_dense(a, sum);
+}
+
+// Rows stand in TensorFlow's order: of the steps breadth first from the targets, a step after all that use its results.
+std::vector<size_t> breadth_first(const Tape& tape, const std::vector<bool>& relevant, const std::vector<Value>& targets) {
+  size_t n = tape.records.size();
+  std::unordered_map<TapeKey, size_t, TapeKeyHash> made_by;
+  for (size_t i = 0; i < n; ++i) {
+    for (const Value& v : tape.records[i].results) {
+      if (relevant[i]) made_by[tape_key(v)] = i;
+    }
+  }
+  auto maker = [&](const Value& v) {
+    auto found = made_by.find(tape_key(v));
+    return found == made_by.end() ? n : found->second;
+  };
+  std::vector<size_t> users(n, 0), order, rank(n, n);
+  std::vector<bool> reached(n, false);
+  for (const Value& t : targets) {
+    if (maker(t) < n) reached[maker(t)] = true;
+  }
+  for (size_t i = n; i-- > 0;) {
+    if (!reached[i]) continue;
+    for (const Value& v : tape.records[i].operands) {
+      size_t m = maker(v);
+      if (m >= n) continue;
+      reached[m] = true;
+      ++users[m];
+    }
+  }
+  for (const Value& t : targets) {
+    size_t m = maker(t);
+    if (m < n && users[m] == 0 && std::find(order.begin(), order.end(), m) == order.end()) order.push_back(m);
+  }
+  for (size_t at = 0; at < order.size(); ++at) {
+    rank[order[at]] = at;
+    for (const Value& v : tape.records[order[at]].operands) {
+      size_t m = maker(v);
+      if (m < n && --users[m] == 0) order.push_back(m);
+    }
+  }
+  return rank;
 }
 
 Result<Value> finish(TapeAdjoint& a, Sum& sum, const Value& make_slices) {
@@ -371,7 +417,7 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
       pass_to_variable(a, sums, r);
       continue;
     }
-    RecordCall call(a, r, r.op, active, sums);
+    RecordCall call(a, r, i, active, sums);
     switch (r.kind) {
       case TapeRecord::Kind::Operation:
       case TapeRecord::Kind::Node: gradient::rule_of(r.op)(call); break;
@@ -389,6 +435,11 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
     if (found == sums.end() || found->second.empty()) {
       out.push_back(Value::none());
       continue;
+    }
+    std::vector<Sum::Rows>& rows = found->second.rows;
+    if (rows.size() > 1 && !found->second.dense) {
+      std::vector<size_t> rank = breadth_first(tape, relevant, query.targets);
+      std::stable_sort(rows.begin(), rows.end(), [&](const Sum::Rows& x, const Sum::Rows& y) { return rank[x.record] < rank[y.record]; });
     }
     out.push_back(TFL_TRY(finish(a, found->second, make_slices)));
     if (a.failed()) return a.take_failure();

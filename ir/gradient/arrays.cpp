@@ -51,9 +51,22 @@ void split(RuleCall& c) {
   if (c.wanted(1)) c.give(1, emit(Op::array_concat, {c.g()}));
 }
 
+void concat(RuleCall& c) {
+  const TensorType& element = c.operand_type(0).tensor;
+  if (!element.ranked || element.dims.empty() || element.dims[0] < 0) {
+    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "the gradient of TensorArray.concat needs elements of one length that is known")
+                             .with_hint("give the TensorArray an element_shape with a first dimension"));
+  }
+  int64_t one = 1;
+  X count = emit(Op::reshape, {c.x_size(0), int_vector(c.a, {&one, 1})});
+  X lengths = emit(Op::fill, {count, int_scalar(c.a, element.dims[0])});
+  c.give(0, emit(Op::array_split, {zeros_of_x(c, 0), c.g(), lengths}));
+}
+
 constexpr RuleRow kRows[] = {
     {Op::array_read, read},     {Op::array_write, write}, {Op::array_add, add},       {Op::array_sum, sum},         {Op::array_push, push}, {Op::array_pop, pop},
     {Op::array_stack, stack},   {Op::array_from, from},   {Op::array_gather, gather}, {Op::array_scatter, scatter}, {Op::array_split, split},
+    {Op::array_concat, concat},
 };
 
 }  // namespace

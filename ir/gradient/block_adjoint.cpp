@@ -1,5 +1,6 @@
 #include "ir/gradient/block_adjoint.h"
 
+#include "ir/gradient/custom.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
@@ -132,7 +133,7 @@ std::unordered_set<ir::Ref, RefHash> dependents(const ir::Block& block, const st
   }
   for (const auto& node : block.nodes) {
     bool any = false;
-    for (ir::Ref r : node->operands) any |= out.count(r) > 0;
+    for (size_t i = 0; i < node->operands.size() && !any; ++i) any = out.count(node->operands[i]) > 0 && flows_to(*node, i);
     if (!any || !rule_of(node->op)) continue;
     for (uint32_t i = 0; i < node->types.size(); ++i) {
       if (differentiable(node->types[i])) out.insert({node.get(), i});
@@ -151,8 +152,8 @@ std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::R
     bool any = false;
     for (uint32_t k = 0; k < node->types.size(); ++k) any |= needed.count({node, k}) > 0;
     if (!any) continue;
-    for (ir::Ref r : node->operands) {
-      if (active.count(r)) needed.insert(r);
+    for (size_t k = 0; k < node->operands.size(); ++k) {
+      if (active.count(node->operands[k]) && flows_to(*node, k)) needed.insert(node->operands[k]);
     }
   }
   std::vector<bool> out;

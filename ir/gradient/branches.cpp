@@ -1,6 +1,7 @@
 // Gradients of branches (cond, switch_case): the node is extended to hand out what its gradient reads, and another one after it runs
 // the gradients of the branches, of which again one is chosen.
 #include "ir/gradient/region_adjoint.h"
+#include "ir/gradient/custom.h"
 #include "ir/gradient/function.h"
 #include "ir/gradient/regions.h"
 #include "ir/gradient/rules.h"
@@ -12,13 +13,13 @@ namespace {
 // Zeros for the gradient of a parameter of the forward region.
 X zeros_of_param(RegionAdjoint& a, ir::Ref param) {
   const ir::Type& type = param.type();
-  if (type.kind != ir::TypeKind::Array && known(type.tensor)) return zeros_of_type(a, type, X(), kEmptySum);
+  if (type.kind != ir::TypeKind::Array && known(type.tensor)) return zeros_of_type(a, type, X());
   if (type.kind == ir::TypeKind::Resource) {
     a.fail_with(fail(ErrorKind::ValueError, "the gradient of a variable of unknown shape through a branch is not defined"));
     return {};
   }
   Result<V> v = a.forward(param);
-  if (v) return zeros_of_type(a, type, X(&a, *v), kEmptySum);
+  if (v) return zeros_of_type(a, type, X(&a, *v));
   a.fail_with(v.failure());
   return {};
 }
@@ -27,6 +28,7 @@ X zeros_of_param(RegionAdjoint& a, ir::Ref param) {
 
 void branch_rule(RuleCall& c) {
   ir::Node& node = *c.node();
+  if (is_custom(node)) return custom_rule(c);
   size_t inputs = c.operand_count() - 1, branch_count = node.regions.size();
   for (auto& region : node.regions) inline_calls(*region);
   std::vector<X> seeds;

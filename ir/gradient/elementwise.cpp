@@ -73,6 +73,9 @@ X gelu_tanh_slope(X x) {
 struct None {};
 constexpr None none;
 
+// Roots and the reciprocal have a slope without bound at 0; where no gradient flows in, none flows out, as in TensorFlow.
+constexpr bool stops_at_zero(Op op) { return op == Op::sqrt || op == Op::rsqrt || op == Op::reciprocal; }
+
 // One formula for each operand, of which only those asked for are evaluated.
 template <class F>
 void give(RuleCall& c, size_t i, F formula) {
@@ -80,6 +83,7 @@ void give(RuleCall& c, size_t i, F formula) {
   if constexpr (!std::is_same_v<decltype(formula()), None>) {
     X gradient = formula();
     if (gradient.is_literal()) gradient = zeros_of_x(c, i);
+    if (stops_at_zero(c.op)) gradient = select(c.g() == X(0), X(0), gradient);
     c.give_unbroadcast(i, gradient);
   }
 }

@@ -101,6 +101,17 @@ Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const 
   }
   TFL_TRY(backpropagate(a, body, active, gradients));
 
+  d->untouched.assign(body.params.size(), true);
+  for (const auto& node : body.nodes) {
+    bool gives = false;
+    for (uint32_t k = 0; k < node->types.size(); ++k) gives |= gradients.count({node.get(), k}) > 0;
+    if (!gives || !node->regions.empty() || node->target()) continue;
+    for (ir::Ref r : node->operands) {
+      for (size_t i = 0; i < body.params.size(); ++i) {
+        if (body.param(i) == r) d->untouched[i] = false;
+      }
+    }
+  }
   for (size_t i = 0; i < body.params.size(); ++i) {
     if (d->gradient_of[i] >= 0) d->backward->body.results.push_back(a.ref(gradients[body.param(i)]));
   }
@@ -115,6 +126,11 @@ Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const 
     }
   }
   return std::shared_ptr<const Derivative>(std::move(d));
+}
+
+X settled(const Derivative& d, size_t parameter, bool was_empty, X sum) {
+  if (!was_empty || !d.untouched[parameter] || !sum || sum.adjoint()->type(sum.id()).kind != ir::TypeKind::Tensor) return sum;
+  return sum + X(0.0);
 }
 
 void call_rule(RuleCall& c) {
@@ -134,6 +150,8 @@ void call_rule(RuleCall& c) {
   node.types.resize(first_kept);
   for (size_t k = first_kept; k < d.forward->body.results.size(); ++k) node.types.push_back(d.forward->body.results[k].type());
   std::vector<V> operands;
+  std::vector<bool> empty;
+  for (size_t i = 0; i < c.operand_count(); ++i) empty.push_back(!c.gathered(i));
   for (size_t k : d.seeds) operands.push_back(c.g(k).id());
   for (size_t i = 0; i < d.gradient_of.size(); ++i) {
     if (d.gradient_of[i] < 0) continue;
@@ -156,7 +174,7 @@ void call_rule(RuleCall& c) {
   Result<void> done = c.a.apply_node(Op::call, operands, Attrs(), {}, d.backward, results);
   if (!done) return c.a.fail_with(done.failure());
   for (size_t i = 0; i < d.gradient_of.size(); ++i) {
-    if (d.gradient_of[i] >= 0) c.put_sum(i, X(&c.a, results[static_cast<size_t>(d.gradient_of[i])]));
+    if (d.gradient_of[i] >= 0) c.put_sum(i, settled(d, i, empty[i], X(&c.a, results[static_cast<size_t>(d.gradient_of[i])])));
   }
 }
 

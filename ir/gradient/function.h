@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/gradient/adjoint.h"
 
 namespace tfl::gradient {
 
@@ -21,7 +21,11 @@ struct Derivative {
   std::vector<Read> reads;
   std::vector<size_t> seeds;               // results whose gradients it takes, in order
   std::vector<int> gradient_of;            // for each parameter: which result of `backward` is its gradient; -1: none flows to it
+  std::vector<bool> untouched;             // for each parameter: control flow may have added nothing to the sum it was given
 };
+
+/// The gradient of a parameter after `backward`: a sum that was empty (kEmptySum) and that nothing was added to becomes a plain zero.
+X settled(const Derivative& d, size_t parameter, bool was_empty, X sum);
 
 /// `wanted`: parameters whose gradient is asked for; `seeded`: results that have one. Variables count as parameters; their gradient is a
 /// tensor.

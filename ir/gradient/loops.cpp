@@ -184,7 +184,9 @@ void loop_rule(RuleCall& c) {
     operands.push_back(g.id());
   }
   for (size_t j : invs) {
-    X sum = c.sum_so_far(n + j, n);
+    // A loop that does not run leaves what it was given: a plain zero, where there is no sum yet.
+    X sum = c.repeated(n + j, n) ? X() : c.gathered(n + j);
+    if (!sum) sum = zeros_of_x(c, n + j);
     if (!sum) return;
     operands.push_back(sum.id());
   }
