@@ -105,9 +105,11 @@ Value value_of(Interp& interp, ir::Datum& d, bool gives_arrays) {
   return Value::of(std::move(d.tensor));
 }
 
-Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results, bool gives_arrays) {
+Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results,
+                       bool gives_arrays) {
   SmallVec<ir::Datum, 8> inputs;
-  for (const Value& v : operands) inputs.push_back(v.is_tensor() ? ir::Datum{v.tensor(), nullptr, nullptr} : TFL_TRY(datum_of(interp, v)));
+  for (const Value& v : operands)
+    inputs.push_back(v.is_tensor() ? ir::Datum{v.tensor(), nullptr, nullptr} : TFL_TRY(datum_of(interp, v)));
   std::vector<ir::Datum> outputs;
   InterpHost host(interp);
   uint32_t location = 0;
@@ -129,7 +131,8 @@ Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const 
   return run_graph(interp, *program, operands, results, call.gives_arrays);
 }
 
-Result<void> call_function(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+Result<void> call_function(Interp& interp, const FunctionCall& call, std::span<const Value> operands,
+                           SmallVec<Value, 2>& results) {
   if (interp.sink) return interp.sink->call(interp, call, operands, results);
   return run_call(interp, call, operands, results);
 }

@@ -10,7 +10,6 @@
 
 namespace tfl {
 
-
 /// An array of tensors as a value outside of graphs: what a gradient keeps of a loop. (What a script sees is a list.)
 struct ArrayObject : Object {
   std::shared_ptr<ir::ArrayContent> content;
@@ -19,12 +18,12 @@ Value array_value(Interp&, std::shared_ptr<ir::ArrayContent> content);
 bool is_array_value(const Value& v);
 
 struct FunctionCall {
-  std::shared_ptr<ir::Function> function;   // as traced: what gradients are derived from and what the script sees as its graph
-  size_t arguments = 0;                     // parameters that are arguments; the rest stand for captures
-  std::vector<Value> captures;              // tensors (eager or of an outer function), variables, resources
+  std::shared_ptr<ir::Function> function;  // as traced: what gradients are derived from and what the script sees as its graph
+  size_t arguments = 0;                    // parameters that are arguments; the rest stand for captures
+  std::vector<Value> captures;             // tensors (eager or of an outer function), variables, resources
   mutable std::shared_ptr<ir::Function> prepared;  // pruned and optimised
   mutable std::shared_ptr<const ir::Program> program;
-  bool gives_arrays = false;  // arrays among the results stay arrays instead of becoming lists
+  bool gives_arrays = false;              // arrays among the results stay arrays instead of becoming lists
   mutable std::shared_ptr<void> derived;  // what gradients were made of it: frontend/gradient knows
 };
 
@@ -33,7 +32,8 @@ Result<std::shared_ptr<const ir::Program>> program_of(Interp&, const FunctionCal
 /// Runs it now: `operands` are eager values, one for each parameter. Arrays come back as lists of tensors.
 Result<void> run_call(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results);
 /// Runs any graph in the same way; errors get the lines of the script.
-Result<void> run_graph(Interp&, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results, bool gives_arrays = false);
+Result<void> run_graph(Interp&, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results,
+                       bool gives_arrays = false);
 /// Through the sink where one is installed, else run_call.
 Result<void> call_function(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results);
 

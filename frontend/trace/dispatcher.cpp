@@ -34,7 +34,9 @@ struct Dispatcher : Object {
 
 Dispatcher* self_of(const Value& v) { return v.as<Dispatcher>(); }
 
-Result<Value> construct_dispatcher(Interp& interp, Type* type, CallArgs&) { return Value::adopt(interp.allocate<Dispatcher>(type)); }
+Result<Value> construct_dispatcher(Interp& interp, Type* type, CallArgs&) {
+  return Value::adopt(interp.allocate<Dispatcher>(type));
+}
 
 void destroy_dispatcher(Object* o) {
   static_cast<Dispatcher*>(o)->~Dispatcher();
@@ -59,15 +61,18 @@ Result<Value> execute(Interp& interp, const Value& graph, const Value& outputs, 
   const FunctionCall& call = graph.as<TracedGraph>()->call;
   SmallVec<Value, 8> operands;
   for (const Value& v : arguments) {
-    if (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar)) operands.push_back(TFL_TRY(to_tensor(interp, v)));
-    else operands.push_back(v);
+    if (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar))
+      operands.push_back(TFL_TRY(to_tensor(interp, v)));
+    else
+      operands.push_back(v);
   }
   for (const Value& v : call.captures) operands.push_back(v);
   SmallVec<Value, 2> results;
   TFL_TRY(call_function(interp, call, {operands.data(), operands.size()}, results));
   Tracer& tracer = tracer_of(interp);
   if (tracer.recording && tracer.recorded_depth == 0 && !tracer.scope) [[unlikely]] {
-    tracer.recorded.push_back(interp.tuple({interp.str(call.function->name), interp.list(std::vector<Value>(results.begin(), results.end()))}));
+    tracer.recorded.push_back(
+        interp.tuple({interp.str(call.function->name), interp.list(std::vector<Value>(results.begin(), results.end()))}));
   }
   if (single) return std::move(results[0]);
   if (outputs.is_none()) return Value::none();
@@ -131,7 +136,8 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
     e.straight &= arguments.size() == key.leaves.size();
     if (all) {
       auto [place, fresh] = d->entries.insert_or_assign(key.exact, std::move(e));
-      if (fresh) place->second.use = d->uses.insert(d->uses.end(), &place->first);
+      if (fresh)
+        place->second.use = d->uses.insert(d->uses.end(), &place->first);
       else {
         d->uses.remove(&place->first);
         place->second.use = d->uses.insert(d->uses.end(), &place->first);
@@ -166,13 +172,17 @@ Result<Value> freeze(Interp& interp, Value* args) {
 /// _take_calls(): how many calls were served without the library since it last asked.
 Result<Value> take_calls(Interp&, Value* args) { return Value::integer(std::exchange(self_of(args[0])->calls, 0)); }
 
-constexpr NativeDef kMethods[] = {method("_forget", "self", forget), method("_take_calls", "self", take_calls), method("_freeze", "self, f", freeze)};
+constexpr NativeDef kMethods[] = {method("_forget", "self", forget), method("_take_calls", "self", take_calls),
+                                  method("_freeze", "self, f", freeze)};
 
 }  // namespace
 
 extern const Slots dispatcher_slots;
-const Slots dispatcher_slots = {
-    .kind = Kind::Native, .destroy = destroy_dispatcher, .construct = construct_dispatcher, .call = call_dispatcher, .has_dict = true};
+const Slots dispatcher_slots = {.kind = Kind::Native,
+                                .destroy = destroy_dispatcher,
+                                .construct = construct_dispatcher,
+                                .call = call_dispatcher,
+                                .has_dict = true};
 
 std::span<const NativeDef> dispatcher_methods() { return kMethods; }
 

@@ -28,7 +28,8 @@ void collect(Code* code, const Value& module, std::vector<FrozenGlobal>& found, 
     if (!v || !is_plain(*v)) continue;
     // A name that the function sets is its own counter or flag.
     bool known = false;
-    for (const Instruction& other : code->instructions) known |= other.op == Opcode::StoreGlobal && code->constants[other.b].identical(k);
+    for (const Instruction& other : code->instructions)
+      known |= other.op == Opcode::StoreGlobal && code->constants[other.b].identical(k);
     for (const FrozenGlobal& f : found) known |= f.name == k.as<Str>();
     if (!known) found.push_back({module, k.as<Str>(), *v});
   }
@@ -42,7 +43,8 @@ void collect(Code* code, const Value& module, std::vector<FrozenGlobal>& found, 
 std::vector<FrozenGlobal> frozen_globals(Interp&, const Value& function) {
   std::vector<FrozenGlobal> found;
   Value f = function.is(Kind::BoundMethod) ? function.as<BoundMethod>()->function : function;
-  if (f.is(Kind::Function) && f.as<Function>()->module.is(Kind::Module)) collect(f.as<Function>()->code.as<Code>(), f.as<Function>()->module, found, 0);
+  if (f.is(Kind::Function) && f.as<Function>()->module.is(Kind::Module))
+    collect(f.as<Function>()->code.as<Code>(), f.as<Function>()->module, found, 0);
   return found;
 }
 
@@ -57,9 +59,10 @@ void check_frozen(Interp& interp, std::string_view function, std::vector<FrozenG
     auto before = repr_text(interp, f.value);
     auto after = now ? repr_text(interp, *now) : Result<std::string>(std::string("gone"));
     if (before && after) {
-      interp.streams.err(fmt::format("WARNING:tfl: '{}' was traced when the global '{}' was {}, and goes on with that value; it is {} now. "
-                                     "Make it a tf.Variable, or pass it as an argument.\n",
-                                     function, f.name->text, *before, *after));
+      interp.streams.err(
+          fmt::format("WARNING:tfl: '{}' was traced when the global '{}' was {}, and goes on with that value; it is {} now. "
+                      "Make it a tf.Variable, or pass it as an argument.\n",
+                      function, f.name->text, *before, *after));
     }
     frozen.erase(frozen.begin() + static_cast<ptrdiff_t>(i));
   }

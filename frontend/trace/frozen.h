@@ -11,7 +11,7 @@ namespace tfl {
 struct FrozenGlobal {
   Value module;  // whose names it is one of
   Str* name;
-  Value value;   // None, bool, int, float or text
+  Value value;  // None, bool, int, float or text
 };
 
 /// The names of the module that `function` and what is defined inside it read, as far as they are plain host values now.

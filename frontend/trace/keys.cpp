@@ -71,9 +71,12 @@ Result<void> add_instance(Interp& interp, ArgumentKey& key, const Value& v, int 
   Type* type = v.object()->type;
   if (lookup(interp, type, interp.intern("__tf_flatten__"))) {
     Value pair = TFL_TRY(interp.call_method(v, interp.intern("__tf_flatten__"), {}));
-    if (!pair.is(Kind::Tuple) || pair.as<Tuple>()->size != 2) return fail(ErrorKind::TypeError, "__tf_flatten__ must return (metadata, components)");
+    if (!pair.is(Kind::Tuple) || pair.as<Tuple>()->size != 2)
+      return fail(ErrorKind::TypeError, "__tf_flatten__ must return (metadata, components)");
     // Classes that call themselves a family count as one: what they have in common is how they are taken apart.
-    Value family = lookup(interp, type, interp.intern("__tf_family__")) ? TFL_TRY(find_attr(interp, Value::share(type), interp.intern("__tf_flatten__"))) : Value();
+    Value family = lookup(interp, type, interp.intern("__tf_family__"))
+                       ? TFL_TRY(find_attr(interp, Value::share(type), interp.intern("__tf_flatten__")))
+                       : Value();
     put_pinned(key, '%', family.is_object() ? family : Value::share(type));
     TFL_TRY(add_to_key(interp, key, pair.as<Tuple>()->items[0], depth + 1));
     return add_to_key(interp, key, pair.as<Tuple>()->items[1], depth + 1);
@@ -105,21 +108,30 @@ std::vector<Pair> sorted_items(Dict* d) {
     text &= e.key.is_str();
     numbers &= e.key.is_int();
   }
-  if (text) std::sort(items.begin(), items.end(), [](const Pair& a, const Pair& b) { return text_of(*a.key) < text_of(*b.key); });
-  else if (numbers) std::sort(items.begin(), items.end(), [](const Pair& a, const Pair& b) { return a.key->as_int() < b.key->as_int(); });
+  if (text)
+    std::sort(items.begin(), items.end(), [](const Pair& a, const Pair& b) { return text_of(*a.key) < text_of(*b.key); });
+  else if (numbers)
+    std::sort(items.begin(), items.end(), [](const Pair& a, const Pair& b) { return a.key->as_int() < b.key->as_int(); });
   return items;
 }
 
 }  // namespace
 
 Result<void> add_to_key(Interp& interp, ArgumentKey& key, const Value& v, int depth) {
-  if (depth > kMaxDepth) return fail(ErrorKind::ValueError, "the arguments of a traced function are nested deeper than {} levels", kMaxDepth);
+  if (depth > kMaxDepth)
+    return fail(ErrorKind::ValueError, "the arguments of a traced function are nested deeper than {} levels", kMaxDepth);
   switch (v.tag()) {
     case Tag::Empty: key.exact.push_back('0'); return {};
     case Tag::None: key.exact.push_back('N'); return {};
     case Tag::Bool: key.exact.push_back(v.as_bool() ? 't' : 'f'); return {};
-    case Tag::Int: key.exact.push_back('i'); put(key.exact, v.as_int()); return {};
-    case Tag::Float: key.exact.push_back('d'); put(key.exact, v.as_float()); return {};
+    case Tag::Int:
+      key.exact.push_back('i');
+      put(key.exact, v.as_int());
+      return {};
+    case Tag::Float:
+      key.exact.push_back('d');
+      put(key.exact, v.as_float());
+      return {};
     case Tag::Object: break;
   }
   switch (v.kind()) {
@@ -166,7 +178,8 @@ Result<void> add_to_key(Interp& interp, ArgumentKey& key, const Value& v, int de
     case Kind::List: {
       key.exact.push_back('[');
       put<uint32_t>(key.exact, static_cast<uint32_t>(v.as<List>()->items.size()));
-      for (size_t i = 0; i < v.as<List>()->items.size(); ++i) TFL_TRY(add_to_key(interp, key, Value(v.as<List>()->items[i]), depth + 1));
+      for (size_t i = 0; i < v.as<List>()->items.size(); ++i)
+        TFL_TRY(add_to_key(interp, key, Value(v.as<List>()->items[i]), depth + 1));
       return {};
     }
     case Kind::Dict: {
@@ -204,9 +217,13 @@ Result<void> add_to_key(Interp& interp, ArgumentKey& key, const Value& v, int de
       key.shapes = shapes;
       return {};
     }
-    case Kind::DType: key.exact.push_back('D'); key.exact.push_back(static_cast<char>(v.as<DTypeObject>()->dtype)); return {};
+    case Kind::DType:
+      key.exact.push_back('D');
+      key.exact.push_back(static_cast<char>(v.as<DTypeObject>()->dtype));
+      return {};
     case Kind::Instance: return add_instance(interp, key, v, depth);
-    case Kind::Function: case Kind::Module:
+    case Kind::Function:
+    case Kind::Module:
       key.exact.push_back('O');
       put(key.exact, object_id(interp, v));
       return {};
@@ -244,7 +261,10 @@ Result<Value> replaced(Interp& interp, const Value& v, std::span<const Value> wi
       seen.push_back({variable, with[at]});
       return with[at++];
     }
-    case Kind::Tensor: case Kind::Symbolic: case Kind::NdArray: case Kind::NumPyScalar:
+    case Kind::Tensor:
+    case Kind::Symbolic:
+    case Kind::NdArray:
+    case Kind::NumPyScalar:
       if (at >= with.size()) return fail(ErrorKind::InternalError, "a structure holds more than {} tensors", with.size());
       return with[at++];
     case Kind::Tuple: {
@@ -257,7 +277,8 @@ Result<Value> replaced(Interp& interp, const Value& v, std::span<const Value> wi
     }
     case Kind::List: {
       std::vector<Value> items;
-      for (size_t i = 0; i < v.as<List>()->items.size(); ++i) items.push_back(TFL_TRY(replaced(interp, Value(v.as<List>()->items[i]), with, at, seen, depth + 1)));
+      for (size_t i = 0; i < v.as<List>()->items.size(); ++i)
+        items.push_back(TFL_TRY(replaced(interp, Value(v.as<List>()->items[i]), with, at, seen, depth + 1)));
       return interp.list(std::move(items));
     }
     case Kind::Dict: {
@@ -285,7 +306,8 @@ Result<Value> replaced(Interp& interp, const Value& v, std::span<const Value> wi
       Type* type = v.object()->type;
       if (!lookup(interp, type, interp.intern("__tf_flatten__"))) return v;
       Value pair = TFL_TRY(interp.call_method(v, interp.intern("__tf_flatten__"), {}));
-      if (!pair.is(Kind::Tuple) || pair.as<Tuple>()->size != 2) return fail(ErrorKind::TypeError, "__tf_flatten__ must return (metadata, components)");
+      if (!pair.is(Kind::Tuple) || pair.as<Tuple>()->size != 2)
+        return fail(ErrorKind::TypeError, "__tf_flatten__ must return (metadata, components)");
       Value parts = TFL_TRY(replaced(interp, pair.as<Tuple>()->items[1], with, at, seen, depth + 1));
       Value maker = TFL_TRY(get_attr(interp, Value::share(type), interp.intern("__tf_unflatten__")));
       return interp.call(maker, {pair.as<Tuple>()->items[0], parts});

@@ -10,13 +10,13 @@
 namespace tfl {
 
 struct ArgumentKey {
-  std::string exact;               // everything: structure, host values, element types, shapes
-  std::vector<Value> leaves;       // tensors, arrays, variables: the inputs of the graph, in order
-  std::vector<Value> pins;         // objects of the key that must live as long as it
+  std::string exact;          // everything: structure, host values, element types, shapes
+  std::vector<Value> leaves;  // tensors, arrays, variables: the inputs of the graph, in order
+  std::vector<Value> pins;    // objects of the key that must live as long as it
   std::vector<VariableObject*> variables;
-  std::vector<Value> typed;        // tracing types of objects that have one: compared by what they say of each other
-  bool shapes = true;              // false: `exact` leaves shapes out
-  bool lasting = true;             // false: the key says too little to be remembered without asking the library again
+  std::vector<Value> typed;  // tracing types of objects that have one: compared by what they say of each other
+  bool shapes = true;        // false: `exact` leaves shapes out
+  bool lasting = true;       // false: the key says too little to be remembered without asking the library again
 };
 
 Result<void> add_to_key(Interp&, ArgumentKey& key, const Value& v, int depth = 0);

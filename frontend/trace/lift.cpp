@@ -45,14 +45,17 @@ struct Lifter {
       }
       for (size_t i = 0; i < scope.inputs.size() && i < scope.input_values.size(); ++i) {
         const Value& in = scope.inputs[i];
-        bool same = in.is(Kind::Symbolic) ? symbolic(in)->node == &node : scope.captured.count(in.counted()) && scope.captured[in.counted()].node == &node;
+        bool same = in.is(Kind::Symbolic) ? symbolic(in)->node == &node
+                                          : scope.captured.count(in.counted()) && scope.captured[in.counted()].node == &node;
         const Value& given = scope.input_values[i];
         if (!same || given.is_empty() || given.is_none()) continue;
         return outside(given, node.types[0]);
       }
-      return fail(ErrorKind::ValueError, "Tensor-typed variable initializers must either be wrapped in an init_scope or callable (e.g., `tf.Variable(lambda : "
-                                         "tf.truncated_normal([10, 40]))`) when building functions. Please file a feature request if this restriction "
-                                         "inconveniences you.");
+      return fail(
+          ErrorKind::ValueError,
+          "Tensor-typed variable initializers must either be wrapped in an init_scope or callable (e.g., `tf.Variable(lambda : "
+          "tf.truncated_normal([10, 40]))`) when building functions. Please file a feature request if this restriction "
+          "inconveniences you.");
     }
     if (node.op == Op::constant) return ir::append_constant(out->body, node.constant);
     std::vector<ir::Ref> refs;
@@ -97,9 +100,11 @@ Result<void> check_variable_creation(Interp& interp) {
   if (!current_scope(interp)) return {};
   for (Scope* s = tracer_of(interp).scope.get(); s; s = s->outer.get()) {
     if (s->is_function && !s->creates_variables) {
-      return fail(ErrorKind::ValueError,
-                  "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only created once or created "
-                  "outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for more information.");
+      return fail(
+          ErrorKind::ValueError,
+          "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only created "
+          "once or created "
+          "outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for more information.");
     }
   }
   return {};

@@ -15,13 +15,41 @@ struct OpName {
 
 /// Where the name is not the operation's.
 constexpr OpName kNames[] = {
-    {Op::add, "Add"}, {Op::subtract, "Sub"}, {Op::multiply, "Mul"}, {Op::divide, "truediv"}, {Op::floordiv, "floordiv"}, {Op::mod, "FloorMod"},
-    {Op::pow, "Pow"}, {Op::matmul, "MatMul"}, {Op::stack, "stack"}, {Op::concat, "concat"}, {Op::strided_slice, "strided_slice"},
-    {Op::unstack, "unstack"}, {Op::split, "split"}, {Op::split_v, "split"}, {Op::transpose, "transpose"}, {Op::range, "range"},
-    {Op::one_hot, "one_hot"}, {Op::eye, "eye/diag"}, {Op::pad, "Pad"}, {Op::reverse, "Reverse"}, {Op::sort, "sort"}, {Op::argsort, "argsort"},
-    {Op::fill, "Fill"}, {Op::cond, "cond"}, {Op::while_loop, "while"}, {Op::switch_case, "switch_case/indexed_case"}, {Op::boolean_mask, "boolean_mask/GatherV2"},
-    {Op::call, "StatefulPartitionedCall"}, {Op::check, "Assert"}, {Op::stateless_uniform, "random_uniform"}, {Op::stateless_normal, "random_normal"},
-    {Op::stateless_truncated_normal, "truncated_normal"}, {Op::negative, "Neg"}, {Op::squeeze, "Squeeze"}, {Op::top_k, "TopKV2"},
+    {Op::add, "Add"},
+    {Op::subtract, "Sub"},
+    {Op::multiply, "Mul"},
+    {Op::divide, "truediv"},
+    {Op::floordiv, "floordiv"},
+    {Op::mod, "FloorMod"},
+    {Op::pow, "Pow"},
+    {Op::matmul, "MatMul"},
+    {Op::stack, "stack"},
+    {Op::concat, "concat"},
+    {Op::strided_slice, "strided_slice"},
+    {Op::unstack, "unstack"},
+    {Op::split, "split"},
+    {Op::split_v, "split"},
+    {Op::transpose, "transpose"},
+    {Op::range, "range"},
+    {Op::one_hot, "one_hot"},
+    {Op::eye, "eye/diag"},
+    {Op::pad, "Pad"},
+    {Op::reverse, "Reverse"},
+    {Op::sort, "sort"},
+    {Op::argsort, "argsort"},
+    {Op::fill, "Fill"},
+    {Op::cond, "cond"},
+    {Op::while_loop, "while"},
+    {Op::switch_case, "switch_case/indexed_case"},
+    {Op::boolean_mask, "boolean_mask/GatherV2"},
+    {Op::call, "StatefulPartitionedCall"},
+    {Op::check, "Assert"},
+    {Op::stateless_uniform, "random_uniform"},
+    {Op::stateless_normal, "random_normal"},
+    {Op::stateless_truncated_normal, "truncated_normal"},
+    {Op::negative, "Neg"},
+    {Op::squeeze, "Squeeze"},
+    {Op::top_k, "TopKV2"},
 };
 
 bool is_user_code(const Code* code) { return code && code->source && !code->source->internal; }
@@ -89,7 +117,8 @@ uint32_t current_location(Interp& interp, Scope& scope) {
     InstructionSpan at = f->code->span_at(instruction);
     auto& place = tracer.places[reinterpret_cast<uintptr_t>(f->ip)];
     const auto* known = static_cast<const Place*>(place.get());
-    if (!known || known->code.counted() != f->code) place = std::make_shared<Place>(Place{Value::share(f->code), at.span, at.anchor});
+    if (!known || known->code.counted() != f->code)
+      place = std::make_shared<Place>(Place{Value::share(f->code), at.span, at.anchor});
     ir::Location l;
     l.file = f->code->source->name;
     l.function = f->code->qualname ? f->code->qualname->text : std::string();

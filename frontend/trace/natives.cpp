@@ -21,9 +21,9 @@
 #include "frontend/tensor/shape.h"
 #include "frontend/trace/concrete.h"
 #include "frontend/trace/keys.h"
+#include "frontend/trace/record.h"
 #include "frontend/trace/region.h"
 #include "ir/text.h"
-#include "runtime/tensor/element.h"
 
 namespace tfl {
 
@@ -57,11 +57,16 @@ Result<Op> op_named(const Value& v) {
 }
 
 Result<void> set_attribute(Interp& interp, Attrs& attrs, Attr name, const Value& v) {
-  if (v.is_bool()) attrs.set_bool(name, v.as_bool());
-  else if (v.is_int()) attrs.set_int(name, v.as_int());
-  else if (v.is_float()) attrs.set_float(name, v.as_float());
-  else if (v.is_str()) attrs.set_text(name, text_of(v));
-  else if (v.is(Kind::DType)) attrs.set_dtype(name, v.as<DTypeObject>()->dtype);
+  if (v.is_bool())
+    attrs.set_bool(name, v.as_bool());
+  else if (v.is_int())
+    attrs.set_int(name, v.as_int());
+  else if (v.is_float())
+    attrs.set_float(name, v.as_float());
+  else if (v.is_str())
+    attrs.set_text(name, text_of(v));
+  else if (v.is(Kind::DType))
+    attrs.set_dtype(name, v.as<DTypeObject>()->dtype);
   else if (v.is(Kind::Shape)) {
     if (v.as<ShapeObject>()->ranked) attrs.set_ints(name, v.as<ShapeObject>()->dims);
   } else if (!v.is_none()) {
@@ -77,7 +82,8 @@ Result<Attrs> attributes(Interp& interp, const Value& v) {
     if (!e.key.is_str()) continue;
     int at = 0;
     while (attr_name(static_cast<Attr>(at)) != text_of(e.key)) {
-      if (++at > static_cast<int>(Attr::size) + 64) return fail(ErrorKind::ValueError, "there is no attribute '{}'", text_of(e.key));
+      if (++at > static_cast<int>(Attr::size) + 64)
+        return fail(ErrorKind::ValueError, "there is no attribute '{}'", text_of(e.key));
     }
     TFL_TRY(set_attribute(interp, attrs, static_cast<Attr>(at), e.value));
   }
@@ -115,14 +121,16 @@ Result<Value> apply_any(Interp& interp, Value* args) {
     TFL_TRY(apply_op(interp, op, operands, attrs, results));
     return interp.list(std::vector<Value>(results.begin(), results.end()));
   }
-  ir::Node* node = TFL_TRY(append_node(interp, op, operands, attrs, {}, nullptr, args[3].is_str() ? std::string_view(text_of(args[3])) : std::string_view()));
+  ir::Node* node = TFL_TRY(append_node(interp, op, operands, attrs, {}, nullptr,
+                                       args[3].is_str() ? std::string_view(text_of(args[3])) : std::string_view()));
   return list_of(interp, node, operands);
 }
 
 Result<Value> host_call(Interp& interp, Value* args) {
   TFL_TRY(need_graph(interp));
   std::vector<Value> operands = {args[0]};
-  for (const Value& v : TFL_TRY(to_vector(interp, args[1]))) operands.push_back(v.is(Kind::Symbolic) ? v : TFL_TRY(to_tensor(interp, v)));
+  for (const Value& v : TFL_TRY(to_vector(interp, args[1])))
+    operands.push_back(v.is(Kind::Symbolic) ? v : TFL_TRY(to_tensor(interp, v)));
   std::vector<ir::Type> types;
   for (const Value& spec : TFL_TRY(to_vector(interp, args[2]))) {
     Value shape = TFL_TRY(find_attr(interp, spec, interp.intern("shape")));
@@ -137,7 +145,8 @@ Result<Value> host_call(Interp& interp, Value* args) {
     }
     types.push_back(ir::Type::of(std::move(t)));
   }
-  ir::Node* node = TFL_TRY(append_node(interp, Op::host_call, operands, Attrs(), {}, nullptr, args[3].is_str() ? std::string_view(text_of(args[3])) : "EagerPyFunc"));
+  ir::Node* node = TFL_TRY(append_node(interp, Op::host_call, operands, Attrs(), {}, nullptr,
+                                       args[3].is_str() ? std::string_view(text_of(args[3])) : "EagerPyFunc"));
   node->types = std::move(types);
   return list_of(interp, node, operands);
 }
@@ -176,51 +185,8 @@ Result<Value> scope_name(Interp& interp, Value*) {
   return s ? interp.str(s->root()->name) : Value::none();
 }
 
-Result<Value> next_number(Interp& interp, Value*) { return Value::integer(static_cast<int64_t>(tracer_of(interp).next_function++)); }
-
-// --------------------------------------------------------------------------------------------------- records of two modes
-
-/// record(on): begins a record of the results of calls; record(False) ends it and gives it: [(name, [tensor, ...]), ...]
-Result<Value> record(Interp& interp, Value* args) {
-  Tracer& tracer = tracer_of(interp);
-  std::vector<Value> found = std::move(tracer.recorded);
-  tracer.recorded.clear();
-  tracer.recorded_depth = 0;
-  tracer.recording = TFL_TRY(truth(interp, args[0]));
-  return interp.list(std::move(found));
-}
-
-/// record_enter() -> bool: an eager run of a function begins; true when its results are wanted. record_leave(name, tensors or None).
-Result<Value> record_enter(Interp& interp, Value*) {
-  Tracer& tracer = tracer_of(interp);
-  if (!tracer.recording) return Value::boolean(false);
-  return Value::boolean(tracer.recorded_depth++ == 0 && !tracer.scope);
-}
-Result<Value> record_leave(Interp& interp, Value* args) {
-  Tracer& tracer = tracer_of(interp);
-  if (tracer.recording && tracer.recorded_depth > 0) --tracer.recorded_depth;
-  if (tracer.recording && !args[1].is_none()) tracer.recorded.push_back(interp.tuple({args[0], args[1]}));
-  return Value::none();
-}
-
-/// same_bits(a, b): two tensors of one type, sizes and bits; NaN is NaN.
-Result<Value> same_bits(Interp& interp, Value* args) {
-  if (!args[0].is_tensor() || !args[1].is_tensor()) return Value::boolean(args[0].identical(args[1]));
-  Tensor a = args[0].tensor(), b = args[1].tensor();
-  if (a.dtype() != b.dtype() || !std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end())) return Value::boolean(false);
-  a = TFL_TRY(contiguous(interp.context, a));
-  b = TFL_TRY(contiguous(interp.context, b));
-  size_t size = dtype_size(a.dtype());
-  for (int64_t i = 0; i < a.size(); ++i) {
-    const std::byte *p = a.raw() + static_cast<size_t>(i) * size, *q = b.raw() + static_cast<size_t>(i) * size;
-    bool same = a.dtype() == DType::String ? *reinterpret_cast<const std::string*>(p) == *reinterpret_cast<const std::string*>(q) : std::equal(p, p + size, q);
-    if (!same && is_floating(a.dtype())) {
-      double x = load_double(a.dtype(), p), y = load_double(b.dtype(), q);
-      same = x != x && y != y;
-    }
-    if (!same) return Value::boolean(false);
-  }
-  return Value::boolean(true);
+Result<Value> next_number(Interp& interp, Value*) {
+  return Value::integer(static_cast<int64_t>(tracer_of(interp).next_function++));
 }
 
 // -------------------------------------------------------------------------------------------------------------------- keys
@@ -230,8 +196,8 @@ Result<Value> key_of(Interp& interp, Value* args) {
   ArgumentKey key;
   key.shapes = TFL_TRY(truth(interp, args[1]));
   TFL_TRY(add_to_key(interp, key, args[0]));
-  return interp.tuple({interp.bytes(std::move(key.exact)), interp.list(std::move(key.leaves)), interp.list(std::move(key.pins)), Value::boolean(key.lasting),
-                       interp.list(std::move(key.typed))});
+  return interp.tuple({interp.bytes(std::move(key.exact)), interp.list(std::move(key.leaves)), interp.list(std::move(key.pins)),
+                       Value::boolean(key.lasting), interp.list(std::move(key.typed))});
 }
 
 Result<Value> replace(Interp& interp, Value* args) {
@@ -247,10 +213,13 @@ Result<Value> parameters(Interp& interp, Value* args) {
   const Code* code = f->code.as<Code>();
   std::vector<Value> list;
   size_t defaults = f->defaults.is(Kind::Tuple) ? static_cast<size_t>(f->defaults.as<Tuple>()->size) : 0;
-  auto annotation = [&](Str* name) { return f->annotations.is(Kind::Dict) ? dict_get_str(f->annotations.as<Dict>(), name) : Value(); };
+  auto annotation = [&](Str* name) {
+    return f->annotations.is(Kind::Dict) ? dict_get_str(f->annotations.as<Dict>(), name) : Value();
+  };
   auto add = [&](Str* name, std::string_view kind, Value value) {
     Value note = annotation(name);
-    list.push_back(interp.tuple({interp.str(name), interp.str(std::string(kind)), value.is_empty() ? interp.ellipsis : value, note.is_empty() ? Value::none() : note}));
+    list.push_back(interp.tuple({interp.str(name), interp.str(std::string(kind)), value.is_empty() ? interp.ellipsis : value,
+                                 note.is_empty() ? Value::none() : note}));
   };
   for (size_t i = 0; i < code->params.size(); ++i) {
     Str* name = code->params[i].name;
@@ -260,7 +229,8 @@ Result<Value> parameters(Interp& interp, Value* args) {
       add(name, i < code->positional_only ? "POSITIONAL_ONLY" : "POSITIONAL_OR_KEYWORD", value);
     } else if (i < size_t{code->positional} + code->keyword_only) {
       // In the order they are written: what takes the other positional arguments stands before these.
-      if (i == code->positional && code->var_positional) add(code->params[size_t{code->positional} + code->keyword_only].name, "VAR_POSITIONAL", Value());
+      if (i == code->positional && code->var_positional)
+        add(code->params[size_t{code->positional} + code->keyword_only].name, "VAR_POSITIONAL", Value());
       Value value = f->kw_defaults.is(Kind::Dict) ? dict_get_str(f->kw_defaults.as<Dict>(), name) : Value();
       add(name, "KEYWORD_ONLY", value);
     } else if (code->var_positional && i == size_t{code->positional} + code->keyword_only) {
@@ -293,8 +263,12 @@ Result<Value> run(Interp& interp, Value* args) {
 }
 
 Result<Value> graph_inputs(Interp& interp, Value* args) { return interp.list(TFL_TRY(graph_argument(interp, args[0]))->inputs); }
-Result<Value> graph_outputs(Interp& interp, Value* args) { return interp.list(TFL_TRY(graph_argument(interp, args[0]))->outputs); }
-Result<Value> graph_captures(Interp& interp, Value* args) { return interp.list(TFL_TRY(graph_argument(interp, args[0]))->call.captures); }
+Result<Value> graph_outputs(Interp& interp, Value* args) {
+  return interp.list(TFL_TRY(graph_argument(interp, args[0]))->outputs);
+}
+Result<Value> graph_captures(Interp& interp, Value* args) {
+  return interp.list(TFL_TRY(graph_argument(interp, args[0]))->call.captures);
+}
 
 Result<Value> graph_text(Interp& interp, Value* args) {
   TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
@@ -322,22 +296,24 @@ std::string tf_op(const ir::Node& n) {
   return std::string(op_info(n.op).tf_name);
 }
 
-std::string input_text(const ir::Ref& r) {
-  return r.index == 0 ? r.node->name : r.node->name + ":" + std::to_string(r.index);
-}
+std::string input_text(const ir::Ref& r) { return r.index == 0 ? r.node->name : r.node->name + ":" + std::to_string(r.index); }
 
 /// One node as (name, op, inputs, {attribute: value}, types, constant or None, variable)
 Value node_value(Interp& interp, const ir::Node& n) {
   std::vector<Value> inputs, types;
   for (const ir::Ref& r : n.operands) inputs.push_back(interp.str(input_text(r)));
   for (const ir::Type& t : n.types) {
-    types.push_back(interp.tuple({dtype_value(interp, t.tensor.dtype), t.tensor.ranked ? shape_value(interp, [&] {
-                                    Dims dims = t.tensor.dims;
-                                    for (int64_t& d : dims) d = d < 0 ? -1 : d;
-                                    return dims;
-                                  }())
-                                                                                      : unknown_shape_value(interp),
-                                  interp.str(t.kind == ir::TypeKind::Tensor ? "tensor" : t.kind == ir::TypeKind::Array ? "array" : "resource")}));
+    types.push_back(interp.tuple({dtype_value(interp, t.tensor.dtype),
+                                  t.tensor.ranked ? shape_value(interp,
+                                                                [&] {
+                                                                  Dims dims = t.tensor.dims;
+                                                                  for (int64_t& d : dims) d = d < 0 ? -1 : d;
+                                                                  return dims;
+                                                                }())
+                                                  : unknown_shape_value(interp),
+                                  interp.str(t.kind == ir::TypeKind::Tensor  ? "tensor"
+                                             : t.kind == ir::TypeKind::Array ? "array"
+                                                                             : "resource")}));
   }
   Value attrs = interp.dict();
   for (const AttrValue& a : n.attrs.items()) {
@@ -352,8 +328,9 @@ Value node_value(Interp& interp, const ir::Node& n) {
     }
     dict_set_str(attrs.as<Dict>(), interp.intern(attr_name(a.name)), v);
   }
-  return interp.tuple({interp.str(n.name), interp.str(tf_op(n)), interp.list(std::move(inputs)), attrs, interp.list(std::move(types)),
-                       n.constant ? Value::of(n.constant) : Value::none(), interp.str(n.variable), Value::integer(static_cast<int64_t>(n.regions.size())),
+  return interp.tuple({interp.str(n.name), interp.str(tf_op(n)), interp.list(std::move(inputs)), attrs,
+                       interp.list(std::move(types)), n.constant ? Value::of(n.constant) : Value::none(), interp.str(n.variable),
+                       Value::integer(static_cast<int64_t>(n.regions.size())),
                        interp.str(n.target() ? n.target()->name : std::string()), interp.str(std::string(op_info(n.op).name))});
 }
 
@@ -383,7 +360,8 @@ Result<Value> graph_nodes(Interp& interp, Value* args) {
 Result<Value> node_of(Interp& interp, Value* args) {
   if (!args[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "a symbolic tensor is needed");
   SymbolicValue* s = symbolic(args[0]);
-  return interp.tuple({node_value(interp, *s->node), interp.str(s->scope->name), Value::integer(static_cast<int64_t>(s->scope->id))});
+  return interp.tuple(
+      {node_value(interp, *s->node), interp.str(s->scope->name), Value::integer(static_cast<int64_t>(s->scope->id))});
 }
 /// scope_nodes(symbolic) -> the nodes of the scope it lives in
 Result<Value> scope_nodes(Interp& interp, Value* args) {
@@ -422,7 +400,8 @@ Result<Value> placeholder(Interp& interp, Value* args) {
   t.dtype = TFL_TRY(to_dtype(interp, dtype));
   t.ranked = shape.as<ShapeObject>()->ranked;
   t.dims = shape.as<ShapeObject>()->dims;
-  Value v = add_input(interp, scope, ir::Type::of(std::move(t)), args[1].is_str() ? std::string_view(text_of(args[1])) : "placeholder");
+  Value v =
+      add_input(interp, scope, ir::Type::of(std::move(t)), args[1].is_str() ? std::string_view(text_of(args[1])) : "placeholder");
   scope->inputs.clear();  // the value holds the scope, not the other way round
   return v;
 }
@@ -440,7 +419,8 @@ Result<Value> capture_params(Interp& interp, Value* args) {
 
 /// name_next(name): what the next node is called; "" or None leaves it to the operation.
 Result<Value> name_next(Interp& interp, Value* args) {
-  interp.tensors->node_name = args[0].is_str() && current_scope(interp) ? std::string_view(interp.intern(text_of(args[0]))->text) : std::string_view();
+  interp.tensors->node_name =
+      args[0].is_str() && current_scope(interp) ? std::string_view(interp.intern(text_of(args[0]))->text) : std::string_view();
   return Value::none();
 }
 
@@ -452,7 +432,9 @@ constexpr NativeDef kDefs[] = {
     function("known", "v", known),
     function("cond", "pred, then_region, then_outputs, else_region, else_outputs, name=None", region_cond),
     function("switch", "index, regions, outputs, name=None", region_switch),
-    function("while_loop", "initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations=None, name=None", region_while),
+    function("while_loop",
+             "initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations=None, name=None",
+             region_while),
     function("host_call", "callable, operands, output_specs, name=None", host_call),
     function("apply", "op, operands, attributes=None, name=None", apply_any),
     function("suspend", "", suspend),
@@ -460,10 +442,6 @@ constexpr NativeDef kDefs[] = {
     function("run_eagerly", "on", run_eagerly),
     function("scope_name", "", scope_name),
     function("next_number", "", next_number),
-    function("record", "on", record),
-    function("record_enter", "", record_enter),
-    function("record_leave", "name, tensors", record_leave),
-    function("same_bits", "a, b", same_bits),
     function("key", "values, shapes=True", key_of),
     function("replace", "structure, leaves", replace),
     function("parameters", "f", parameters),
@@ -496,6 +474,7 @@ std::span<const NativeDef> traced_graph_methods() { return kGraphMethods; }
 
 Result<void> init_graph(Interp& interp, Module& module) {
   define_all(interp, module, kDefs);
+  define_all(interp, module, record_natives());
   define(interp, module, "Region", Value::share(interp.types.graph_region));
   define(interp, module, "Dispatcher", Value::share(interp.types.graph_dispatcher));
   return {};

@@ -98,7 +98,8 @@ Result<Value> region_add_variable(Interp& interp, Value* args) {
   v->name = like->name;
   v->constraint = like->constraint;
   v->id = like->id;
-  ir::Ref param = r->scope->block->add_param(ir::Type::variable({v->dtype, v->shape_ranked, v->shape}), unique_name(interp, *r->scope, v->name));
+  ir::Ref param = r->scope->block->add_param(ir::Type::variable({v->dtype, v->shape_ranked, v->shape}),
+                                             unique_name(interp, *r->scope, v->name));
   r->scope->captured.emplace(v, param);
   r->scope->inputs.push_back(result);
   return result;
@@ -106,7 +107,8 @@ Result<Value> region_add_variable(Interp& interp, Value* args) {
 
 /// add_resource(): a parameter that is something of the host.
 Result<Value> region_add_resource(Interp& interp, Value* args) {
-  return add_input(interp, self_of(args[0])->scope, ir::Type::resource(), args[1].is_str() ? text_of(args[1]) : std::string("resource"));
+  return add_input(interp, self_of(args[0])->scope, ir::Type::resource(),
+                   args[1].is_str() ? text_of(args[1]) : std::string("resource"));
 }
 
 Result<Value> region_enter(Interp& interp, Value* args) {
@@ -200,7 +202,8 @@ Result<Value> region_finish(Interp& interp, Value* args) {
     scope->block->results.push_back(ref);
     shown.push_back(inner);
   }
-  Value graph = traced_graph(interp, scope->function, scope->function->body.params.size() - scope->captures.size(), scope->captures);
+  Value graph =
+      traced_graph(interp, scope->function, scope->function->body.params.size() - scope->captures.size(), scope->captures);
   auto* g = graph.as<TracedGraph>();
   g->outputs = std::move(shown);
   g->inputs = scope->inputs;
@@ -245,7 +248,8 @@ Result<std::vector<Value>> join_captures(std::span<RegionObject* const> regions)
   std::vector<Value> all;
   std::unordered_map<uint64_t, size_t> places;
   auto key_of = [](const Value& v) {
-    if (v.is(Kind::Symbolic)) return reinterpret_cast<uintptr_t>(symbolic(v)->node) ^ static_cast<uint64_t>(symbolic(v)->index) << 48;
+    if (v.is(Kind::Symbolic))
+      return reinterpret_cast<uintptr_t>(symbolic(v)->node) ^ static_cast<uint64_t>(symbolic(v)->index) << 48;
     return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(v.counted()));
   };
   for (RegionObject* r : regions) {
@@ -305,10 +309,12 @@ Result<std::vector<Value>> outputs_of(Interp& interp, const Value& v) {
   return to_vector(interp, v);
 }
 
-Result<Value> made(Interp& interp, Op op, std::span<RegionObject* const> regions, std::vector<Value> operands, const Attrs& attrs, const Value& name) {
+Result<Value> made(Interp& interp, Op op, std::span<RegionObject* const> regions, std::vector<Value> operands, const Attrs& attrs,
+                   const Value& name) {
   std::vector<std::unique_ptr<ir::Block>> blocks;
   for (RegionObject* r : regions) {
-    if (r->entered || !r->scope->open || !r->scope->region) return fail(ErrorKind::RuntimeError, "the region '{}' is in use or was used before", r->scope->name);
+    if (r->entered || !r->scope->open || !r->scope->region)
+      return fail(ErrorKind::RuntimeError, "the region '{}' is in use or was used before", r->scope->name);
   }
   for (RegionObject* r : regions) {
     r->scope->open = false;
@@ -369,7 +375,8 @@ Result<Value> region_cond(Interp& interp, Value* args) {
   TFL_TRY(need_graph(interp, "cond"));
   RegionObject* regions[2] = {TFL_TRY(region_argument(interp, args[1])), TFL_TRY(region_argument(interp, args[3]))};
   std::vector<Value> outputs[2] = {TFL_TRY(outputs_of(interp, args[2])), TFL_TRY(outputs_of(interp, args[4]))};
-  if (outputs[0].size() != outputs[1].size()) return fail(ErrorKind::ValueError, "branches with {} and {} results", outputs[0].size(), outputs[1].size());
+  if (outputs[0].size() != outputs[1].size())
+    return fail(ErrorKind::ValueError, "branches with {} and {} results", outputs[0].size(), outputs[1].size());
   TFL_TRY(give_results(interp, regions, outputs));
   std::vector<Value> operands = {args[0]};
   std::vector<Value> captures = TFL_TRY(join_captures(regions));
@@ -400,12 +407,15 @@ Result<Value> region_while(Interp& interp, Value* args) {
   std::vector<Value> body = TFL_TRY(outputs_of(interp, args[4]));
   size_t variables = operands.size();
   for (RegionObject* r : regions) {
-    if (r->scope->inputs.size() != variables) return fail(ErrorKind::ValueError, "a loop of {} variables whose region has {} inputs", variables, r->scope->inputs.size());
+    if (r->scope->inputs.size() != variables)
+      return fail(ErrorKind::ValueError, "a loop of {} variables whose region has {} inputs", variables, r->scope->inputs.size());
   }
-  if (body.size() != variables) return fail(ErrorKind::ValueError, "a loop of {} variables whose body gives {}", variables, body.size());
+  if (body.size() != variables)
+    return fail(ErrorKind::ValueError, "a loop of {} variables whose body gives {}", variables, body.size());
   regions[0]->scope->block->results.push_back(TFL_TRY(result_in(interp, *regions[0]->scope, args[2], nullptr)));
   for (size_t i = 0; i < variables; ++i) {
-    regions[1]->scope->block->results.push_back(TFL_TRY(result_in(interp, *regions[1]->scope, body[i], &regions[1]->scope->inputs[i])));
+    regions[1]->scope->block->results.push_back(
+        TFL_TRY(result_in(interp, *regions[1]->scope, body[i], &regions[1]->scope->inputs[i])));
   }
   // An initial host value has the type of the variable.
   for (size_t i = 0; i < variables; ++i) {

@@ -19,14 +19,17 @@ struct BoundVariable final : ir::VariableResource {
   Result<Tensor> read() override {
     if (v->value) return v->value;
     return fail(ErrorKind::FailedPreconditionError,
-                "Could not find variable {}. This could mean that the variable has been deleted. In TF1, it can also mean the variable is uninitialized.", v->name);
+                "Could not find variable {}. This could mean that the variable has been deleted. In TF1, it can also mean the "
+                "variable is uninitialized.",
+                v->name);
   }
   Result<void> assign(Tensor value) override {
     bool fits = !v->shape_ranked || v->shape.size() == value.dims().size();
-    for (size_t i = 0; fits && v->shape_ranked && i < v->shape.size(); ++i) fits = v->shape[i] < 0 || v->shape[i] == value.dims()[i];
+    for (size_t i = 0; fits && v->shape_ranked && i < v->shape.size(); ++i)
+      fits = v->shape[i] < 0 || v->shape[i] == value.dims()[i];
     if (!fits) {
-      return fail(ErrorKind::InvalidArgumentError, "Cannot assign value to variable '{}': its shape is {}, the value's is {}", v->shown_name(), dims_text(v->shape),
-                  dims_text(value.dims()));
+      return fail(ErrorKind::InvalidArgumentError, "Cannot assign value to variable '{}': its shape is {}, the value's is {}",
+                  v->shown_name(), dims_text(v->shape), dims_text(value.dims()));
     }
     v->value = std::move(value);
     return {};
@@ -74,7 +77,15 @@ std::shared_ptr<ir::CallableResource> callable_resource(Interp& interp, const Va
 
 bool is_resource_value(Interp& interp, const Value& v) {
   switch (v.kind()) {
-    case Kind::Str: case Kind::Bytes: case Kind::List: case Kind::Tuple: case Kind::Dict: case Kind::Set: case Kind::Range: case Kind::Shape: case Kind::DType: return false;
+    case Kind::Str:
+    case Kind::Bytes:
+    case Kind::List:
+    case Kind::Tuple:
+    case Kind::Dict:
+    case Kind::Set:
+    case Kind::Range:
+    case Kind::Shape:
+    case Kind::DType: return false;
     default: return is_callable(interp, v);
   }
 }

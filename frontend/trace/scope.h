@@ -22,25 +22,25 @@ struct Scope : std::enable_shared_from_this<Scope> {
   std::unique_ptr<ir::Block> region;       // of a region until its node takes it over
   ir::Block* block = nullptr;
   std::string name;
-  std::string prefix;                      // of the names of its nodes, as they are shown for a region: "while/"
-  bool open = true;                        // operations may still be appended
+  std::string prefix;  // of the names of its nodes, as they are shown for a region: "while/"
+  bool open = true;    // operations may still be appended
   bool is_function = false;
-  bool creates_variables = false;          // of a function: the first trace, which may make variables
+  bool creates_variables = false;  // of a function: the first trace, which may make variables
   uint64_t id = 0;
-  Frame* root_frame = nullptr;             // of a function: the frame that ran when its trace began
+  Frame* root_frame = nullptr;  // of a function: the frame that ran when its trace began
 
   /// What came in from outside, in the order of the parameters that stand for it (behind those of add_input).
   std::vector<Value> captures;
   std::vector<ir::Ref> capture_params;
-  std::unordered_map<const void*, ir::Ref> captured;           // by tensor, variable or resource object
-  std::unordered_map<uint64_t, ir::Ref> captured_values;       // by id of a symbolic value's node (and index) of an outer scope
-  std::unordered_map<const void*, ir::Ref> constants;          // constants made of eager tensors, which the nodes keep alive
-  std::unordered_map<std::string, uint32_t> names;             // how often a name was used
-  std::unordered_map<uint64_t, uint32_t> locations;            // of a function: location by the frames that were running
-  std::vector<Value> created;              // variables made while this function was traced
-  std::vector<Value> inputs;               // symbolic values of the parameters that are arguments
-  std::vector<Value> input_values;         // what the call that caused the trace passes for them; Empty where it is not known
-  std::vector<Value> kept;                 // placeholder variables and other objects that must live as long as the scope
+  std::unordered_map<const void*, ir::Ref> captured;      // by tensor, variable or resource object
+  std::unordered_map<uint64_t, ir::Ref> captured_values;  // by id of a symbolic value's node (and index) of an outer scope
+  std::unordered_map<const void*, ir::Ref> constants;     // constants made of eager tensors, which the nodes keep alive
+  std::unordered_map<std::string, uint32_t> names;        // how often a name was used
+  std::unordered_map<uint64_t, uint32_t> locations;       // of a function: location by the frames that were running
+  std::vector<Value> created;                             // variables made while this function was traced
+  std::vector<Value> inputs;                              // symbolic values of the parameters that are arguments
+  std::vector<Value> input_values;  // what the call that caused the trace passes for them; Empty where it is not known
+  std::vector<Value> kept;          // placeholder variables and other objects that must live as long as the scope
 
   Scope* root() {
     Scope* s = this;
@@ -65,14 +65,14 @@ struct SymbolicValue : SymbolicObject {
 
 /// The sink at the end of the chain while a graph is built. One for an interpreter.
 struct Tracer final : Sink {
-  std::shared_ptr<Scope> scope;   // where operations go; null outside of any trace
+  std::shared_ptr<Scope> scope;  // where operations go; null outside of any trace
   uint64_t next_id = 0;
-  uint64_t next_object = 0;       // ids of objects that are keys of traces
-  uint64_t next_function = 0;     // numbers in the names of functions
-  bool run_eagerly = false;       // tf.config.run_functions_eagerly
-  bool recording = false;         // results of calls from outside of graphs are kept: tests that run in two modes
-  int recorded_depth = 0;         // calls in progress that are recorded as a whole
-  std::vector<Value> recorded;    // (name, list of tensors) of each
+  uint64_t next_object = 0;     // ids of objects that are keys of traces
+  uint64_t next_function = 0;   // numbers in the names of functions
+  bool run_eagerly = false;     // tf.config.run_functions_eagerly
+  bool recording = false;       // results of calls from outside of graphs are kept: tests that run in two modes
+  int recorded_depth = 0;       // calls in progress that are recorded as a whole
+  std::vector<Value> recorded;  // (name, list of tensors) of each
   std::unordered_map<uint64_t, std::shared_ptr<const void>> places;  // source positions of locations, by code and instruction
 
   bool building() const override { return scope != nullptr; }
@@ -96,7 +96,8 @@ inline SymbolicValue* symbolic(const Value& v) { return v.as<SymbolicValue>(); }
 ir::Ref ref_of(const Value& symbolic);
 
 /// Appends a node to the current scope and names it; `operands` are values of any scope that reaches it.
-Result<ir::Node*> append_node(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions = {},
+Result<ir::Node*> append_node(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs,
+                              std::vector<std::unique_ptr<ir::Block>> regions = {},
                               std::shared_ptr<ir::Function> callee = nullptr, std::string_view name = {});
 /// The results of a node of the current scope.
 void results_of(Interp&, ir::Node* node, SmallVec<Value, 2>& results);

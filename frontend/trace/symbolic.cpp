@@ -17,10 +17,13 @@ Result<Value> symbolic_str_slot(Interp& interp, const Value& self) { return inte
 
 Failure not_in_graph(std::string_view what) {
   return fail(ErrorKind::OperatorNotAllowedInGraphError,
-              "{} is not allowed. You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager execution mode or "
-              "decorate this function with @tf.function. If you are using AutoGraph, you can try decorating this function with @tf.function. If that does "
+              "{} is not allowed. You can attempt the following resolutions to the problem: If you are running in Graph mode, "
+              "use Eager execution mode or "
+              "decorate this function with @tf.function. If you are using AutoGraph, you can try decorating this function with "
+              "@tf.function. If that does "
               "not work, then you may be using an unsupported feature or your source code may not be visible to AutoGraph. See "
-              "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md#access-to-source-code for "
+              "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/"
+              "limitations.md#access-to-source-code for "
               "more information.",
               what);
 }
@@ -32,8 +35,10 @@ Result<Value> symbolic_iter(Interp& interp, const Value& self) {
   return not_in_graph("Iterating over a symbolic `tf.Tensor`");
 }
 Result<int64_t> symbolic_length(Interp&, const Value& self) {
-  return fail(ErrorKind::TypeError, "len is not well defined for a symbolic Tensor ({}). Please call `x.shape` rather than `len(x)` for shape information.",
-              shown_name(symbolic(self)) + ":" + std::to_string(symbolic(self)->index));
+  return fail(
+      ErrorKind::TypeError,
+      "len is not well defined for a symbolic Tensor ({}). Please call `x.shape` rather than `len(x)` for shape information.",
+      shown_name(symbolic(self)) + ":" + std::to_string(symbolic(self)->index));
 }
 Result<bool> symbolic_contains(Interp& interp, const Value& self, const Value&) {
   return fail(ErrorKind::TypeError, "argument of type '{}' is not iterable", interp.type_name(self));
@@ -46,7 +51,8 @@ Result<Value> symbolic_format(Interp& interp, const Value& self, std::string_vie
   return symbolic_str_slot(interp, self);
 }
 Result<void> symbolic_set_item(Interp& interp, const Value& self, const Value&, const Value& value) {
-  return fail(ErrorKind::TypeError, "'{}' object does not support item {}", interp.type_name(self), value.is_empty() ? "deletion" : "assignment")
+  return fail(ErrorKind::TypeError, "'{}' object does not support item {}", interp.type_name(self),
+              value.is_empty() ? "deletion" : "assignment")
       .with_hint("tensors do not change: build a new one with tf.tensor_scatter_nd_update, or use a tf.Variable");
 }
 
@@ -70,13 +76,16 @@ constexpr NativeDef kSliceAssign = method("assign", "self, value, use_locking=Fa
 Result<Value> symbolic_get_attr(Interp& interp, const Value& self, Str* name) {
   if (is_numpy_name(name->text)) {
     return fail(ErrorKind::AttributeError,
-                "SymbolicTensor object has no attribute '{}'. \n        If you are looking for numpy-related methods, please run the following:\n"
+                "SymbolicTensor object has no attribute '{}'. \n        If you are looking for numpy-related methods, please run "
+                "the following:\n"
                 "        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      ",
                 name->text)
-        .with_hint(name->text == "reshape" || name->text == "transpose" || name->text == "size" ? "write tf." + name->text + "(x)"
-                                                                                               : "a traced tensor has no elements yet");
+        .with_hint(name->text == "reshape" || name->text == "transpose" || name->text == "size"
+                       ? "write tf." + name->text + "(x)"
+                       : "a traced tensor has no elements yet");
   }
-  if (name->text == "assign" && !symbolic(self)->slice_of.is_empty()) return interp.bound_method(interp.native(kSliceAssign, {}, interp.types.symbolic), self);
+  if (name->text == "assign" && !symbolic(self)->slice_of.is_empty())
+    return interp.bound_method(interp.native(kSliceAssign, {}, interp.types.symbolic), self);
   if (name->text == "op" || name->text == "graph") {
     TFL_TRY(interp.import_module("tensorflow._graph_def"));
     Value module = TFL_TRY(dict_get(interp, interp.modules.as<Dict>(), interp.str("tensorflow._graph_def")));
@@ -107,18 +116,22 @@ Result<Value> get_ndim(Interp&, Value* args) {
 }
 Result<Value> get_device(Interp& interp, Value*) { return interp.str(""); }
 Result<Value> get_value_index(Interp&, Value* args) { return Value::integer(symbolic(args[0])->index); }
-Result<Value> get_id(Interp&, Value* args) { return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[0].counted()) >> 4)); }
+Result<Value> get_id(Interp&, Value* args) {
+  return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[0].counted()) >> 4));
+}
 Result<Value> self_method(Interp&, Value* args) { return args[0]; }
 
 Result<Value> array_method(Interp&, Value* args) {
   return fail(ErrorKind::NotImplementedError,
-              "Cannot convert a symbolic tf.Tensor ({}:{}) to a numpy array. This error may indicate that you're trying to pass a Tensor to a NumPy call, "
+              "Cannot convert a symbolic tf.Tensor ({}:{}) to a numpy array. This error may indicate that you're trying to pass "
+              "a Tensor to a NumPy call, "
               "which is not supported.",
               shown_name(symbolic(args[0])), std::to_string(symbolic(args[0])->index));
 }
 Result<Value> eval_method(Interp&, Value*) {
-  return fail(ErrorKind::ValueError, "Cannot evaluate tensor using `eval()`: No default session is registered. Use `with sess.as_default()` or pass an "
-                                     "explicit session to `eval(session=sess)`");
+  return fail(ErrorKind::ValueError,
+              "Cannot evaluate tensor using `eval()`: No default session is registered. Use `with sess.as_default()` or pass an "
+              "explicit session to `eval(session=sess)`");
 }
 Result<Value> abs_method(Interp& interp, Value* args) { return apply_unary(interp, Op::abs, args[0]); }
 
@@ -138,7 +151,8 @@ Result<Value> set_shape(Interp& interp, Value* args) {
       news |= merged[i] != now.dims[i];
     }
     if (!fits) {
-      return fail(ErrorKind::ValueError, "Tensor's shape {} is not compatible with supplied shape {}.", dims_text(now.dims), dims_text(shape->dims));
+      return fail(ErrorKind::ValueError, "Tensor's shape {} is not compatible with supplied shape {}.", dims_text(now.dims),
+                  dims_text(shape->dims));
     }
   }
   if (!news) return Value::none();
@@ -192,8 +206,10 @@ std::string symbolic_repr(const SymbolicValue* v) {
 
 Failure out_of_scope(Interp& interp, const SymbolicValue* v, const Scope* here) {
   std::string text = symbolic_repr(v) +
-                     " is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow collections to access it.\n"
-                     "Please see https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for more information.\n\n" +
+                     " is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
+                     "collections to access it.\n"
+                     "Please see https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for "
+                     "more information.\n\n" +
                      symbolic_repr(v) + " was defined here:\n";
   const ir::Locations& locations = *v->scope->function->locations;
   std::vector<std::string> lines;
@@ -203,11 +219,15 @@ Failure out_of_scope(Interp& interp, const SymbolicValue* v, const Scope* here) 
   }
   for (size_t i = lines.size(); i-- > 0;) text += lines[i];
   (void)interp;
-  if (!here) return fail(ErrorKind::TypeError, std::move(text)).with_hint("return the tensor from its function instead of keeping it");
-  text += fmt::format("\nThe tensor {} cannot be accessed from FuncGraph(name={}), because it was defined in FuncGraph(name={}), which is out of scope.",
-                      symbolic_repr(v), here->name, v->scope->name);
+  if (!here)
+    return fail(ErrorKind::TypeError, std::move(text)).with_hint("return the tensor from its function instead of keeping it");
+  text += fmt::format(
+      "\nThe tensor {} cannot be accessed from FuncGraph(name={}), because it was defined in FuncGraph(name={}), which is out of "
+      "scope.",
+      symbolic_repr(v), here->name, v->scope->name);
   // A value of a branch or loop body of this very function; another function's is a TypeError as it is outside of graphs.
-  return fail(v->scope->is_function ? ErrorKind::TypeError : ErrorKind::InaccessibleTensorError, std::move(text)).with_hint("return the tensor from its function, branch or loop instead of keeping it");
+  return fail(v->scope->is_function ? ErrorKind::TypeError : ErrorKind::InaccessibleTensorError, std::move(text))
+      .with_hint("return the tensor from its function, branch or loop instead of keeping it");
 }
 
 extern const Slots symbolic_slots;

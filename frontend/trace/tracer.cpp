@@ -9,7 +9,9 @@ namespace {
 
 constexpr int64_t kLargestCopied = 128;  // elements of an integer tensor from outside that becomes a constant
 
-uint64_t value_key(const SymbolicObject* s) { return reinterpret_cast<uintptr_t>(s->node) ^ static_cast<uint64_t>(s->index) << 48; }
+uint64_t value_key(const SymbolicObject* s) {
+  return reinterpret_cast<uintptr_t>(s->node) ^ static_cast<uint64_t>(s->index) << 48;
+}
 
 ir::Type variable_type(const VariableObject* v) {
   ir::Type type;
@@ -47,7 +49,8 @@ Result<ir::Ref> import_symbolic(Interp& interp, Scope& scope, const Value& v) {
     return ref_of(v);
   }
   if (!s->scope->open || !Scope::reaches(&scope, s->scope.get())) return out_of_scope(interp, s, &scope);
-  if (s->node->op == Op::constant && copied(s->node->constant.rep())) return constant_in(interp, scope, s->node->constant, s->node->name);
+  if (s->node->op == Op::constant && copied(s->node->constant.rep()))
+    return constant_in(interp, scope, s->node->constant, s->node->name);
   uint64_t key = value_key(s);
   auto found = scope.captured_values.find(key);
   if (found != scope.captured_values.end()) return found->second;
@@ -77,7 +80,8 @@ void reword(Interp& interp, Op op, std::span<const Value> operands, std::string_
   auto x = dtype_of(interp, operands[0]), y = dtype_of(interp, operands[1]);
   if (x && y && *x != *y && text.starts_with("cannot compute ")) {
     error.kind = ErrorKind::TypeError;
-    text = fmt::format("Input 'y' of '{}' Op has type {} that does not match type {} of argument 'x'.", op_info(op).tf_name, dtype_name(*y), dtype_name(*x));
+    text = fmt::format("Input 'y' of '{}' Op has type {} that does not match type {} of argument 'x'.", op_info(op).tf_name,
+                       dtype_name(*y), dtype_name(*x));
     return;
   }
   if (!text.starts_with("Incompatible shapes")) return;
@@ -85,9 +89,12 @@ void reword(Interp& interp, Op op, std::span<const Value> operands, std::string_
   Dims dims[2];
   for (size_t i = 0; i < 2; ++i) {
     const Value& v = operands[i];
-    if (v.is(Kind::Symbolic)) dims[i] = symbolic_type(v).dims;
-    else if (v.is_tensor()) dims[i] = Dims(v.tensor().dims());
-    else return;
+    if (v.is(Kind::Symbolic))
+      dims[i] = symbolic_type(v).dims;
+    else if (v.is_tensor())
+      dims[i] = Dims(v.tensor().dims());
+    else
+      return;
     std::string shape;
     for (int64_t d : dims[i]) shape += (shape.empty() ? "" : ",") + (d < 0 ? std::string("?") : std::to_string(d));
     names += (i ? ", " : "") + (v.is(Kind::Symbolic) ? symbolic(v)->node->name : std::string(i ? "y" : "x"));
@@ -96,9 +103,9 @@ void reword(Interp& interp, Op op, std::span<const Value> operands, std::string_
   for (size_t k = 1; k <= dims[0].size() && k <= dims[1].size(); ++k) {
     int64_t a = dims[0][dims[0].size() - k], b = dims[1][dims[1].size() - k];
     if (a < 0 || b < 0 || a == b || a == 1 || b == 1) continue;
-    text = fmt::format("Dimensions must be equal, but are {} and {} for '{{{{node {}}}}} = {}[T=DT_{}]({})' with input shapes: {}.", a, b,
-                       name.empty() ? default_name(op) : name, op_info(op).tf_name, type_name_of(x ? *x : DType::F32), names,
-                       shapes);
+    text = fmt::format(
+        "Dimensions must be equal, but are {} and {} for '{{{{node {}}}}} = {}[T=DT_{}]({})' with input shapes: {}.", a, b,
+        name.empty() ? default_name(op) : name, op_info(op).tf_name, type_name_of(x ? *x : DType::F32), names, shapes);
     return;
   }
 }
@@ -133,7 +140,8 @@ Result<ir::Ref> import_into(Interp& interp, Scope& scope, const Value& v) {
       auto found = scope.captured.find(v.counted());
       if (found != scope.captured.end()) return found->second;
       Tensor t = v.tensor();
-      ir::Ref param = capture(scope, v, ir::Type::of({t.dtype(), true, Dims(t.dims())}), unique_name(interp, scope, "placeholder"));
+      ir::Ref param =
+          capture(scope, v, ir::Type::of({t.dtype(), true, Dims(t.dims())}), unique_name(interp, scope, "placeholder"));
       scope.captured.emplace(v.counted(), param);
       return param;
     }
@@ -145,7 +153,8 @@ Result<ir::Ref> import_into(Interp& interp, Scope& scope, const Value& v) {
       scope.captured.emplace(storage, param);
       return param;
     }
-    case Kind::NdArray: case Kind::NumPyScalar: {
+    case Kind::NdArray:
+    case Kind::NumPyScalar: {
       Value t = TFL_TRY(to_tensor(interp, v));
       return constant_in(interp, scope, t.tensor(), "Const");
     }
@@ -177,8 +186,9 @@ ir::Ref ref_of(const Value& v) { return {v.as<SymbolicObject>()->node, v.as<Symb
 
 const TensorType& symbolic_type(const Value& v) { return symbolic(v)->ir_type().tensor; }
 
-Result<ir::Node*> append_node(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
-                              std::shared_ptr<ir::Function> callee, std::string_view name) {
+Result<ir::Node*> append_node(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs,
+                              std::vector<std::unique_ptr<ir::Block>> regions, std::shared_ptr<ir::Function> callee,
+                              std::string_view name) {
   Scope* scope = tracer_of(interp).scope.get();
   // The name belongs to this node, not to those of its operands.
   if (name.empty()) name = interp.tensors->node_name;
@@ -190,14 +200,17 @@ Result<ir::Node*> append_node(Interp& interp, Op op, std::span<const Value> oper
   refs.reserve(operands.size());
   for (const Value& v : operands) {
     if (v.is_tensor() && (v.tensor_rep()->flags & kLiteral)) {
-      std::string inner = op_info(op).kind == OpKind::Elementwise && operands.size() == 2 ? full + (&v == operands.data() ? "/x" : "/y") : full + "/Const";
+      std::string inner = op_info(op).kind == OpKind::Elementwise && operands.size() == 2
+                              ? full + (&v == operands.data() ? "/x" : "/y")
+                              : full + "/Const";
       refs.push_back(constant_in(interp, *scope, v.tensor(), inner));
     } else {
       refs.push_back(TFL_TRY(import_into(interp, *scope, v)));
     }
   }
   if (!scope->open) return fail(ErrorKind::RuntimeError, "the graph of '{}' is finished", scope->name);
-  ir::Node* node = TFL_TRY(ir::append(interp.context, *scope->block, op, std::move(refs), attrs, std::move(regions), std::move(callee)));
+  ir::Node* node =
+      TFL_TRY(ir::append(interp.context, *scope->block, op, std::move(refs), attrs, std::move(regions), std::move(callee)));
   node->name = unique_name(interp, *scope, full);
   node->location = current_location(interp, *scope);
   return node;
@@ -228,12 +241,14 @@ Value shown_value(Interp& interp, Value v, std::string_view name) {
 
 // -------------------------------------------------------------------------------------------------------------- the sink
 
-Result<void> Tracer::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) {
+Result<void> Tracer::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs,
+                           SmallVec<Value, 2>& results) {
   std::string_view name = interp.tensors->node_name;
   auto node = append_node(interp, op, operands, attrs);
   if (!node) {
     // What shapes alone decide fails while tracing with the class that TensorFlow's shape functions give.
-    if (node.error().kind == ErrorKind::InvalidArgumentError && !node.error().payload) reword(interp, op, operands, name, node.error());
+    if (node.error().kind == ErrorKind::InvalidArgumentError && !node.error().payload)
+      reword(interp, op, operands, name, node.error());
     return node.failure();
   }
   results_of(interp, *node, results);
@@ -244,7 +259,8 @@ Result<Value> Tracer::read_variable(Interp& interp, VariableObject* v) {
   Value variable = Value::share(variable_storage(v));
   std::string kept(interp.tensors->node_name);
   interp.tensors->node_name = {};
-  ir::Node* node = TFL_TRY(append_node(interp, Op::read_variable, std::span<const Value>(&variable, 1), Attrs(), {}, nullptr, "ReadVariableOp"));
+  ir::Node* node = TFL_TRY(
+      append_node(interp, Op::read_variable, std::span<const Value>(&variable, 1), Attrs(), {}, nullptr, "ReadVariableOp"));
   node->variable = v->name;
   if (!kept.empty()) interp.tensors->node_name = interp.intern(kept)->text;
   return symbolic_value(interp, scope, {node, 0});
@@ -259,14 +275,17 @@ Result<void> Tracer::assign_variable(Interp& interp, VariableObject* v, Assignme
     TFL_TRY(apply(interp, how == Assignment::Add ? Op::add : Op::subtract, sum, Attrs(), results));
     operands[1] = results[0];
   }
-  std::string_view name = how == Assignment::Set ? "AssignVariableOp" : how == Assignment::Add ? "AssignAddVariableOp" : "AssignSubVariableOp";
+  std::string_view name = how == Assignment::Set   ? "AssignVariableOp"
+                          : how == Assignment::Add ? "AssignAddVariableOp"
+                                                   : "AssignSubVariableOp";
   TFL_TRY(append_node(interp, Op::assign_variable, operands, Attrs(), {}, nullptr, name));
   return {};
 }
 
 void Tracer::node_made(Interp&, std::span<const Value>, ir::Node*, std::span<const Value>) {}
 
-Result<void> Tracer::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+Result<void> Tracer::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands,
+                          SmallVec<Value, 2>& results) {
   ir::Node* node = TFL_TRY(append_node(interp, Op::call, operands, Attrs(), {}, call.function, "StatefulPartitionedCall"));
   results_of(interp, node, results);
   return {};
