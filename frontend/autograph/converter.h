@@ -57,6 +57,7 @@ class Converter {
   void declare(FunctionDef* def, const Names& before);
   void take_options(Block& body, Stmt* loop);
   void find_options(Block block);
+  void move_binding_test(While* s);
 
   // control_flow.cpp
   void if_statement(If* s, std::vector<Stmt*>& out);

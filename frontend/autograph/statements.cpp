@@ -117,10 +117,23 @@ void Converter::declare(FunctionDef* def, const Names& before) {
 
 void Converter::find_options(Block statements) {
   for (Stmt* s : statements) {
-    if (s->kind == StmtKind::While) take_options(as<While>(s)->body, s);
+    if (s->kind == StmtKind::While) take_options(as<While>(s)->body, s), move_binding_test(as<While>(s));
     if (s->kind == StmtKind::For) take_options(as<For>(s)->body, s);
     each_block(s, [&](const Block& b) { find_options(b); });
   }
+}
+
+/// What a test binds the body may read, and test and body are traced apart: the test becomes the body's first statement.
+///   while (k := f()) > 0: body     ->     while True: if not (k := f()) > 0: break  body
+void Converter::move_binding_test(While* s) {
+  if (!contains_walrus(s->condition) || !s->orelse.empty()) return;
+  Span span = s->condition->span;
+  Expr* negated = build_.arena.make<Unary>(Expr{ExprKind::Unary, span}, UnaryOp::Not, s->condition);
+  Stmt* leave = build_.arena.make<Break>(Stmt{StmtKind::Break, span});
+  std::vector<Stmt*> body{build_.if_(negated, build_.block({leave}), {}, span)};
+  body.insert(body.end(), s->body.begin(), s->body.end());
+  s->body = build_.block(body);
+  s->condition = build_.boolean(true, span);
 }
 
 /// set_loop_options(...) in the body of a loop is no statement but a remark on the loop.
