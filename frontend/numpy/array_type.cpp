@@ -192,6 +192,25 @@ Result<Value> method_index(Interp& interp, Value* args) {
 }
 Result<Value> method_array(Interp& interp, Value* args) { return ndarray_value(interp, content(interp, args[0])); }
 
+/// A function of the library's files, by name; Empty: there is none.
+Result<Value> library_function(Interp& interp, std::string_view module, std::string_view name) {
+  Value home = TFL_TRY(interp.import_module(module));
+  Value found = dict_get_str(home.as<Module>()->dict.as<Dict>(), interp.intern(name));
+  return found.is(Kind::Function) ? found : Value();
+}
+
+Result<Value> method_abs(Interp& interp, Value* args) {
+  Value function = TFL_TRY(library_function(interp, "numpy._math", "abs"));
+  return interp.call(function, {args[0]});
+}
+Result<Value> method_round(Interp& interp, Value* args) {
+  if (args[0].is(Kind::NdArray)) return fail(ErrorKind::TypeError, "type numpy.ndarray doesn't define __round__ method");
+  Value function = TFL_TRY(library_function(interp, "numpy._methods", "round"));
+  Value rounded = TFL_TRY(interp.call(function, {args[0], args[1].is_none() ? Value::integer(0) : args[1]}));
+  if (!args[1].is_none()) return rounded;
+  return interp.call(Value::share(interp.types.int_), {rounded});
+}
+
 constexpr NativeDef kMethods[] = {
     getter("shape", get_shape),     getter("dtype", get_dtype),       getter("ndim", get_ndim),
     getter("size", get_size),       getter("itemsize", get_itemsize), getter("nbytes", get_nbytes),
@@ -200,6 +219,7 @@ constexpr NativeDef kMethods[] = {
     method("copy", "self, order=None", method_copy), method("__copy__", "self", method_copy), method("fill", "self, value", method_fill),
     method("tobytes", "self, order=None", method_tobytes), method("__int__", "self", method_int), method("__float__", "self", method_float),
     method("__index__", "self", method_index), method("__array__", "self, dtype=None, copy=None", method_array),
+    method("__abs__", "self", method_abs),                          method("__round__", "self, ndigits=None", method_round),
 };
 
 }  // namespace
@@ -208,8 +228,11 @@ Result<Value> numpy_get_attr(Interp& interp, const Value& self, Str* name) {
   if (name->text.starts_with("__")) return Value();
   Value methods = TFL_TRY(interp.import_module("numpy._methods"));
   Value found = dict_get_str(methods.as<Module>()->dict.as<Dict>(), name);
-  if (!found.is(Kind::Function) || name->text.starts_with("_")) return Value();
-  return interp.bound_method(found, self);
+  if (name->text.starts_with("_")) return Value();
+  if (found.is(Kind::Function)) return interp.bound_method(found, self);
+  Value property = TFL_TRY(library_function(interp, "numpy._methods", "property_" + std::string(name->text)));
+  if (property.is_empty()) return Value();
+  return interp.call(property, {self});
 }
 
 extern const Slots ndarray_slots;

@@ -88,9 +88,12 @@ void qr_in_place(const Matrix& a, const Matrix& q) {
   for (int64_t k = 0; k < std::min(m - 1, n); ++k) {
     double norm = 0;
     for (int64_t i = k; i < m; ++i) norm = std::hypot(norm, a(i, k));
-    if (norm == 0) continue;
+    // A column that is zero below the diagonal is left as it is, its sign too, as LAPACK and Eigen do.
+    bool clear = true;
+    for (int64_t i = k + 1; i < m; ++i) clear = clear && a(i, k) == 0;
+    if (clear) continue;
     // The reflection's vector stays in the column below the diagonal until it has been used.
-    double alpha = a(k, k) > 0 ? -norm : norm;
+    double alpha = a(k, k) >= 0 ? -norm : norm;
     double head = a(k, k) - alpha;
     double beta = -1 / (alpha * head);  // 2 / |v|^2
     auto reflect = [&](auto column) {

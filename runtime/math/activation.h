@@ -43,10 +43,10 @@ template <class V>
 TFL_INLINE V silu(V x) {
   return x * sigmoid(x);
 }
-// The order of operations of tf.nn.gelu, which is made of others there.
+// The order of operations of tf.nn.gelu, which is made of others there; its constant is a float's, in double too.
 template <class V>
 TFL_INLINE V gelu(V x) {
-  return V(0.5f) * x * (V(1) + erf(x / by_type<V>(1.4142135623730951f, 1.4142135623730951)));
+  return V(0.5f) * x * erfc(neg(x) * V(0.70710678f));
 }
 template <class V>
 TFL_INLINE V gelu_tanh(V x) {
