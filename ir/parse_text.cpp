@@ -1,12 +1,12 @@
 // Text to graph. Nothing in the text is trusted: what parses is verified before it is given out.
 #include <fmt/core.h>
 
-#include <charconv>
 #include <unordered_map>
 
 #include "ir/infer.h"
 #include "ir/text.h"
 #include "ir/text_tokens.h"
+#include "ir/text_values.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::ir {
@@ -14,48 +14,6 @@ namespace tfl::ir {
 namespace {
 
 constexpr int kMostNesting = 200;
-
-std::optional<Op> op_named(std::string_view name) {
-  for (int i = 0; i < op_count(); ++i) {
-    if (op_info(static_cast<Op>(i)).name == name) return static_cast<Op>(i);
-  }
-  return std::nullopt;
-}
-
-std::optional<Attr> attr_named(std::string_view name) {
-  constexpr int kCount = 0
-#define TFL_ATTR(name) +1
-#include "ir/ops/attrs.def"
-#undef TFL_ATTR
-      ;
-  for (int i = 0; i < kCount; ++i) {
-    if (attr_name(static_cast<Attr>(i)) == name) return static_cast<Attr>(i);
-  }
-  return std::nullopt;
-}
-
-template <class T>
-bool number(std::string_view s, T& out, int base = 10) {
-  auto [end, error] = [&] {
-    if constexpr (std::is_integral_v<T>) return std::from_chars(s.data(), s.data() + s.size(), out, base);
-    else return std::from_chars(s.data(), s.data() + s.size(), out);
-  }();
-  return error == std::errc() && end == s.data() + s.size();
-}
-
-bool float_number(std::string_view s, double& out) {
-  if (s == "inf" || s == "-inf") {
-    out = s[0] == '-' ? -__builtin_inf() : __builtin_inf();
-    return true;
-  }
-  if (s == "nan") {
-    out = __builtin_nan("");
-    return true;
-  }
-  auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), out);
-  if (end != s.data() + s.size()) return false;
-  return error == std::errc();
-}
 
 using Scope = std::unordered_map<std::string_view, Ref>;
 using FunctionTable = std::unordered_map<std::string, std::shared_ptr<Function>>;
@@ -296,7 +254,8 @@ class Parser {
     if (found == functions_.end()) return reader_.error(p.name, fmt::format("no function @{}", p.name.text));
     if (p.recursive) p.node->recursive = found->second.get();
     else p.node->callee = found->second;
-    if (!p.recursive && found->second.get() == p.caller) return reader_.error(p.name, "a function that calls itself does so with `recursive`");
+    if (!p.recursive && found->second.get() == p.caller)
+      return reader_.error(p.name, "a function that calls itself does so with `recursive`");
     return {};
   }
 
