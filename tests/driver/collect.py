@@ -158,7 +158,10 @@ def tools(context):
 def tool(context, line):
     name, *arguments = shlex.split(line)
     timeout = 300 * context.patience
-    outcome = process.run([os.path.join(context.build, name), *arguments], context.root, context.scratch, timeout)
+    command = [os.path.join(context.build, name)]
+    if name.endswith(".py"):
+        command = [sys.executable, context.path("tools/" + name), "--tfl", os.path.join(context.build, "tfl")]
+    outcome = process.run([*command, *arguments], context.root, context.scratch, timeout)
     return None if outcome.code == 0 else process.status(outcome, timeout) + "\n" + process.tail(outcome.out + outcome.err, 30)
 
 

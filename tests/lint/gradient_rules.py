@@ -9,16 +9,16 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 NONE = {
-    "the result is a step, a truth value or an index": """floordiv truncatediv floor ceil round rint equal not_equal less less_equal
-        greater greater_equal is_nan is_inf is_finite logical_and logical_or logical_xor logical_not reduce_any reduce_all argmax
-        argmin argsort nonzero searchsorted unique unique_with_counts""",
+    "the result is a step, a truth value or an index": """floordiv truncatediv floor ceil round rint equal not_equal less
+        less_equal greater greater_equal is_nan is_inf is_finite logical_and logical_or logical_xor logical_not reduce_any reduce_all
+        argmax argmin argsort nonzero searchsorted unique unique_with_counts""",
     "of integers and bits": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift population_count bitcast",
     "of sizes, made of no tensor, or of integers alone": "shape size rank range eye",
     "what it is for": "stop_gradient",
     "the library computes it of operations that have one": "linspace",
     "of strings": """string_length string_upper string_lower string_strip string_join reduce_join substr as_string
-        string_to_number string_split bytes_split unicode_decode unicode_encode string_format regex_replace regex_full_match string_to_hash_bucket
-        encode_base64 decode_base64 decode_raw decode_csv decode_image encode_image""",
+        string_to_number string_split bytes_split unicode_decode unicode_encode string_format regex_replace regex_full_match
+        string_to_hash_bucket encode_base64 decode_base64 decode_raw decode_csv decode_image encode_image""",
     "random numbers do not depend on their seed": """stateless_uniform stateless_uniform_int stateless_uniform_full_int
         stateless_normal stateless_truncated_normal""",
     "not written: TensorFlow has one": "lu",
