@@ -57,7 +57,7 @@ void complete_reshape(const TensorType& x, TensorType& out) {
   int64_t rest = 1, have = 1;
   if (!x.ranked || !one_unknown(out.dims, open, rest) || rest == 0) return;
   if (one_unknown(x.dims, from, have)) {
-    if (have == rest) out.dims[open] = x.dims[from];
+    if (have == rest && x.dims[from] != -1) out.dims[open] = x.dims[from];
     return;
   }
   for (int64_t d : x.dims) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runtime/kernels/elementwise.h"
+#include "runtime/ops/op.h"
 #include "tests/tools/reference.h"
 
 namespace {
