@@ -169,7 +169,7 @@ void Tape::node_made(Interp& interp, std::span<const Value> operands, ir::Node* 
 namespace {
 
 // The traced function with its gradient, for these operands.
-Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted) {
+Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted, const std::vector<size_t>& first_of) {
   auto* known = static_cast<std::vector<std::shared_ptr<const DerivedCall>>*>(call.derived.get());
   if (!known) {
     auto made = std::make_shared<std::vector<std::shared_ptr<const DerivedCall>>>();
@@ -177,12 +177,13 @@ Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const Function
     call.derived = made;
   }
   for (const auto& d : *known) {
-    if (d->wanted == wanted) return d;
+    if (d->wanted == wanted && d->first_of == first_of) return d;
   }
   auto d = std::make_shared<DerivedCall>();
   d->wanted = wanted;
+  d->first_of = first_of;
   std::vector<bool> seeded(call.function->body.results.size(), true);
-  d->derivative = TFL_TRY(gradient::differentiate(interp.context, *call.function, wanted, seeded));
+  d->derivative = TFL_TRY(gradient::differentiate(interp.context, *call.function, wanted, seeded, first_of));
   d->forward.function = d->derivative->forward;
   d->forward.arguments = call.arguments;
   d->forward.captures = call.captures;
@@ -218,8 +219,14 @@ Result<void> Tape::call(Interp& interp, const FunctionCall& call, std::span<cons
     return {};
   }
   std::vector<bool> wanted;
-  for (const Value& v : operands) wanted.push_back(is_tracked(v) && is_differentiable(v));
-  std::shared_ptr<const DerivedCall> derived = TFL_TRY(derive(interp, call, wanted));
+  std::vector<size_t> first_of;
+  for (const Value& v : operands) {
+    wanted.push_back(is_tracked(v) && is_differentiable(v));
+    size_t first = 0;
+    while (!operands[first].identical(v)) ++first;
+    first_of.push_back(first);
+  }
+  std::shared_ptr<const DerivedCall> derived = TFL_TRY(derive(interp, call, wanted, first_of));
   TFL_TRY(plain(derived->forward));
   TapeRecord r{.kind = TapeRecord::Kind::Call, .op = Op::call, .attrs = {}, .node = nullptr, .derived = derived, .backward = {}, .operands = {}, .results = {}};
   r.operands.assign(operands.begin(), operands.end());

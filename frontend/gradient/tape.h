@@ -28,6 +28,7 @@ TapeKey tape_key(const Value& v);
 /// A traced function as it runs under a tape: made once for each set of operands that are watched.
 struct DerivedCall {
   std::vector<bool> wanted;
+  std::vector<size_t> first_of;  // operands that are one value
   std::shared_ptr<const gradient::Derivative> derivative;
   FunctionCall forward, backward;
 };

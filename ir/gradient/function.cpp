@@ -35,10 +35,28 @@ bool calls_itself(const ir::Function& f) {
 
 }  // namespace
 
-void inline_calls(ir::Block& block) {
+namespace {
+
+// One parameter for each value that a region takes in.
+void merge_inputs(ir::Block& block) {
+  for (auto& node : block.nodes) {
+    if (node->regions.empty()) continue;
+    size_t first = node->op == Op::while_loop ? static_cast<size_t>(node->attrs.get_int(Attr::num)) : 1;
+    size_t shift = node->op == Op::while_loop ? 0 : 1;
+    for (size_t i = first; i < node->operands.size(); ++i) {
+      for (size_t j = i + 1; j < node->operands.size(); ++j) {
+        if (!(node->operands[i] == node->operands[j])) continue;
+        for (auto& region : node->regions) ir::replace_uses(*region, region->param(j - shift), region->param(i - shift));
+      }
+    }
+    for (auto& region : node->regions) merge_inputs(*region);
+  }
+}
+
+void inline_all(ir::Block& block) {
   for (size_t i = 0; i < block.nodes.size();) {
     ir::Node& node = *block.nodes[i];
-    for (auto& region : node.regions) inline_calls(*region);
+    for (auto& region : node.regions) inline_all(*region);
     if (node.op != Op::call || !node.callee || calls_itself(*node.callee)) {
       ++i;
       continue;
@@ -55,10 +73,22 @@ void inline_calls(ir::Block& block) {
   }
 }
 
-Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, const std::vector<bool>& wanted,
-                                                        const std::vector<bool>& seeded) {
+}  // namespace
+
+void inline_calls(ir::Block& block) {
+  inline_all(block);
+  merge_inputs(block);
+}
+
+Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, std::vector<bool> wanted,
+                                                        const std::vector<bool>& seeded, const std::vector<size_t>& first_of) {
   auto d = std::make_shared<Derivative>();
   d->forward = ir::clone(f);
+  for (size_t i = 0; i < first_of.size(); ++i) {
+    if (first_of[i] == i) continue;
+    ir::replace_uses(d->forward->body, d->forward->body.param(i), d->forward->body.param(first_of[i]));
+    wanted[i] = false;
+  }
   inline_calls(d->forward->body);
   d->backward = std::make_shared<ir::Function>();
   d->backward->name = f.name + "_gradient";
@@ -140,9 +170,15 @@ void call_rule(RuleCall& c) {
                              .with_hint("write the recursion as a loop, or leave @tf.function out: eager code has a gradient"));
   }
   std::vector<bool> wanted, seeded;
-  for (size_t i = 0; i < c.operand_count(); ++i) wanted.push_back(c.wanted(i));
+  std::vector<size_t> first_of;
+  for (size_t i = 0; i < c.operand_count(); ++i) {
+    wanted.push_back(c.wanted(i));
+    size_t first = 0;
+    while (!c.same_operand(first, i)) ++first;
+    first_of.push_back(first);
+  }
   for (size_t k = 0; k < c.result_count(); ++k) seeded.push_back(static_cast<bool>(c.g(k)));
-  Result<std::shared_ptr<const Derivative>> derived = differentiate(c.a.context(), *node.callee, wanted, seeded);
+  Result<std::shared_ptr<const Derivative>> derived = differentiate(c.a.context(), *node.callee, wanted, seeded, first_of);
   if (!check(c, derived)) return;
   const Derivative& d = **derived;
   uint32_t first_kept = static_cast<uint32_t>(c.result_count());

@@ -28,11 +28,12 @@ struct Derivative {
 X settled(const Derivative& d, size_t parameter, bool was_empty, X sum);
 
 /// `wanted`: parameters whose gradient is asked for; `seeded`: results that have one. Variables count as parameters; their gradient is a
-/// tensor.
-Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, const std::vector<bool>& wanted,
-                                                        const std::vector<bool>& seeded);
+/// tensor. `first_of`: for each parameter the first one that is given the same value (itself mostly), whose gradient is that of all.
+Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, std::vector<bool> wanted,
+                                                        const std::vector<bool>& seeded, const std::vector<size_t>& first_of);
 
-/// Puts the bodies of called functions in the place of calls, in all regions, but for functions that call themselves.
+/// Puts the bodies of called functions in the place of calls, in all regions, but for functions that call themselves; and lets a value
+/// that comes into a region twice be one parameter, so that what flows into it has one sum.
 void inline_calls(ir::Block& block);
 
 }  // namespace tfl::gradient
