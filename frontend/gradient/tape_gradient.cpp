@@ -146,12 +146,8 @@ struct Sum {
 };
 using Sums = std::unordered_map<TapeKey, Sum, TapeKeyHash>;
 
-X to_dense(TapeAdjoint& a, Sum& sum) {
-  for (const Sum::Rows& r : sum.rows) {
-    int64_t zero = 0, one = 1;
-    X count = emit(Op::reshape, {emit(Op::slice, {sum.shape, int_vector(a, {&zero, 1}), int_vector(a, {&one, 1})}), int_vector(a, {})});
-    sum.dense = gradient::sum_of(sum.dense, gradient::rows_to_tensor(r.values, r.indices, count));
-  }
+X to_dense(Sum& sum) {
+  for (const Sum::Rows& r : sum.rows) sum.dense = gradient::sum_of(sum.dense, gradient::rows_to_tensor(r.values, r.indices, sum.shape));
   sum.rows.clear();
   return sum.dense;
 }
@@ -175,7 +171,7 @@ class RecordCall : public gradient::RuleCall {
       Value v = i < r.results.size() ? r.results[i] : symbolic_value(a.interp(), symbolic(r.results[0])->scope, {r.node, static_cast<uint32_t>(i)});
       auto found = sums_.find(tape_key(v));
       results_.push_back(a.add(std::move(v)));
-      g_.push_back(found == sums_.end() ? X() : to_dense(a, found->second));
+      g_.push_back(found == sums_.end() ? X() : to_dense(found->second));
     }
   }
   size_t operand_count() const override { return operands_.size(); }
@@ -195,7 +191,7 @@ class RecordCall : public gradient::RuleCall {
   void give(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
     Sum& sum = sums_[tape_key(values_[i])];
-    sum.dense = sum.empty() ? gradient : gradient::sum_of(to_dense(tape_, sum), gradient);
+    sum.dense = sum.empty() ? gradient : gradient::sum_of(to_dense(sum), gradient);
   }
   void give_rows(size_t i, X values, X indices) override {
     if (!values || !indices || !wanted(i)) return;
@@ -208,11 +204,11 @@ class RecordCall : public gradient::RuleCall {
     std::vector<X> shape = emit_many(Op::concat, sizes, Attrs().set_int(Attr::axis, 0));
     if (shape.empty()) return;
     sum.rows.push_back({emit(Op::reshape, {values, shape[0]}), flat, record_});
-    if (sum.dense) to_dense(tape_, sum);
+    if (sum.dense) to_dense(sum);
   }
   X gathered(size_t i) const override {
     auto found = sums_.find(tape_key(values_[i]));
-    return found == sums_.end() ? X() : to_dense(tape_, found->second);
+    return found == sums_.end() ? X() : to_dense(found->second);
   }
   void replace(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
@@ -288,13 +284,13 @@ Result<void> custom_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r)
 }
 
 // What flows into a reading of a variable flows into the variable; rows stay rows.
-void pass_to_variable(TapeAdjoint& a, Sums& sums, const TapeRecord& r) {
+void pass_to_variable(Sums& sums, const TapeRecord& r) {
   Sum mine = sums.at(tape_key(r.results[0]));
   Sum& sum = sums[tape_key(r.operands[0])];
-  if (mine.dense) sum.dense = sum.empty() ? mine.dense : gradient::sum_of(to_dense(a, sum), mine.dense);
+  if (mine.dense) sum.dense = sum.empty() ? mine.dense : gradient::sum_of(to_dense(sum), mine.dense);
   for (const Sum::Rows& rows : mine.rows) sum.rows.push_back(rows);
   if (!mine.rows.empty()) sum.shape = mine.shape;
-  if (sum.dense) to_dense(a, sum);
+  if (sum.dense) to_dense(sum);
 }
 
 // Rows stand in TensorFlow's order: of the steps breadth first from the targets, a step after all that use its results.
@@ -339,7 +335,7 @@ std::vector<size_t> breadth_first(const Tape& tape, const std::vector<bool>& rel
 }
 
 Result<Value> finish(TapeAdjoint& a, Sum& sum, const Value& make_slices) {
-  if (sum.dense || sum.rows.empty() || make_slices.is_none()) return a.value(to_dense(a, sum).id());
+  if (sum.dense || sum.rows.empty() || make_slices.is_none()) return a.value(to_dense(sum).id());
   Interp& interp = a.interp();
   X values = sum.rows[0].values, indices = sum.rows[0].indices;
   if (sum.rows.size() > 1) {
@@ -414,7 +410,7 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
       }
     }
     if (r.kind == TapeRecord::Kind::Read) {
-      pass_to_variable(a, sums, r);
+      pass_to_variable(sums, r);
       continue;
     }
     RecordCall call(a, r, i, active, sums);

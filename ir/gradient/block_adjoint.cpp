@@ -83,11 +83,7 @@ class NodeCall : public RuleCall {
     if (gradient && wanted(i)) gradients_[operands_[i]] = gradient.id();
   }
   void give_rows(size_t i, X values, X indices) override {
-    X shape = x_shape(i);
-    if (!shape) return;
-    int64_t zero = 0, one = 1;
-    X rows = emit(Op::reshape, {emit(Op::slice, {shape, int_vector(a, {&zero, 1}), int_vector(a, {&one, 1})}), int_vector(a, {})});
-    give(i, rows_to_tensor(values, indices, rows));
+    give(i, rows_to_tensor(values, indices, x_shape(i)));
   }
   ir::Node* node() const override { return &node_; }
 
@@ -124,7 +120,13 @@ X sum_of(const X& a, const X& b) {
   return emit(a.adjoint()->type(a.id()).kind == ir::TypeKind::Array ? Op::array_sum : Op::add, {a, b});
 }
 
-X rows_to_tensor(const X& values, const X& indices, const X& rows) { return emit(Op::unsorted_segment_sum, {values, indices, rows}); }
+X rows_to_tensor(const X& values, const X& indices, const X& shape) {
+  if (!shape) return {};
+  Adjoint& a = *shape.adjoint();
+  int64_t zero = 0, one = 1;
+  X rows = emit(Op::reshape, {emit(Op::slice, {shape, int_vector(a, {&zero, 1}), int_vector(a, {&one, 1})}), int_vector(a, {})});
+  return emit(Op::unsorted_segment_sum, {values, indices, rows});
+}
 
 std::unordered_set<ir::Ref, RefHash> dependents(const ir::Block& block, const std::vector<ir::Ref>& from) {
   std::unordered_set<ir::Ref, RefHash> out;

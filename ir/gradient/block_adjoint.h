@@ -67,7 +67,7 @@ std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::R
 Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const std::unordered_set<ir::Ref, RefHash>& active, Gradients& gradients);
 /// The sum of two gradients of one value, tensors or arrays.
 X sum_of(const X& a, const X& b);
-/// Rows `values` at `indices` of axis 0, added up to a tensor with `rows` of them.
-X rows_to_tensor(const X& values, const X& indices, const X& rows);
+/// Rows `values` at `indices` of axis 0, added up to a tensor of the sizes in `shape`.
+X rows_to_tensor(const X& values, const X& indices, const X& shape);
 
 }  // namespace tfl::gradient

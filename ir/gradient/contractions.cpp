@@ -1,16 +1,10 @@
 // Gradients of matrix products.
+#include "ir/gradient/compose.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
 
 namespace {
-
-X product(X a, X b, bool transpose_a, bool transpose_b) {
-  Attrs attrs;
-  if (transpose_a) attrs.set_bool(Attr::transpose_a, true);
-  if (transpose_b) attrs.set_bool(Attr::transpose_b, true);
-  return emit(Op::matmul, {a, b}, attrs);
-}
 
 void matmul(RuleCall& c) {
   bool ta = c.attrs.get_bool(Attr::transpose_a), tb = c.attrs.get_bool(Attr::transpose_b);

@@ -1,31 +1,10 @@
 // Gradients of operations that pick or place elements by index: sums back at the indices read, reads at the indices written.
+#include "ir/gradient/compose.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
 
 namespace {
-
-Attrs with_axis(int64_t axis) { return Attrs().set_int(Attr::axis, axis); }
-
-X flatten(X x) {
-  if (!x) return {};
-  int64_t minus_one = -1;
-  return emit(Op::reshape, {x, int_vector(*x.adjoint(), {&minus_one, 1})});
-}
-
-// Flat indices of operand 0, in its shape.
-X flat_indices(RuleCall& c) {
-  X shape = c.x_shape(0);
-  X flat = emit(Op::range, {int_scalar(c.a, 0), emit(Op::reduce_prod, {shape}), int_scalar(c.a, 1)});
-  return emit(Op::reshape, {flat, shape});
-}
-
-// The sum of `g` at `from`, flat indices into operand 0.
-void give_from(RuleCall& c, X from, X g) {
-  X shape = c.x_shape(0);
-  X sum = emit(Op::unsorted_segment_sum, {flatten(g), flatten(from), emit(Op::reduce_prod, {shape})});
-  c.give(0, emit(Op::reshape, {sum, shape}));
-}
 
 void gather(RuleCall& c) {
   if (!c.wanted(0)) return;
@@ -110,8 +89,7 @@ void top_k(RuleCall& c) {
   int64_t last = static_cast<int64_t>(c.operand_type(0).tensor.dims.size()) - 1;
   X last_begin = int_vector(c.a, {&last, 1});
   X width = emit(Op::slice, {shape, last_begin, int_vector(c.a, {&minus_one, 1})});
-  X indices = c.r(1);
-  if (indices && indices.dtype() != DType::I32) indices = emit(Op::cast, {indices}, Attrs().set_dtype(Attr::dtype, DType::I32));
+  X indices = as_index(c.r(1));
   std::vector<X> pair = {int_vector(c.a, {&minus_one, 1}), emit(Op::slice, {c.r_shape(0), last_begin, int_vector(c.a, {&minus_one, 1})})};
   std::vector<X> rows_shape = emit_many(Op::concat, pair, with_axis(0));
   if (rows_shape.empty()) return;

@@ -1,19 +1,12 @@
 // Gradients of matrix decompositions and solutions. Formulas: M. B. Giles, "An extended collection of matrix derivative results for
 // forward and reverse mode algorithmic differentiation" (2008); S. F. Walter, L. Lehmann, "Algorithmic differentiation of linear
 // algebra functions" (2012) for QR; J. Townsend, "Differentiating the singular value decomposition" (2016).
+#include "ir/gradient/compose.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
 
 namespace {
-
-// Products of the last two axes; `At` and `Bt` say which factor is transposed.
-X mul(X a, X b, bool at = false, bool bt = false) {
-  Attrs attrs;
-  if (at) attrs.set_bool(Attr::transpose_a, true);
-  if (bt) attrs.set_bool(Attr::transpose_b, true);
-  return emit(Op::matmul, {a, b}, attrs);
-}
 
 X transposed(X m) {
   if (!m) return {};
@@ -47,7 +40,7 @@ X reciprocal_or_zero(X x) { return emit(Op::divide_no_nan, {literal_like(x, 1.0)
 
 void cholesky(RuleCall& c) {
   X l = c.r();
-  X p = triangle(mul(l, c.g(), true), true);
+  X p = triangle(product(l, c.g(), true), true);
   p = p - X(0.5) * diagonal_part(p);
   // S = L^-T P L^-1, and its symmetric part.
   X left = solve_lower(l, p, true);
@@ -65,16 +58,16 @@ void matrix_inverse(RuleCall& c) {
   X r = c.r();
   if (c.attrs.get_bool(Attr::adjoint)) {
     // r = (x^T)^-1: the gradient of x^T transposed.
-    return c.give(0, transposed(neg(mul(mul(r, c.g(), true), r, false, true))));
+    return c.give(0, transposed(neg(product(product(r, c.g(), true), r, false, true))));
   }
-  c.give(0, neg(mul(mul(r, c.g(), true), r, false, true)));
+  c.give(0, neg(product(product(r, c.g(), true), r, false, true)));
 }
 
 void matrix_solve(RuleCall& c) {
   bool adjoint = c.attrs.get_bool(Attr::adjoint);
   X b = emit(Op::matrix_solve, {c.x(0), c.g()}, Attrs().set_bool(Attr::adjoint, !adjoint));
   if (c.wanted(1)) c.give_unbroadcast(1, b);
-  if (c.wanted(0)) c.give_unbroadcast(0, neg(adjoint ? mul(c.r(), b, false, true) : mul(b, c.r(), false, true)));
+  if (c.wanted(0)) c.give_unbroadcast(0, neg(adjoint ? product(c.r(), b, false, true) : product(b, c.r(), false, true)));
 }
 
 void triangular_solve(RuleCall& c) {
@@ -82,7 +75,7 @@ void triangular_solve(RuleCall& c) {
   X b = emit(Op::triangular_solve, {c.x(0), c.g()}, Attrs().set_bool(Attr::lower, lower).set_bool(Attr::adjoint, !adjoint));
   if (c.wanted(1)) c.give_unbroadcast(1, b);
   if (c.wanted(0)) {
-    X a = neg(adjoint ? mul(c.r(), b, false, true) : mul(b, c.r(), false, true));
+    X a = neg(adjoint ? product(c.r(), b, false, true) : product(b, c.r(), false, true));
     c.give_unbroadcast(0, triangle(a, lower));
   }
 }
@@ -95,10 +88,10 @@ void eigh(RuleCall& c) {
   X inner;
   if (X g = c.g(0)) inner = emit(Op::matrix_diag, {g});
   if (X g = c.g(1)) {
-    X off = inverse_gaps(c.r(0)) * mul(v, g, true);
+    X off = inverse_gaps(c.r(0)) * product(v, g, true);
     inner = inner ? inner + off : off;
   }
-  X full = mul(mul(v, inner), v, false, true);
+  X full = product(product(v, inner), v, false, true);
   // Only the lower triangle is read: what belongs to the upper one is added to it.
   X lower = triangle(full + transposed(full), true);
   c.give(0, lower - X(0.5) * diagonal_part(lower));
@@ -114,17 +107,17 @@ void svd(RuleCall& c) {
     X gaps = inverse_gaps(s * s);
     X inverse_s = reciprocal_or_zero(s);
     if (X g = c.g(1)) {
-      X ug = mul(u, g, true);
+      X ug = product(u, g, true);
       add(inner, gaps * (ug - transposed(ug)) * row(s));
-      add(outer, mul((g - mul(u, ug)) * row(inverse_s), v, false, true));
+      add(outer, product((g - product(u, ug)) * row(inverse_s), v, false, true));
     }
     if (X g = c.g(2)) {
-      X vg = mul(v, g, true);
+      X vg = product(v, g, true);
       add(inner, column(s) * (gaps * (vg - transposed(vg))));
-      add(outer, mul(u * row(inverse_s), g - mul(v, vg), false, true));
+      add(outer, product(u * row(inverse_s), g - product(v, vg), false, true));
     }
   }
-  X whole = inner ? mul(mul(u, inner), v, false, true) : X();
+  X whole = inner ? product(product(u, inner), v, false, true) : X();
   if (outer) add(whole, outer);
   c.give(0, whole);
 }
@@ -133,11 +126,11 @@ void qr(RuleCall& c) {
   X q = c.r(0), r = c.r(1);
   X gq = c.g(0), gr = c.g(1);
   X m;
-  if (gr) m = mul(r, gr, false, true);
-  if (gq) m = m ? m - mul(gq, q, true) : neg(mul(gq, q, true));
+  if (gr) m = product(r, gr, false, true);
+  if (gq) m = m ? m - product(gq, q, true) : neg(product(gq, q, true));
   X lower = triangle(m, true);
   X symmetric = lower + transposed(lower - diagonal_part(lower));
-  X left = mul(q, symmetric);
+  X left = product(q, symmetric);
   if (gq) left = gq + left;
   // left R^-T
   X solved = emit(Op::triangular_solve, {r, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));

@@ -1,4 +1,5 @@
 // Gradients of views and moves: the gradient goes back the way the elements came.
+#include "ir/gradient/compose.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
@@ -8,7 +9,6 @@ namespace {
 size_t rank_of(RuleCall& c, size_t i) { return c.operand_type(i).tensor.dims.size(); }
 
 Attrs with_ints(Attr name, Dims values) { return Attrs().set_ints(name, std::move(values)); }
-Attrs with_axis(int64_t axis) { return Attrs().set_int(Attr::axis, axis); }
 
 void like_operand(RuleCall& c) { c.give(0, emit(Op::reshape, {c.g(), c.x_shape(0)})); }
 void unchanged(RuleCall& c) { c.give(0, c.g()); }
@@ -19,8 +19,6 @@ X element(X vector, int64_t i) {  // vector[i : i + 1]
   int64_t one = 1;
   return emit(Op::slice, {vector, int_vector(a, {&i, 1}), int_vector(a, {&one, 1})});
 }
-
-X as_index(X x) { return !x || x.dtype() == DType::I32 ? x : emit(Op::cast, {x}, Attrs().set_dtype(Attr::dtype, DType::I32)); }
 
 void transpose(RuleCall& c) {
   if (const Dims* perm = c.attrs.get_ints(Attr::perm)) {
@@ -104,8 +102,7 @@ void tile(RuleCall& c) {
   std::vector<X> pair = {multiples, c.x_shape(0)};
   std::vector<X> both = emit_many(Op::stack, pair, with_axis(1));
   if (both.empty()) return;
-  int64_t minus_one = -1;
-  X sizes = emit(Op::reshape, {both[0], int_vector(c.a, {&minus_one, 1})});
+  X sizes = flatten(both[0]);
   Dims axes;
   for (size_t i = 0; i < rank_of(c, 0); ++i) axes.push_back(static_cast<int64_t>(2 * i));
   if (axes.empty()) return c.give(0, c.g());
@@ -113,31 +110,10 @@ void tile(RuleCall& c) {
   c.give(0, emit(Op::reshape, {sum, c.x_shape(0)}));
 }
 
-// The flat index that each element of the result came from, by the same operation run on the operand's flat indices.
-X source_indices(RuleCall& c, size_t operand) {
-  X shape = c.x_shape(operand);
-  X count = emit(Op::reduce_prod, {shape});
-  X flat = emit(Op::range, {int_scalar(c.a, 0), count, int_scalar(c.a, 1)});
-  return emit(Op::reshape, {flat, shape});
-}
-
-X flatten(X x) {
-  if (!x) return {};
-  int64_t minus_one = -1;
-  return emit(Op::reshape, {x, int_vector(*x.adjoint(), {&minus_one, 1})});
-}
-
-// The sum of `g` at `from`, flat indices into operand 0.
-void give_from(RuleCall& c, X from, X g) {
-  X shape = c.x_shape(0);
-  X sum = emit(Op::unsorted_segment_sum, {flatten(g), flatten(from), emit(Op::reduce_prod, {shape})});
-  c.give(0, emit(Op::reshape, {sum, shape}));
-}
-
 void pad(RuleCall& c) {
   std::string_view mode = c.attrs.get_text(Attr::mode);
   if (!mode.empty() && mode != "CONSTANT") {
-    return give_from(c, emit(Op::pad, {source_indices(c, 0), c.x(1)}, c.attrs), c.g());
+    return give_from(c, emit(Op::pad, {flat_indices(c), c.x(1)}, c.attrs), c.g());
   }
   if (c.wanted(0)) {
     X paddings = as_index(c.x(1));

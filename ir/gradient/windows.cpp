@@ -1,4 +1,5 @@
 // Gradients of convolutions, pooling and resizing: each is an operation of its own, with a gradient in turn.
+#include "ir/gradient/compose.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
@@ -29,12 +30,6 @@ void backprop_filter(RuleCall& c) {  // input, sizes, gradient
   if (c.wanted(2)) c.give(2, emit(F.forward, {c.x(0), c.g()}, c.attrs));
 }
 
-X flatten(X x) {
-  if (!x) return {};
-  int64_t minus_one = -1;
-  return emit(Op::reshape, {x, int_vector(*x.adjoint(), {&minus_one, 1})});
-}
-
 // Flat positions of the maxima of `x`.
 X maxima(RuleCall& c, X x) {
   Attrs attrs = c.attrs;
@@ -51,9 +46,7 @@ void max_pool_grad(RuleCall& c) {
 }
 
 void max_pool_with_argmax(RuleCall& c) {
-  X shape = c.x_shape(0);
-  X sum = emit(Op::unsorted_segment_sum, {flatten(c.g(0)), flatten(maxima(c, c.x(0))), emit(Op::reduce_prod, {shape})});
-  c.give(0, emit(Op::reshape, {sum, shape}));
+  give_from(c, maxima(c, c.x(0)), c.g(0));
 }
 
 void avg_pool(RuleCall& c) { c.give(0, emit(Op::avg_pool_grad, {c.x_shape(0), c.g()}, c.attrs)); }
