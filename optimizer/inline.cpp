@@ -37,9 +37,7 @@ class Inliner {
   explicit Inliner(PassCall& call) : call_(call) {}
 
   void operator()(Block& block) {
-    Rewriter rewriter(block);
-    rewriter.run([&](Node& n) { return n.op != Op::call || visit(n, block, rewriter); });
-    call_.changed |= rewriter.changed();
+    rewrite(block, call_.changed, [&](Node& n, Rewriter& rewriter) { return n.op != Op::call || visit(n, block, rewriter); });
   }
 
  private:

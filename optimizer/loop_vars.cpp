@@ -16,9 +16,7 @@ class LoopVariables {
   explicit LoopVariables(PassCall& call) : call_(call) {}
 
   void operator()(Block& block) {
-    Rewriter rewriter(block);
-    rewriter.run([&](Node& n) { return n.op != Op::while_loop || visit(n, block, rewriter); });
-    call_.changed |= rewriter.changed();
+    rewrite(block, call_.changed, [&](Node& n, Rewriter& rewriter) { return n.op != Op::while_loop || visit(n, block, rewriter); });
   }
 
  private:

@@ -48,6 +48,14 @@ class Rewriter {
   bool changed_ = false;
 };
 
+/// Rewrites a block: visit(node, rewriter) -> bool, whether the node stays. `changed` is set when anything did.
+template <class Visit>
+void rewrite(Block& block, bool& changed, Visit visit) {
+  Rewriter rewriter(block);
+  rewriter.run([&](Node& n) { return visit(n, rewriter); });
+  changed |= rewriter.changed();
+}
+
 /// Runs `visit(Block&)` on the regions inside a block first, then on the block.
 template <class Visit>
 void innermost_first(Block& block, Visit& visit) {

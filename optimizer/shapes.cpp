@@ -35,9 +35,7 @@ class Shapes {
 
   // Outermost first: what is known of an operand is known of the region's parameter.
   void operator()(Block& block) {
-    Rewriter rewriter(block);
-    rewriter.run([&](Node& n) { return visit(n, block, rewriter); });
-    call_.changed |= rewriter.changed();
+    rewrite(block, call_.changed, [&](Node& n, Rewriter& rewriter) { return visit(n, block, rewriter); });
   }
 
  private:

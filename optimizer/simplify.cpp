@@ -121,9 +121,7 @@ class Simplifier {
   explicit Simplifier(PassCall& call) : call_(call) {}
 
   void operator()(Block& block) {
-    Rewriter rewriter(block);
-    rewriter.run([&](Node& n) { return visit(n, block, rewriter); });
-    call_.changed |= rewriter.changed();
+    rewrite(block, call_.changed, [&](Node& n, Rewriter& rewriter) { return visit(n, block, rewriter); });
   }
 
  private:

@@ -32,6 +32,16 @@ Result<Tensor> room(Interp& interp, DType dtype, const Value& count) {
   return Tensor::empty(interp.context, dtype, Dims{n});
 }
 
+/// Integers in [0, range] by the generator's own way of bounding them: args are its state, how many, and the range.
+template <class G>
+Result<Value> integers(Interp& interp, Result<G> (*generator_of)(Interp&, const Value&), Value* args) {
+  Tensor out = TFL_TRY(room(interp, DType::I64, args[1]));
+  G g = TFL_TRY(generator_of(interp, args[0]));
+  auto range = static_cast<uint64_t>(TFL_TRY(to_index(interp, args[2])));
+  for (int64_t i = 0; i < out.size(); ++i) out.data<int64_t>()[i] = static_cast<int64_t>(g.bounded(range));
+  return ndarray_value(interp, out);
+}
+
 Result<Value> mt_seed(Interp& interp, Value* args) {
   Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
   int64_t s = TFL_TRY(to_index(interp, args[1]));
@@ -46,13 +56,7 @@ Result<Value> mt_uniform(Interp& interp, Value* args) {
   return ndarray_value(interp, out);
 }
 /// Integers in [0, range] by masked rejection.
-Result<Value> mt_integers(Interp& interp, Value* args) {
-  Tensor out = TFL_TRY(room(interp, DType::I64, args[1]));
-  Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
-  auto range = static_cast<uint64_t>(TFL_TRY(to_index(interp, args[2])));
-  for (int64_t i = 0; i < out.size(); ++i) out.data<int64_t>()[i] = static_cast<int64_t>(g.bounded(range));
-  return ndarray_value(interp, out);
-}
+Result<Value> mt_integers(Interp& interp, Value* args) { return integers(interp, mt_of, args); }
 /// Pairs of the polar method; `kept` is the second of the last pair or None. Gives (array, kept).
 Result<Value> mt_gauss(Interp& interp, Value* args) {
   Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
@@ -98,13 +102,7 @@ Result<Value> pcg_uniform32(Interp& interp, Value* args) {
   for (int64_t i = 0; i < out.size(); ++i) out.data<float>()[i] = static_cast<float>(g.next32() >> 8) * (1.0f / 16777216.0f);
   return ndarray_value(interp, out);
 }
-Result<Value> pcg_integers(Interp& interp, Value* args) {
-  Tensor out = TFL_TRY(room(interp, DType::I64, args[1]));
-  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
-  auto range = static_cast<uint64_t>(TFL_TRY(to_index(interp, args[2])));
-  for (int64_t i = 0; i < out.size(); ++i) out.data<int64_t>()[i] = static_cast<int64_t>(g.bounded(range));
-  return ndarray_value(interp, out);
-}
+Result<Value> pcg_integers(Interp& interp, Value* args) { return integers(interp, pcg_of, args); }
 Result<Value> pcg_normal(Interp& interp, Value* args) {
   Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
   Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));

@@ -218,15 +218,21 @@ void with_loops(Context& context, DType computed, F f) {
   }
 }
 
-}  // namespace
-
-Result<void> run_max_pool(RunCall& call) {
+/// One value a window of operand 0: f(loops, pool, x, out) in the type that is computed in.
+template <class F>
+Result<void> pooled(RunCall& call, F f) {
   DType computed = computed_in(call.types[0].dtype);
   Pool p = TFL_TRY(pool_of(call, call.operands[0].dims()));
   Tensor x = TFL_TRY(as(call.context, call.operands[0], computed));
   Tensor out = TFL_TRY(Tensor::empty(call.context, computed, call.types[0].dims));
-  if (out.size() > 0) with_loops(call.context, computed, [&](const auto& loops) { max_pool(call.context, loops, p, x, out); });
+  if (out.size() > 0) with_loops(call.context, computed, [&](const auto& loops) { f(loops, p, x, out); });
   return call.give(TFL_TRY(as(call.context, out, call.types[0].dtype)));
+}
+
+}  // namespace
+
+Result<void> run_max_pool(RunCall& call) {
+  return pooled(call, [&](const auto& loops, const Pool& p, const Tensor& x, Tensor& out) { max_pool(call.context, loops, p, x, out); });
 }
 
 Result<void> run_max_pool_with_argmax(RunCall& call) {
@@ -253,12 +259,7 @@ Result<void> run_max_pool_grad(RunCall& call) {
 }
 
 Result<void> run_avg_pool(RunCall& call) {
-  DType computed = computed_in(call.types[0].dtype);
-  Pool p = TFL_TRY(pool_of(call, call.operands[0].dims()));
-  Tensor x = TFL_TRY(as(call.context, call.operands[0], computed));
-  Tensor out = TFL_TRY(Tensor::empty(call.context, computed, call.types[0].dims));
-  if (out.size() > 0) with_loops(call.context, computed, [&](const auto& loops) { avg_pool(call.context, loops, p, x, out); });
-  return call.give(TFL_TRY(as(call.context, out, call.types[0].dtype)));
+  return pooled(call, [&](const auto& loops, const Pool& p, const Tensor& x, Tensor& out) { avg_pool(call.context, loops, p, x, out); });
 }
 
 Result<void> run_avg_pool_grad(RunCall& call) {
