@@ -51,10 +51,6 @@ class TapeAdjoint : public gradient::Adjoint {
   }
   V constant(Tensor value) override { return add(Value::of(literal(interp_, std::move(value)))); }
   const ir::Type& type(V v) override { return types_[v]; }
-  Tensor static_value(V v) override {
-    const Value& value = values_[v];
-    return value.is_tensor() ? value.tensor() : known_value(interp_, value);
-  }
   Result<V> forward(ir::Ref value) override {
     if (value.node->op == Op::constant) return constant(value.node->constant);
     return add(symbolic_value(interp_, scope_, value));
@@ -187,7 +183,6 @@ class RecordCall : public gradient::RuleCall {
   X r_shape(size_t i) override { return shape_of(results_[i]); }
   X x_size(size_t i) override { return emit(Op::array_size, {x(i)}); }
   X r_size(size_t i) override { return emit(Op::array_size, {r(i)}); }
-  Tensor static_x(size_t i) override { return tape_.static_value(operands_[i]); }
   void give(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
     Sum& sum = sums_[tape_key(values_[i])];

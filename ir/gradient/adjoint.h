@@ -27,7 +27,6 @@ class Adjoint {
                                   std::shared_ptr<ir::Function> callee, std::vector<V>& results) = 0;
   virtual V constant(Tensor value) = 0;
   virtual const ir::Type& type(V v) = 0;
-  virtual Tensor static_value(V v) = 0;  // empty: not known
 
   // The forward side.
   /// A forward value, readable on the gradient's side: kept, passed in, or computed again.
@@ -137,7 +136,6 @@ class RuleCall {
   /// The sizes of an operand or result as an int32 vector: a constant where they are known, never the whole value.
   virtual X x_shape(size_t i) = 0;
   virtual X r_shape(size_t i) = 0;
-  virtual Tensor static_x(size_t i) = 0;
 
   /// Adds to the gradient of operand i.
   virtual void give(size_t i, X gradient) = 0;

@@ -36,13 +36,11 @@ Result<V> BlockAdjoint::forward(ir::Ref value) {
 }
 
 Result<ir::Ref> BlockAdjoint::derive(Op op, ir::Ref value) {
-  auto& known = derived_[op == Op::shape];
-  auto found = known.find(value.node);
-  if (found != known.end() && value.index == 0) return found->second;
+  RefMap<ir::Ref>& made = op == Op::shape ? shapes_ : sizes_;
+  auto found = made.find(value);
+  if (found != made.end()) return found->second;
   ir::Node* node = TFL_TRY(ir::append(context_, forward_block_, op, {value}));
-  ir::Ref out{node, 0};
-  if (value.index == 0) known[value.node] = out;
-  return out;
+  return made[value] = {node, 0};
 }
 
 namespace {
@@ -50,7 +48,7 @@ namespace {
 // One node of a block, as a rule sees it.
 class NodeCall : public RuleCall {
  public:
-  NodeCall(Adjoint& a, ir::Node& node, const std::unordered_set<ir::Ref, RefHash>& active, Gradients& gradients)
+  NodeCall(Adjoint& a, ir::Node& node, const ActiveSet& active, Gradients& gradients)
       : RuleCall(a, node.op, node.attrs), node_(node), active_(active), gradients_(gradients), operands_(node.operands), types_(node.types) {}
 
   size_t operand_count() const override { return operands_.size(); }
@@ -69,7 +67,6 @@ class NodeCall : public RuleCall {
   X r_shape(size_t i) override { return shape_of({&node_, static_cast<uint32_t>(i)}); }
   X x_size(size_t i) override { return derived(Op::array_size, operands_[i]); }
   X r_size(size_t i) override { return derived(Op::array_size, {&node_, static_cast<uint32_t>(i)}); }
-  Tensor static_x(size_t i) override { return ir::static_value(a.context(), operands_[i]); }
   void give(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
     X before = gathered(i);
@@ -106,7 +103,7 @@ class NodeCall : public RuleCall {
   }
 
   ir::Node& node_;
-  const std::unordered_set<ir::Ref, RefHash>& active_;
+  const ActiveSet& active_;
   Gradients& gradients_;
   SmallVec<ir::Ref, 2> operands_;  // the node may grow while it is differentiated
   std::vector<ir::Type> types_;
@@ -128,8 +125,8 @@ X rows_to_tensor(const X& values, const X& indices, const X& shape) {
   return emit(Op::unsorted_segment_sum, {values, indices, rows});
 }
 
-std::unordered_set<ir::Ref, RefHash> dependents(const ir::Block& block, const std::vector<ir::Ref>& from) {
-  std::unordered_set<ir::Ref, RefHash> out;
+ActiveSet dependents(const ir::Block& block, const std::vector<ir::Ref>& from) {
+  ActiveSet out;
   for (ir::Ref r : from) {
     if (differentiable(r.type())) out.insert(r);
   }
@@ -144,8 +141,8 @@ std::unordered_set<ir::Ref, RefHash> dependents(const ir::Block& block, const st
   return out;
 }
 
-std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const std::unordered_set<ir::Ref, RefHash>& active) {
-  std::unordered_set<ir::Ref, RefHash> needed;
+std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const ActiveSet& active) {
+  ActiveSet needed;
   for (ir::Ref r : to) {
     if (active.count(r)) needed.insert(r);
   }
@@ -163,7 +160,7 @@ std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::R
   return out;
 }
 
-Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const std::unordered_set<ir::Ref, RefHash>& active, Gradients& gradients) {
+Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const ActiveSet& active, Gradients& gradients) {
   std::vector<ir::Node*> nodes;
   for (const auto& node : block.nodes) nodes.push_back(node.get());
   for (size_t i = nodes.size(); i-- > 0;) {

@@ -18,6 +18,8 @@ struct RefHash {
 template <class T>
 using RefMap = std::unordered_map<ir::Ref, T, RefHash>;
 
+using ActiveSet = std::unordered_set<ir::Ref, RefHash>;
+
 class BlockAdjoint : public Adjoint {
  public:
   BlockAdjoint(Context& context, ir::Block& forward_block, ir::Block& backward_block)
@@ -29,7 +31,6 @@ class BlockAdjoint : public Adjoint {
                           std::shared_ptr<ir::Function> callee, std::vector<V>& results) override;
   V constant(Tensor value) override { return add(ir::append_constant(backward_block_, std::move(value))); }
   const ir::Type& type(V v) override { return values_[v].type(); }
-  Tensor static_value(V v) override { return ir::static_value(context_, values_[v]); }
   Result<V> forward(ir::Ref value) override;
   Result<ir::Ref> derive(Op op, ir::Ref value) override;
 
@@ -52,19 +53,19 @@ class BlockAdjoint : public Adjoint {
   ir::Block& backward_block_;
   std::vector<ir::Ref> values_;
   RefMap<V> carried_;
-  std::unordered_map<const ir::Node*, ir::Ref> derived_[2];
+  RefMap<ir::Ref> shapes_, sizes_;  // what derive() made
 };
 
 /// The gradients of a block's values, by value; V of the block's adjoint.
 using Gradients = RefMap<V>;
 
 /// The values of `block` that depend, through operations with a gradient, on `from`.
-std::unordered_set<ir::Ref, RefHash> dependents(const ir::Block& block, const std::vector<ir::Ref>& from);
+ActiveSet dependents(const ir::Block& block, const std::vector<ir::Ref>& from);
 /// The parameters of `block` that get a gradient when the values in `to` have one, among those in `active`.
-std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const std::unordered_set<ir::Ref, RefHash>& active);
+std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const ActiveSet& active);
 
 /// Walks the nodes of `block` backwards and adds up the gradients of their operands. `gradients` begins with those of the results.
-Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const std::unordered_set<ir::Ref, RefHash>& active, Gradients& gradients);
+Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const ActiveSet& active, Gradients& gradients);
 /// The sum of two gradients of one value, tensors or arrays.
 X sum_of(const X& a, const X& b);
 /// Rows `values` at `indices` of axis 0, added up to a tensor of the sizes in `shape`.

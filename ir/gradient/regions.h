@@ -10,8 +10,6 @@ void branch_rule(RuleCall& c);  // cond, switch_case
 void loop_rule(RuleCall& c);    // while_loop
 void call_rule(RuleCall& c);    // call
 
-using ActiveSet = std::unordered_set<ir::Ref, RefHash>;
-
 /// A constant int32 in front of `node`, in its block.
 Result<ir::Ref> constant_before(Context& context, ir::Node& node, int32_t value);
 /// A new empty stack in front of `node`, in its block.
