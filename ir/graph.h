@@ -15,6 +15,7 @@ namespace tfl::ir {
 struct Node;
 struct Block;
 struct Function;
+struct Native;
 
 /// Result `index` of `node`; a block's parameters are nodes of Op::parameter.
 struct Ref {
@@ -89,6 +90,8 @@ struct Function {
   /// Written by prune(): what non-strict execution left out, for `tfl explain`; and whether it was asked to leave nothing out.
   std::vector<std::string> dropped;
   bool strict = false;
+  /// Machine code that the evaluator asks for where the function is called; null: there will be none.
+  std::shared_ptr<Native> native;
 
   Function() { body.function = this; }
   Function(const Function&) = delete;

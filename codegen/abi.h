@@ -1,0 +1,47 @@
+// What machine code and the program around it agree on: the frame of one run, the functions that machine code calls, and the
+// functions that it has. Plain C types, fixed layout. This header must not know tensors or LLVM.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tfl::codegen {
+
+struct Frame;
+using KernelFunction = void (*)(Frame*, int64_t first, int64_t last);  // units [first, last)
+
+/// result[b, i, j] = sum over p of a[b, i, p] b[b, p, j], in the canonical order of products; pointers are to elements.
+struct ProductCall {
+  const void* a;
+  const void* b;
+  void* result;
+  int64_t dtype;                     // tfl::DType
+  int64_t batch, m, n, k;
+  int64_t a_row, a_k, a_batch;       // element strides
+  int64_t b_k, b_col, b_batch;
+  KernelFunction epilogue;           // null: none; else run on units [row, row + rows) of [0, m) when those rows are finished
+};
+
+struct Services {
+  /// kernel over [0, units) in parts of at most `grain` units, on all threads.
+  void (*parallel)(Frame*, KernelFunction kernel, int64_t units, int64_t grain);
+  void (*product)(Frame*, const ProductCall*);
+};
+
+struct Frame {
+  const Services* services;
+  void* self;                        // the program's
+  const uint32_t* interrupt;         // not 0: machine code gives up soon and returns kInterrupted
+  int64_t failed;                    // kernels set it to 1 where an operation would raise
+  int64_t words[1];                  // symbols, addresses, scalars: as the plan numbers them
+};
+
+/// The one symbol of an object file of machine code: `int64_t tfl_run(Frame*)`.
+inline constexpr const char* kEntryName = "tfl_run";
+using EntryFunction = int64_t (*)(Frame*);
+inline constexpr int64_t kDone = 0, kFailed = 1, kInterrupted = 2;
+
+/// Work below this many cheap operations is done by the calling thread.
+inline constexpr int64_t kParallelWork = 1 << 17;
+
+}  // namespace tfl::codegen

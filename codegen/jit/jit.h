@@ -1,0 +1,37 @@
+// Machine code at run time: clusters of traced functions are compiled, on another thread where that helps, kept on disk, loaded and
+// run. This header must not know LLVM.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "codegen/llvm/compile.h"
+#include "ir/graph.h"
+#include "ir/native.h"
+
+namespace tfl::codegen {
+
+struct JitOptions {
+  bool enabled = true;          // --no-jit
+  bool wait = false;            // compile before the first run of every cluster, so that machine code runs from the first call on
+  std::string cache_folder;     // of object files; empty: none is kept
+  Cpu cpu = Cpu::x86_64_v3;     // --cpu; by default the best that this machine has
+};
+
+/// One per program. Outlines clusters of prepared graphs and gives them machine code.
+class Jit {
+ public:
+  explicit Jit(const JitOptions& options);
+  ~Jit();  // waits for what is being compiled, drops what has not begun
+  Jit(const Jit&) = delete;
+  Jit& operator=(const Jit&) = delete;
+
+  /// Outlines clusters of `f`, and sets Function::native of each of them.
+  Result<void> prepare(Context& context, ir::Function& f);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tfl::codegen

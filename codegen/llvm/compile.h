@@ -1,0 +1,43 @@
+// From a plan to an object file, by LLVM. The code lies in a library of its own that is loaded when the first plan is compiled, so
+// that a program which compiles nothing does not pay for LLVM. This header must not include LLVM.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/plan/plan.h"
+
+namespace tfl::codegen {
+
+enum class Cpu : uint8_t { x86_64_v3, x86_64_v4, aarch64 };
+std::string_view cpu_name(Cpu cpu);  // "x86-64-v3", "x86-64-v4", "aarch64"
+
+/// Where the lines of machine code come from, for debuggers and profilers: by Expr::location and Step::location.
+struct LineTable {
+  struct Line {
+    std::string file, function;
+    uint32_t line = 0;
+  };
+  std::vector<Line> lines;  // by location; 0 is unknown
+};
+
+struct CompileRequest {
+  const plan::Plan* plan = nullptr;
+  const LineTable* lines = nullptr;      // may be null
+  Cpu cpu = Cpu::x86_64_v3;
+  std::string entry = "tfl_run";         // its symbol; everything else is internal
+  enum class Output : uint8_t { object, assembly, llvm } output = Output::object;
+};
+struct CompileResult {
+  std::string bytes;     // an ELF object, or text
+  std::string error;     // not empty: an internal error, there are no bytes
+};
+
+/// Thread-safe.
+void compile_plan(const CompileRequest& request, CompileResult& result);
+
+/// The one function that the library exports, under this name; `compile_plan` of the program finds and calls it.
+inline constexpr const char* kCompilerEntry = "tfl_llvm_compile";
+using CompilerEntry = void (*)(const CompileRequest*, CompileResult*);
+
+}  // namespace tfl::codegen
