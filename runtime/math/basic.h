@@ -165,11 +165,11 @@ requires is_real<V> TFL_OUTLINE V truncate_mod(V a, V b) {
                constexpr T kUp = sizeof(T) == 4 ? T(0x1p21) : T(0x1p50);
                constexpr int kRounds = 2200 / (p - 3);  // the exponents of x and y differ by less than 2200
                std::tuple<V> state(x);
-               iterate(kRounds, x >= y, state, [=](std::tuple<V>& s, int) {
+               iterate(kRounds, x >= y, state, [=](std::tuple<V>& s) {
                  V rest = std::get<0>(s);
                  // d = y 2^(k (p-3)) <= rest, as large as such a d can be.
                  std::tuple<V> d(y);
-                 iterate(kRounds, y * kUp <= rest, d, [=](std::tuple<V>& t, int) {
+                 iterate(kRounds, y * kUp <= rest, d, [=](std::tuple<V>& t) {
                    std::get<0>(t) = std::get<0>(t) * kUp;
                    return std::get<0>(t) * kUp <= rest;
                  });

@@ -45,11 +45,12 @@ TFL_INLINE with_elem<V, std::uint64_t> float_to_u64(V x) {
 
 // From compute lanes of From (halves are f32 lanes here, bool u8 lanes) to lanes that store<To> takes.
 // f64 -> f16 goes through the odd rounding of half.h, after which store<f16> rounds correctly.
-template <class To, class From, int N>
-TFL_INLINE Vec<compute_type<To>, N> cast(const Vec<compute_type<From>, N>& x) {
+template <class To, class From, class V>
+TFL_INLINE with_elem<V, compute_type<To>> cast(const V& x) {
   using C = compute_type<From>;
+  static_assert(std::is_same_v<C, elem_of<V>>);
   if constexpr (std::is_same_v<To, bool>) {
-    return convert<std::uint8_t>(select(x != 0, Vec<signed_of<C>, N>(1), Vec<signed_of<C>, N>(0)));
+    return convert<std::uint8_t>(select(x != 0, int_of<V>(1), int_of<V>(0)));
   } else if constexpr (std::is_same_v<To, C>) {
     return x;
   } else if constexpr (is_half<To>) {

@@ -21,16 +21,16 @@ template <class T>
 inline constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
 
 // Bits of f16 and bf16 values (u16 lanes) to f32 lanes. Exact.
-template <int N>
-TFL_INLINE Vec<float, N> f16_to_f32(const Vec<std::uint16_t, N>& half) {
+template <class V>
+TFL_INLINE with_elem<V, float> f16_to_f32(const V& half) {
 #if TFL_HAS_AVX512
-  if constexpr (N == 16) {
-    Vec<float, N> out;
+  if constexpr (std::is_same_v<V, Vec<std::uint16_t, 16>>) {
+    Vec<float, 16> out;
     out.r = _mm512_maskz_cvtph_ps((__mmask16)-1, (__m256i)half.r);
     return out;
   }
 #endif
-  using U = Vec<std::uint32_t, N>;
+  using U = with_elem<V, std::uint32_t>;
   U h = convert<std::uint32_t>(half);
   U magnitude = h & 0x7fffu;
   U sign = shl(h & 0x8000u, 16);
@@ -40,22 +40,22 @@ TFL_INLINE Vec<float, N> f16_to_f32(const Vec<std::uint16_t, N>& half) {
   U bits = select(magnitude >= 0x7c00u, special, select(magnitude < 0x0400u, tiny, normal));
   return bitcast<float>(bits | sign);
 }
-template <int N>
-TFL_INLINE Vec<float, N> bf16_to_f32(const Vec<std::uint16_t, N>& half) {
+template <class V>
+TFL_INLINE with_elem<V, float> bf16_to_f32(const V& half) {
   return bitcast<float>(shl(convert<std::uint32_t>(half), 16));
 }
 
-template <int N>
-TFL_INLINE Vec<std::uint16_t, N> f32_to_f16(const Vec<float, N>& x) {
+template <class V>
+TFL_INLINE with_elem<V, std::uint16_t> f32_to_f16(const V& x) {
 #if TFL_HAS_AVX512
-  if constexpr (N == 16) {
-    Vec<std::uint16_t, N> out;
-    out.r = (typename Vec<std::uint16_t, N>::Reg)_mm512_maskz_cvtps_ph((__mmask16)-1, (__m512)x.r,
+  if constexpr (std::is_same_v<V, Vec<float, 16>>) {
+    Vec<std::uint16_t, 16> out;
+    out.r = (typename Vec<std::uint16_t, 16>::Reg)_mm512_maskz_cvtps_ph((__mmask16)-1, (__m512)x.r,
                                                                        _MM_FROUND_TO_NEAREST_INT);
     return out;
   }
 #endif
-  using U = Vec<std::uint32_t, N>;
+  using U = with_elem<V, std::uint32_t>;
   U u = bitcast<std::uint32_t>(x);
   U a = u & 0x7fffffffu;
   U sign = shr(u, 16) & 0x8000u;
@@ -67,9 +67,9 @@ TFL_INLINE Vec<std::uint16_t, N> f32_to_f16(const Vec<float, N>& x) {
   bits = select(a > 0x7f800000u, nan, bits);
   return convert<std::uint16_t>(bits | sign);
 }
-template <int N>
-TFL_INLINE Vec<std::uint16_t, N> f32_to_bf16(const Vec<float, N>& x) {
-  using U = Vec<std::uint32_t, N>;
+template <class V>
+TFL_INLINE with_elem<V, std::uint16_t> f32_to_bf16(const V& x) {
+  using U = with_elem<V, std::uint32_t>;
   U u = bitcast<std::uint32_t>(x);
   U rounded = shr(u + 0x7fffu + (shr(u, 16) & 1u), 16);
   U nan = shr(u, 16) | 0x40u;
@@ -77,22 +77,22 @@ TFL_INLINE Vec<std::uint16_t, N> f32_to_bf16(const Vec<float, N>& x) {
 }
 
 // f64 to f32, inexact results to the neighbour with an odd last bit: a later rounding to at most 22 bits is then correct.
-template <int N>
-TFL_INLINE Vec<float, N> f64_to_f32_odd(const Vec<double, N>& x) {
-  using I = Vec<std::int32_t, N>;
-  Vec<float, N> f = convert<float>(x);
-  Vec<double, N> back = convert<double>(f);
+template <class V>
+TFL_INLINE with_elem<V, float> f64_to_f32_odd(const V& x) {
+  using I = with_elem<V, std::int32_t>;
+  with_elem<V, float> f = convert<float>(x);
+  V back = convert<double>(f);
   I bits = bitcast<std::int32_t>(f);
   auto to_fix = convert_mask<float>((back != x) & (x == x)) & ((bits & 1) == 0);
   I step = select(convert_mask<float>(abs(back) > abs(x)), I(-1), I(1));
   return bitcast<float>(select(to_fix, bits + step, bits));
 }
-template <int N>
-TFL_INLINE Vec<std::uint16_t, N> f64_to_f16(const Vec<double, N>& x) {
+template <class V>
+TFL_INLINE with_elem<V, std::uint16_t> f64_to_f16(const V& x) {
   return f32_to_f16(f64_to_f32_odd(x));
 }
-template <int N>
-TFL_INLINE Vec<std::uint16_t, N> f64_to_bf16(const Vec<double, N>& x) {
+template <class V>
+TFL_INLINE with_elem<V, std::uint16_t> f64_to_bf16(const V& x) {
   return f32_to_bf16(f64_to_f32_odd(x));
 }
 

@@ -89,7 +89,7 @@ TFL_INLINE V int_pow(V base, V exponent) {
   using T = elem_of<V>;
   auto active = exponent > 0;
   std::tuple<V, V, V> state(V(1), base, select(active, exponent, V(0)));
-  iterate(static_cast<int>(8 * sizeof(T)), active, state, [](std::tuple<V, V, V>& s, int) {
+  iterate(static_cast<int>(8 * sizeof(T)), active, state, [](std::tuple<V, V, V>& s) {
     auto& [result, power, left] = s;
     result = select((left & V(1)) != 0, result * power, result);
     power = power * power;

@@ -40,7 +40,7 @@ TFL_OUTLINE V gamma_density(V a, V x) {
 template <class V>
 TFL_OUTLINE V igamma_series(V a, V x, mask_of<V> active) {
   std::tuple<V, V, V> state(a, V(1), V(1));  // denominator, term, sum
-  iterate(kMostTerms, active, state, [=](std::tuple<V, V, V>& s, int) {
+  iterate(kMostTerms, active, state, [=](std::tuple<V, V, V>& s) {
     auto& [r, term, sum] = s;
     r = r + V(1);
     term = term * (x / r);
@@ -54,12 +54,11 @@ TFL_OUTLINE V igamma_series(V a, V x, mask_of<V> active) {
 template <class V>
 TFL_OUTLINE V igamma_fraction(V a, V x, mask_of<V> active) {
   V z = x + V(2) - a;
-  std::tuple<V, V, V, V, V> state(V(1), x, x + V(1), (x + V(2) - a) * x, (x + V(1)) / ((x + V(2) - a) * x));
-  iterate(kMostTerms, active, state, [=](std::tuple<V, V, V, V, V>& s, int i) {
-    auto& [p2, q2, p1, q1, value] = s;
-    double k = i + 1;
-    V factor = (V(1 + k) - a) * k;
-    V denominator = z + V(2 * k);
+  std::tuple<V, V, V, V, V, V> state(V(1), x, x + V(1), (x + V(2) - a) * x, (x + V(1)) / ((x + V(2) - a) * x), V(1));
+  iterate(kMostTerms, active, state, [=](std::tuple<V, V, V, V, V, V>& s) {
+    auto& [p2, q2, p1, q1, value, k] = s;
+    V factor = (V(1) + k - a) * k;
+    V denominator = z + V(2) * k;
     V p = fma(p1, denominator, neg(p2 * factor));
     V q = fma(q1, denominator, neg(q2 * factor));
     V next = select(q == 0, value, p / q);
@@ -70,6 +69,7 @@ TFL_OUTLINE V igamma_fraction(V a, V x, mask_of<V> active) {
     p1 = p * shrink;
     q1 = q * shrink;
     value = next;
+    k = k + V(1);
     return go_on;
   });
   return std::get<4>(state) * gamma_density(a, x);
@@ -125,19 +125,20 @@ TFL_OUTLINE V betainc(V a, V b, V x) {
     V front = exp(fma(a, log(x), b * log1p(neg(x))) - lbeta(a, b)) / p;
     auto nonzero = [](V v) { return select(abs(v) < 0x1p-900, V(0x1p-900), v); };
     V d0 = V(1) / nonzero(V(1) - (p + q) * t / (p + V(1)));
-    std::tuple<V, V, V> state(V(1), d0, d0);  // Lentz's C, D and the value
-    iterate(detail::kMostTerms, inside, state, [=](std::tuple<V, V, V>& s, int i) {
-      auto& [c, d, value] = s;
-      double m = i + 1;
-      V even = (q - V(m)) * m * t / ((p + V(2 * m - 1)) * (p + V(2 * m)));
+    std::tuple<V, V, V, V> state(V(1), d0, d0, V(1));  // Lentz's C, D and the value; the number of the round
+    iterate(detail::kMostTerms, inside, state, [=](std::tuple<V, V, V, V>& s) {
+      auto& [c, d, value, m] = s;
+      V twice = m + m;
+      V even = (q - m) * m * t / ((p + (twice - V(1))) * (p + twice));
       d = V(1) / nonzero(fma(even, d, V(1)));
       c = nonzero(V(1) + even / c);
       value = value * (c * d);
-      V odd = neg((p + V(m)) * (p + q + V(m)) * t) / ((p + V(2 * m)) * (p + V(2 * m + 1)));
+      V odd = neg((p + m) * (p + q + m) * t) / ((p + twice) * (p + (twice + V(1))));
       d = V(1) / nonzero(fma(odd, d, V(1)));
       c = nonzero(V(1) + odd / c);
       V change = c * d;
       value = value * change;
+      m = m + V(1);
       return abs(change - V(1)) > 2 * detail::kEpsilon;
     });
     V y = front * std::get<2>(state);
@@ -156,14 +157,15 @@ TFL_OUTLINE V zeta(V x, V q) {
   } else {
     auto usable = (x > 1) & is_finite(x) & is_finite(q) & ((q > 0) | ((floor(q) != q) & (floor(x) == x)));
     V power = neg(x);
-    std::tuple<V, V> state(q, V(0));  // q + n, partial sum
-    iterate(1 << 20, usable, state, [=](std::tuple<V, V>& s, int i) {
-      auto& [a, sum] = s;
+    std::tuple<V, V, V> state(q, V(0), V(0));  // q + n, partial sum, n
+    iterate(1 << 20, usable, state, [=](std::tuple<V, V, V>& s) {
+      auto& [a, sum, n] = s;
       sum = sum + pow(a, power);
       a = a + V(1);
-      return i < 8 ? usable : a <= 9;
+      n = n + V(1);
+      return (n <= 8) | (a <= 9);
     });
-    auto& [w, sum] = state;
+    V w = std::get<0>(state), sum = std::get<1>(state);
     V b = pow(w, power);
     V tail = fma(b, w / (x - V(1)), V(0.5) * b);
     // B_2k / (2k)! x (x + 1) ... (x + 2k - 2) w^(-x - 2k + 1).

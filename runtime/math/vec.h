@@ -38,7 +38,9 @@
 #define TFL_ISA base
 #endif
 
+#ifndef TFL_INLINE  // what only records the operations need not be inlined
 #define TFL_INLINE [[gnu::always_inline]] inline
+#endif
 // For large templates over vector types, compiled once per type. Their names hold TFL_ISA, so that levels stay apart.
 #define TFL_OUTLINE [[gnu::noinline]]
 

@@ -355,7 +355,7 @@ template <class M, class Body, class... V>
 TFL_INLINE void iterate(int limit, M active, std::tuple<V...>& state, Body body) {
   for (int i = 0; i < limit && any(active); ++i) {
     std::tuple<V...> next = state;
-    M go_on = body(next, i);
+    M go_on = body(next);
     detail::keep(active, state, next, std::index_sequence_for<V...>{});
     active = active & go_on;
   }

@@ -79,7 +79,7 @@ TEST_CASE("half: narrowing gives the same bits at every level", "[math]") {
 namespace {
 template <class To, class From>
 auto cast(From x) {
-  return tfl::math::cast<To, From, 1>(tfl::Vec<From, 1>(x)).get();
+  return tfl::math::cast<To, From>(tfl::Vec<From, 1>(x)).get();
 }
 }  // namespace
 

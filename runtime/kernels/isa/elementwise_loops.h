@@ -6,49 +6,10 @@
 #include <cstring>
 
 #include "runtime/kernels/elementwise.h"
-#include "runtime/kernels/isa/formulas.h"
+#include "runtime/kernels/isa/rows.h"
 
 namespace tfl {
 inline namespace TFL_ISA {
-namespace rows {
-
-using namespace formulas;  // NOLINT: the rows are written in these names
-
-#define TFL_ELEMENTWISE(name, tf_name, operands, type_class, result_type, formula, gradients)           \
-  struct Row_##name {                                                                                   \
-    static constexpr int arity = operands;                                                              \
-    static constexpr TypeClass types = TypeClass::type_class;                                           \
-    static constexpr ResultType result = ResultType::result_type;                                       \
-    template <class V, class X>                                                                         \
-    static constexpr bool exists = requires(X x, V y, V z) { formula; };                                \
-    template <class V, class X>                                                                         \
-    TFL_INLINE static auto value([[maybe_unused]] X x, [[maybe_unused]] V y, [[maybe_unused]] V z) {    \
-      return formula;                                                                                   \
-    }                                                                                                   \
-  };
-#include "ir/ops/elementwise.def"
-#undef TFL_ELEMENTWISE
-
-}  // namespace rows
-
-// Whether a row has a loop of its own for elements T; `truth` when the bytes are bool. Half types and strings have none, but
-// for choices, which only look at sizes.
-template <class T>
-constexpr bool row_takes(TypeClass types, bool truth) {
-  switch (types) {
-    case TypeClass::any:
-    case TypeClass::choice: return true;
-    case TypeClass::numeric:
-    case TypeClass::numeric_or_string: return !truth;
-    case TypeClass::floating:
-    case TypeClass::single_or_double: return std::is_floating_point_v<T>;
-    case TypeClass::integer: return !truth && std::is_integral_v<T>;
-    case TypeClass::signed_integer: return !truth && std::is_integral_v<T> && std::is_signed_v<T>;
-    case TypeClass::boolean: return truth;
-    case TypeClass::real_signed: return !truth && std::is_signed_v<T>;
-  }
-  return false;
-}
 
 template <class T, int N>
 TFL_INLINE void copy_partial(std::byte* to, const std::byte* from, int count) {
