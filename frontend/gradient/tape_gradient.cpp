@@ -88,6 +88,8 @@ class TapeAdjoint : public gradient::Adjoint {
   const Value& value(V v) const { return values_[v]; }
   X x(Value v) { return X(this, add(std::move(v))); }
   Interp& interp() { return interp_; }
+  /// Nobody sees the difference unless another tape records, or a graph that may be differentiated is built.
+  X first_of_sum(X g) { return interp_.sink ? gradient::first_of_sum(g) : g; }
   /// Where the node that is differentiated stands.
   void set_scope(std::shared_ptr<Scope> scope) { scope_ = std::move(scope); }
 
@@ -186,7 +188,7 @@ class RecordCall : public gradient::RuleCall {
   void give(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
     Sum& sum = sums_[tape_key(values_[i])];
-    sum.dense = sum.empty() ? gradient : gradient::sum_of(to_dense(sum), gradient);
+    sum.dense = sum.empty() ? tape_.first_of_sum(gradient) : gradient::sum_of(to_dense(sum), gradient);
   }
   void give_rows(size_t i, X values, X indices) override {
     if (!values || !indices || !wanted(i)) return;
@@ -279,10 +281,10 @@ Result<void> custom_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r)
 }
 
 // What flows into a reading of a variable flows into the variable; rows stay rows.
-void pass_to_variable(Sums& sums, const TapeRecord& r) {
+void pass_to_variable(TapeAdjoint& a, Sums& sums, const TapeRecord& r) {
   Sum mine = sums.at(tape_key(r.results[0]));
   Sum& sum = sums[tape_key(r.operands[0])];
-  if (mine.dense) sum.dense = sum.empty() ? mine.dense : gradient::sum_of(to_dense(sum), mine.dense);
+  if (mine.dense) sum.dense = sum.empty() ? a.first_of_sum(mine.dense) : gradient::sum_of(to_dense(sum), mine.dense);
   for (const Sum::Rows& rows : mine.rows) sum.rows.push_back(rows);
   if (!mine.rows.empty()) sum.shape = mine.shape;
   if (sum.dense) to_dense(sum);
@@ -405,7 +407,7 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
       }
     }
     if (r.kind == TapeRecord::Kind::Read) {
-      pass_to_variable(sums, r);
+      pass_to_variable(a, sums, r);
       continue;
     }
     RecordCall call(a, r, i, active, sums);

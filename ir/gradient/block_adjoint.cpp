@@ -70,7 +70,7 @@ class NodeCall : public RuleCall {
   void give(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
     X before = gathered(i);
-    replace(i, before ? sum_of(before, gradient) : gradient);
+    replace(i, before ? sum_of(before, gradient) : first_of_sum(gradient));
   }
   X gathered(size_t i) const override {
     auto it = gradients_.find(operands_[i]);
@@ -110,6 +110,8 @@ class NodeCall : public RuleCall {
 };
 
 }  // namespace
+
+X first_of_sum(const X& g) { return g.adjoint()->type(g.id()).is_tensor() ? emit(Op::identity, {g}) : g; }
 
 X sum_of(const X& a, const X& b) {
   if (!a) return b;

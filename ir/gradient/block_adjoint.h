@@ -66,6 +66,8 @@ std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::R
 
 /// Walks the nodes of `block` backwards and adds up the gradients of their operands. `gradients` begins with those of the results.
 Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const ActiveSet& active, Gradients& gradients);
+/// What the sum of a value's gradients begins with: a value of its own, as `nothing so far + g` is, where sums enter a region or call.
+X first_of_sum(const X& g);
 /// The sum of two gradients of one value, tensors or arrays.
 X sum_of(const X& a, const X& b);
 /// Rows `values` at `indices` of axis 0, added up to a tensor of the sizes in `shape`.
