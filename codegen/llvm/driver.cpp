@@ -1,0 +1,125 @@
+#include "codegen/llvm/driver.h"
+
+#include "codegen/abi.h"
+#include "codegen/llvm/driver_steps.h"
+
+namespace tfl::codegen {
+
+using plan::Step;
+
+Driver::Driver(llvm::Module& module, const CompileRequest& request, Locate locate)
+    : module_(module), request_(request), plan_(*request.plan), locate_(locate), b_(module.getContext()) {
+  scalars_.resize(plan_.values.size());
+  addresses_.resize(plan_.values.size());
+  symbols_.resize(plan_.symbols.size());
+  kernels_.resize(plan_.kernels.size());
+}
+
+std::string Driver::emit() {
+  auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, request_.entry, module_);
+  function_->setDSOLocal(true);
+  function_->setDoesNotThrow();
+  frame_ = function_->getArg(0);
+  frame_->setName("frame");
+  function_->addParamAttr(0, llvm::Attribute::NoUndef);
+  function_->addDereferenceableParamAttr(0, sizeof(Frame));
+  entry_ = new_block("entry");
+  llvm::BasicBlock* begin = new_block("begin");
+  b_.SetInsertPoint(entry_);
+  b_.CreateBr(begin);
+  b_.SetInsertPoint(begin);
+
+  // The order of a module's functions is that of its kernels.
+  for (uint32_t i = 0; i < kernels_.size(); ++i) kernels_[i] = emit_kernel(module_, plan_, i, request_.cpu, locate_);
+  steps(plan_.body);
+  if (!error_.empty()) return error_;
+  if (calls_kernels_) {
+    llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, frame_), llvm::Align(8));
+    b_.CreateRet(b_.CreateSelect(b_.CreateICmpNE(failed, b_.getInt64(0)), b_.getInt64(kFailed), b_.getInt64(kDone)));
+  } else {
+    b_.CreateRet(b_.getInt64(kDone));
+  }
+  return error_;
+}
+
+void Driver::at(uint32_t location) {
+  if (locate_) b_.SetCurrentDebugLocation(locate_(*function_, location));
+}
+
+void Driver::steps(const plan::Block& block) {
+  for (const Step& s : block.steps) {
+    if (!error_.empty()) return;
+    step(s);
+  }
+}
+
+void Driver::step(const Step& s) {
+  at(s.kind == Step::Kind::scalar && s.expr.location != 0 ? s.expr.location : s.location);
+  switch (s.kind) {
+    case Step::Kind::scalar: {
+      llvm::Value* v = expression(s.expr);
+      if (error_.empty()) define(s.result, v);
+      return;
+    }
+    case Step::Kind::kernel:
+      if (s.index >= kernels_.size()) return fail("a kernel that the plan does not have");
+      calls_kernels_ = true;
+      return emit_kernel_call(b_, plan_, s.index, request_.cpu, kernels_[s.index], frame_);
+    case Step::Kind::product:
+      if (s.index >= plan_.products.size()) return fail("a product that the plan does not have");
+      calls_kernels_ = true;
+      return product(plan_.products[s.index]);
+    case Step::Kind::check: {
+      llvm::Value* holds = scalar(s.condition);
+      if (error_.empty()) leave_if(b_.CreateNot(holds), kFailed);
+      return;
+    }
+    case Step::Kind::point:
+      b_.CreateAlignedStore(address(s.from), emit_word_address(b_, frame_, value(s.result).word), llvm::Align(8));
+      return;
+    case Step::Kind::branch: return branch(s);
+    case Step::Kind::loop: return loop(s);
+  }
+}
+
+void Driver::product(const plan::Product& p) {
+  if (!product_call_) {
+    llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_->getTerminator());
+    auto* call = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(ProductCall) / sizeof(int64_t)));
+    call->setAlignment(llvm::Align(16));
+    product_call_ = call;
+  }
+  auto set = [&](size_t offset, llvm::Value* v) {
+    b_.CreateAlignedStore(v, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), product_call_, offset), llvm::Align(8));
+  };
+  llvm::Value *m = size(p.m), *n = size(p.n), *k = size(p.k), *one = b_.getInt64(1);
+  set(offsetof(ProductCall, a), address(p.a));
+  set(offsetof(ProductCall, b), address(p.b));
+  set(offsetof(ProductCall, result), address(p.result));
+  set(offsetof(ProductCall, dtype), b_.getInt64(static_cast<uint64_t>(value(p.a).dtype)));
+  set(offsetof(ProductCall, batch), size(p.batch));
+  set(offsetof(ProductCall, m), m);
+  set(offsetof(ProductCall, n), n);
+  set(offsetof(ProductCall, k), k);
+  set(offsetof(ProductCall, a_row), p.transpose_a ? one : k);
+  set(offsetof(ProductCall, a_k), p.transpose_a ? m : one);
+  set(offsetof(ProductCall, a_batch), size(p.a_batch));
+  set(offsetof(ProductCall, b_k), p.transpose_b ? one : n);
+  set(offsetof(ProductCall, b_col), p.transpose_b ? k : one);
+  set(offsetof(ProductCall, b_batch), size(p.b_batch));
+  if (p.epilogue != plan::kNone && p.epilogue >= kernels_.size()) return fail("a kernel that the plan does not have");
+  set(offsetof(ProductCall, epilogue), p.epilogue == plan::kNone ? static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(b_.getPtrTy()))
+                                                                 : kernels_[p.epilogue]);
+  at_entry(services_, [&] { return load_services(b_, frame_); });
+  llvm::Value* run = services_field(b_, services_, offsetof(Services, product));
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+  b_.CreateCall(type, run, {frame_, product_call_})->setDoesNotThrow();
+}
+
+std::string emit_driver(llvm::Module& module, const CompileRequest& request) {
+  return Driver(module, request, nullptr).emit();
+}
+
+}  // namespace tfl::codegen

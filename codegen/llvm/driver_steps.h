@@ -1,0 +1,83 @@
+// What the files of the driver share: the function being made, where its scalars are. This header must not know kernels' loops.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/llvm/driver.h"
+#include "codegen/llvm/frame.h"
+#include "codegen/llvm/kernel.h"
+
+namespace tfl::codegen {
+
+class Driver {
+ public:
+  Driver(llvm::Module& module, const CompileRequest& request, Locate locate);
+  std::string emit();
+
+ private:
+  using Values = std::vector<llvm::Value*>;
+
+  // driver.cpp: steps. What they give is left in `scalars_`.
+  void steps(const plan::Block& block);
+  void step(const plan::Step& s);
+  void product(const plan::Product& p);
+
+  // driver_control.cpp
+  void branch(const plan::Step& s);
+  void loop(const plan::Step& s);
+
+  /// Leaves with `status` where `condition` holds; the builder goes on where it does not.
+  void leave_if(llvm::Value* condition, int64_t status);
+  llvm::BasicBlock* leaving(int64_t status);
+  llvm::BasicBlock* new_block(const char* name);
+
+  // driver_scalar.cpp
+  llvm::Value* expression(const plan::Expr& e);
+  llvm::Value* load(const plan::Access& access);
+  llvm::Value* scalar(plan::ValueId id);
+  /// Gives a scalar its value: in a register and, where kernels or the caller read it, in the frame.
+  void define(plan::ValueId id, llvm::Value* value);
+  llvm::Value* size(plan::Size s);
+  llvm::Value* address(plan::ValueId id);
+  llvm::Value* as_index(plan::ValueId id);
+  /// Something that is the same for the whole run, computed in the first block.
+  template <class Make>
+  llvm::Value* at_entry(llvm::Value*& cached, Make&& make);
+
+  const plan::Value& value(plan::ValueId id) const { return plan_.values[id]; }
+  void fail(std::string what) {
+    if (error_.empty()) error_ = std::move(what);
+  }
+  void at(uint32_t location);
+
+  llvm::Module& module_;
+  const CompileRequest& request_;
+  const plan::Plan& plan_;
+  Locate locate_;
+  Builder b_;
+  llvm::Function* function_ = nullptr;
+  llvm::Value* frame_ = nullptr;
+  llvm::BasicBlock* entry_ = nullptr;
+  llvm::BasicBlock* leaving_[3] = {};       // by status
+  Values scalars_, addresses_, symbols_;    // by ValueId, ValueId, symbol
+  std::vector<llvm::Function*> kernels_;
+  llvm::Value* interrupt_ = nullptr;
+  llvm::Value* services_ = nullptr;
+  llvm::Value* product_call_ = nullptr;  // memory for one ProductCall
+  bool calls_kernels_ = false;
+  std::string error_;
+};
+
+template <class Make>
+llvm::Value* Driver::at_entry(llvm::Value*& cached, Make&& make) {
+  if (!cached) {
+    llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_->getTerminator());
+    cached = make();
+  }
+  return cached;
+}
+
+}  // namespace tfl::codegen
