@@ -25,7 +25,7 @@ class BytecodeCache {
 
  private:
   std::string folder_;  // empty: there is no place for a cache
-  std::string file_;
+  std::string name_;
 };
 
 }  // namespace tfl

@@ -1,0 +1,114 @@
+#include "runtime/support/cache_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "runtime/support/file.h"
+
+namespace tfl {
+
+namespace {
+
+constexpr const char* kProgram = "/proc/self/exe";
+
+bool write_all(int fd, std::string_view data) {
+  while (!data.empty()) {
+    ssize_t n = ::write(fd, data.data(), data.size());
+    if (n <= 0) return false;
+    data.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string cache_folder(std::string_view kind) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): read only
+  const char* base = std::getenv("XDG_CACHE_HOME");
+  if (base && base[0] == '/') return std::string(base) + "/tfl/" + std::string(kind);
+  const char* home = std::getenv("HOME");
+  // NOLINTEND(concurrency-mt-unsafe)
+  if (home && home[0] == '/') return std::string(home) + "/.cache/tfl/" + std::string(kind);
+  return {};
+}
+
+uint64_t program_identity(std::string_view file) {
+  std::string path = kProgram;
+  if (!file.empty()) {
+    char program[4096];
+    ssize_t n = ::readlink(kProgram, program, sizeof program);
+    if (n <= 0) return 0;
+    std::string_view whole(program, static_cast<size_t>(n));
+    path = std::string(whole.substr(0, whole.rfind('/') + 1)) + std::string(file);
+  }
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) return 0;
+  return static_cast<uint64_t>(s.st_size) * 1'000'003u ^ static_cast<uint64_t>(s.st_mtim.tv_sec) * 1'000'000'007u ^
+         static_cast<uint64_t>(s.st_mtim.tv_nsec);
+}
+
+bool read_cache_file(const std::string& path, size_t limit, std::string& data) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return false;
+  struct stat s {};
+  bool ours = ::fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == ::geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+              static_cast<uint64_t>(s.st_size) <= limit;
+  size_t begin = data.size(), wanted = ours ? static_cast<size_t>(s.st_size) : 0, got = 0;
+  data.resize(begin + wanted);
+  while (got < wanted) {
+    ssize_t n = ::read(fd, data.data() + begin + got, wanted - got);
+    if (n <= 0) break;
+    got += static_cast<size_t>(n);
+  }
+  ::close(fd);
+  data.resize(begin + got);
+  return ours && got == wanted;
+}
+
+bool write_cache_file(const std::string& folder, const std::string& name, std::string_view data) {
+  if (!make_folders(folder)) return false;
+  std::string path = folder + "/" + name, temporary = path + ".XXXXXX";
+  int fd = ::mkstemp(temporary.data());
+  if (fd < 0) return false;
+  bool good = write_all(fd, data);
+  good = ::close(fd) == 0 && good && ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (!good) ::unlink(temporary.c_str());
+  return good;
+}
+
+void trim_cache(const std::string& folder, size_t most_files, size_t most_bytes) {
+  struct File {
+    int64_t modified;
+    size_t bytes;
+    std::string path;
+  };
+  std::vector<File> files;
+  size_t bytes = 0;
+  DIR* dir = ::opendir(folder.c_str());
+  if (!dir) return;
+  while (const dirent* entry = ::readdir(dir)) {  // NOLINT(concurrency-mt-unsafe): a stream of our own
+    std::string path = folder + "/" + entry->d_name;
+    struct stat s {};
+    if (entry->d_name[0] == '.' || ::lstat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
+    files.push_back({s.st_mtim.tv_sec, static_cast<size_t>(s.st_size), path});
+    bytes += files.back().bytes;
+  }
+  ::closedir(dir);
+  size_t count = files.size();
+  if (count <= most_files && bytes <= most_bytes) return;
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.modified < b.modified; });
+  for (const File& f : files) {
+    if (count <= most_files / 2 && bytes <= most_bytes / 2) break;
+    ::unlink(f.path.c_str());
+    --count;
+    bytes -= f.bytes;
+  }
+}
+
+}  // namespace tfl
