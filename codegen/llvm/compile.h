@@ -21,8 +21,24 @@ struct LineTable {
   std::vector<Line> lines;  // by location; 0 is unknown
 };
 
+/// The part of a native library that is no plan: its exported functions, which hand their arguments to the library's runtime, and the
+/// bytes that describe the library to it.
+struct LibraryModule {
+  struct Function {
+    std::string name;          // "predict"
+    std::string entry;         // the symbol of its machine code
+    uint32_t arguments = 0, outputs = 0, open_sizes = 0;
+    std::string flat_suffix;   // "f32"
+  };
+  std::string name;            // prefix of the symbols
+  std::vector<Function> functions;
+  bool has_state = false;
+  std::string description, metadata;
+};
+
 struct CompileRequest {
   const plan::Plan* plan = nullptr;
+  const LibraryModule* library = nullptr;  // instead of a plan
   const LineTable* lines = nullptr;      // may be null
   Cpu cpu = Cpu::x86_64_v3;
   std::string entry = "tfl_run";         // its symbol; everything else is internal

@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "codegen/llvm/driver.h"
+#include "codegen/llvm/library.h"
 #include "codegen/llvm/passes.h"
 #include "codegen/llvm/target.h"
 
@@ -73,7 +74,11 @@ void compile(const CompileRequest& request, CompileResult& result) {
   module.setTargetTriple(machine->getTargetTriple().str());
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  result.error = emit_driver(module, request);
+  if (request.library) {
+    emit_library(module, *request.library);
+  } else {
+    result.error = emit_driver(module, request);
+  }
   if (!result.error.empty()) return;
 #if !defined(NDEBUG) || defined(TFL_SANITIZED)
   llvm::raw_string_ostream complaint(result.error);
@@ -99,7 +104,7 @@ void compile(const CompileRequest& request, CompileResult& result) {
   }
   emission.run(module);
   if (!result.error.empty()) return;
-  if (!text) result.error = check_symbols(bytes);
+  if (!text && !request.library) result.error = check_symbols(bytes);
   if (result.error.empty()) result.bytes.assign(bytes.data(), bytes.size());
 }
 

@@ -1,0 +1,201 @@
+// What goes with a library besides its headers: metadata, the Python module, pkg-config, CMake.
+#include <fmt/core.h>
+
+#include "codegen/library/library.h"
+
+namespace tfl::codegen {
+
+namespace {
+
+std::string json_string(std::string_view s) {
+  std::string out = "\"";
+  for (char c : s) {
+    if (c == '"' || c == '\\') out += {'\\', c};
+    else if (c == '\n') out += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", c);
+    else out.push_back(c);
+  }
+  return out + "\"";
+}
+
+std::string json_value(const Interface::Value& v) {
+  std::string dims;
+  for (size_t i = 0; i < v.dims.size(); ++i) dims += (i ? ", " : "") + (plan::is_known(v.dims[i]) ? std::to_string(v.dims[i]) : json_string(v.sizes[i]));
+  return fmt::format("{{\"name\": {}, \"dtype\": \"{}\", \"shape\": [{}]}}", json_string(v.name), dtype_name(v.dtype), dims);
+}
+std::string json_values(const std::vector<Interface::Value>& values) {
+  std::string out;
+  for (const auto& v : values) out += (out.empty() ? "" : ", ") + json_value(v);
+  return "[" + out + "]";
+}
+
+// Bytes of the arena where they are known.
+std::string memory_of(const plan::Plan& p) {
+  int64_t total = 0;
+  for (plan::Size s : p.slots) {
+    if (!plan::is_known(s)) return "null";
+    total += (s + 63) / 64 * 64;
+  }
+  return std::to_string(total);
+}
+
+std::string_view numpy_type(DType d) {
+  switch (d) {
+    case DType::BF16: return "uint16";
+    case DType::Bool: return "bool_";
+    default: return dtype_name(d);
+  }
+}
+
+// (name, dtype, shape with None or the name of a size)
+std::string python_value(const Interface::Value& v) {
+  std::string dims;
+  for (size_t i = 0; i < v.dims.size(); ++i) dims += (plan::is_known(v.dims[i]) ? std::to_string(v.dims[i]) : "\"" + v.sizes[i] + "\"") + ", ";
+  return fmt::format("(\"{}\", _np.{}, ({}))", v.name, numpy_type(v.dtype), dims);
+}
+
+}  // namespace
+
+std::string library_metadata(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
+  std::string out = fmt::format("{{\n  \"name\": {},\n  \"abi\": 1,\n  \"source\": {},\n  \"target\": \"{}\",\n  \"functions\": [", json_string(request.name), json_string(request.source),
+                                cpu_name(request.cpu));
+  for (const LoweredFunction& f : functions) {
+    Interface face = interface_of(f);
+    out += fmt::format("{}\n    {{\"name\": {}, \"arguments\": {}, \"results\": {}, \"temporary_bytes\": {}, \"doc\": {}}}", &f == &functions[0] ? "" : ",",
+                       json_string(f.from->name), json_values(face.arguments), json_values(face.outputs), memory_of(f.plan), json_string(f.from->doc));
+  }
+  out += functions.empty() ? "],\n  \"variables\": [" : "\n  ],\n  \"variables\": [";
+  for (const ExportedState& s : request.states) {
+    std::string dims;
+    for (int64_t d : s.value.dims()) dims += (dims.empty() ? "" : ", ") + std::to_string(d);
+    out += fmt::format("{}\n    {{\"name\": {}, \"dtype\": \"{}\", \"shape\": [{}]}}", &s == &request.states[0] ? "" : ",", json_string(s.name), dtype_name(s.value.dtype()), dims);
+  }
+  return out + (request.states.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+std::string library_python(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
+  const std::string& n = request.name;
+  std::string out = fmt::format("\"\"\"{0}: made by tfl build from {1}.\n\n    import {0}\n    with {0}.Context() as c:\n", n, request.source);
+  for (const LoweredFunction& f : functions) {
+    Interface face = interface_of(f);
+    std::string in, results;
+    for (const auto& v : face.arguments) in += (in.empty() ? "" : ", ") + v.name;
+    for (const auto& v : face.outputs) results += (results.empty() ? "" : ", ") + v.name;
+    out += fmt::format("        {}{}c.{}({})\n", results, results.empty() ? "" : " = ", f.from->name, in);
+  }
+  out +=
+      "\nArguments are NumPy arrays (strided ones are not copied here); results are new arrays, or those given as `out`.\n\"\"\"\n"
+      "import ctypes as _c\nimport os as _os\n\nimport numpy as _np\n\n\n"
+      "class _Tensor(_c.Structure):\n"
+      "    _fields_ = [(\"data\", _c.c_void_p), (\"device_type\", _c.c_int32), (\"device_id\", _c.c_int32), (\"ndim\", _c.c_int32), (\"code\", _c.c_uint8),\n"
+      "                (\"bits\", _c.c_uint8), (\"lanes\", _c.c_uint16), (\"shape\", _c.POINTER(_c.c_int64)), (\"strides\", _c.POINTER(_c.c_int64)),\n"
+      "                (\"byte_offset\", _c.c_uint64)]\n\n\n"
+      "class _Options(_c.Structure):\n"
+      "    _fields_ = [(\"struct_size\", _c.c_size_t), (\"num_threads\", _c.c_int32), (\"reserved\", _c.c_int32), (\"memory_limit\", _c.c_uint64),\n"
+      "                (\"alloc\", _c.c_void_p), (\"dealloc\", _c.c_void_p), (\"user\", _c.c_void_p)]\n\n\n";
+  out += fmt::format("_lib = _c.CDLL(_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), \"lib{0}.so\"))\n_lib.{0}_last_error.restype = _c.c_char_p\n_lib.{0}_metadata_json.restype = _c.c_char_p\n", n);
+  out += fmt::format("_lib.{0}_context_free.restype = None\n_lib.{0}_context_free.argtypes = _lib.{0}_last_error.argtypes = _lib.{0}_context_cancel.argtypes = [_c.c_void_p]\n\n", n);
+  out += "_FUNCTIONS = {\n";
+  for (const LoweredFunction& f : functions) {
+    Interface face = interface_of(f);
+    std::string in, results;
+    for (const auto& v : face.arguments) in += python_value(v) + ", ";
+    for (const auto& v : face.outputs) results += python_value(v) + ", ";
+    out += fmt::format("    \"{}\": (({}), ({})),\n", f.from->name, in, results);
+  }
+  out += "}\n_BFLOAT16 = {";
+  for (const LoweredFunction& f : functions) {
+    Interface face = interface_of(f);
+    for (const auto* list : {&face.arguments, &face.outputs}) {
+      for (const auto& v : *list) {
+        if (v.dtype == DType::BF16) out += fmt::format("(\"{}\", \"{}\"), ", f.from->name, v.name);
+      }
+    }
+  }
+  out += "} or set()\n\n\n";
+  out += fmt::format(
+      "class Error(RuntimeError):\n    \"\"\"What a call that failed had to say; `status` is the number of its tfl_status.\"\"\"\n\n"
+      "    def __init__(self, status, text):\n        super().__init__(text)\n        self.status = status\n\n\n"
+      "def metadata():\n    \"\"\"Functions, types and variables of the library as JSON text.\"\"\"\n    return _lib.{0}_metadata_json().decode()\n\n\n"
+      "_CODES = {{\"i\": 0, \"u\": 1, \"f\": 2, \"b\": 6}}\n\n\n"
+      "def _describe(array, bfloat16, writes=False):\n"
+      "    if writes and not array.flags.writeable:\n        raise ValueError(\"a result array is read-only\")\n"
+      "    t = _Tensor(array.ctypes.data, 1, 0, array.ndim, 4 if bfloat16 else _CODES[array.dtype.kind], array.dtype.itemsize * 8, 1)\n"
+      "    shape = (_c.c_int64 * (2 * array.ndim + 1))(*array.shape, *[s // array.itemsize for s in array.strides])\n"
+      "    t.shape = _c.cast(shape, _c.POINTER(_c.c_int64))\n"
+      "    t.strides = _c.cast(_c.byref(shape, 8 * array.ndim), _c.POINTER(_c.c_int64))\n"
+      "    t.keep = shape\n"
+      "    return t\n\n\n",
+      n);
+  out += fmt::format(
+      "class Context:\n    \"\"\"Variables, memory and threads of the library; one thread at a time.\"\"\"\n\n"
+      "    def __init__(self, num_threads=0, memory_limit=0):\n"
+      "        options = _Options(_c.sizeof(_Options), num_threads, 0, memory_limit, None, None, None)\n"
+      "        self._context = _c.c_void_p()\n"
+      "        status = _lib.{0}_context_new(_c.byref(options), _c.byref(self._context))\n"
+      "        if status:\n            raise Error(status, \"{0}: no context can be made (status %d)\" % status)\n\n"
+      "    def close(self):\n        _lib.{0}_context_free(self._context)\n        self._context = _c.c_void_p()\n\n"
+      "    def __enter__(self):\n        return self\n\n    def __exit__(self, *_):\n        self.close()\n\n"
+      "    def __del__(self):\n        if getattr(self, \"_context\", None):\n            self.close()\n\n"
+      "    def cancel(self):\n        \"\"\"From any thread: the call in progress, or else the next one, fails.\"\"\"\n        _lib.{0}_context_cancel(self._context)\n\n"
+      "    def _check(self, status):\n        if status:\n            raise Error(status, _lib.{0}_last_error(self._context).decode())\n\n",
+      n);
+  if (!request.states.empty())
+    out += fmt::format(
+        "    def save(self, path):\n        self._check(_lib.{0}_state_save(self._context, _os.fsencode(path)))\n\n"
+        "    def load(self, path):\n        self._check(_lib.{0}_state_load(self._context, _os.fsencode(path)))\n\n",
+        n);
+  out += fmt::format(
+      "    def _call(self, name, values, out):\n"
+      "        arguments, results = _FUNCTIONS[name]\n"
+      "        tensors = []\n"
+      "        for value, (own, dtype, shape) in zip(values, arguments):\n"
+      "            array = _np.asarray(value)\n"
+      "            if array.dtype != dtype:\n"
+      "                raise TypeError(f\"{{name}}: {{own}} must be {{_np.dtype(dtype).name}} and is {{array.dtype.name}}\")\n"
+      "            if array.size and any(s % array.itemsize for s in array.strides):\n                array = _np.ascontiguousarray(array)\n"
+      "            tensors.append(_describe(array, (name, own) in _BFLOAT16))\n"
+      "            tensors[-1].array = array\n"
+      "        pointers = [_c.byref(t) for t in tensors]\n"
+      "        if out is None:\n"
+      "            shapes = [(_c.c_int64 * max(len(s), 1))() for _, _, s in results]\n"
+      "            self._check(getattr(_lib, f\"{0}_{{name}}_shape\")(self._context, *pointers, *shapes))\n"
+      "            out = [_np.empty(tuple(got[:len(s)]), dtype) for (_, dtype, s), got in zip(results, shapes)]\n"
+      "        elif len(results) == 1 and not isinstance(out, (tuple, list)):\n            out = [out]\n"
+      "        for array, (own, dtype, _) in zip(out, results):\n"
+      "            if array.dtype != dtype:\n                raise TypeError(f\"{{name}}: {{own}} is {{_np.dtype(dtype).name}}\")\n"
+      "        given = [_describe(a, (name, own) in _BFLOAT16, True) for a, (own, _, _) in zip(out, results)]\n"
+      "        self._check(getattr(_lib, f\"{0}_{{name}}\")(self._context, *pointers, *[_c.byref(t) for t in given]))\n"
+      "        return out[0] if len(out) == 1 else tuple(out)\n",
+      n);
+  for (const LoweredFunction& f : functions) {
+    Interface face = interface_of(f);
+    std::string in;
+    for (const auto& v : face.arguments) in += v.name + ", ";
+    out += fmt::format("\n    def {0}(self, {1}out=None):\n        return self._call(\"{0}\", ({1}), out)\n", f.from->name, in);
+  }
+  return out;
+}
+
+std::string library_pkg_config(const LibraryRequest& request) {
+  return fmt::format("prefix=${{pcfiledir}}\n\nName: {0}\nDescription: functions of {1}, made by tfl build\nVersion: 1\nLibs: -L${{prefix}} -l{0}\nLibs.private: -lm -lpthread\nCflags: -I${{prefix}}\n",
+                     request.name, request.source);
+}
+
+std::string library_cmake(const LibraryRequest& request) {
+  return fmt::format(
+      "# find_package({0} CONFIG) gives {0}::{0}.\n"
+      "if(NOT TARGET {0}::{0})\n"
+      "  if(EXISTS ${{CMAKE_CURRENT_LIST_DIR}}/lib{0}.so)\n"
+      "    add_library({0}::{0} SHARED IMPORTED)\n"
+      "    set_target_properties({0}::{0} PROPERTIES IMPORTED_LOCATION ${{CMAKE_CURRENT_LIST_DIR}}/lib{0}.so IMPORTED_SONAME lib{0}.so)\n"
+      "  else()\n"
+      "    add_library({0}::{0} STATIC IMPORTED)\n"
+      "    set_target_properties({0}::{0} PROPERTIES IMPORTED_LOCATION ${{CMAKE_CURRENT_LIST_DIR}}/lib{0}.a INTERFACE_LINK_LIBRARIES \"m;pthread\")\n"
+      "  endif()\n"
+      "  set_target_properties({0}::{0} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${{CMAKE_CURRENT_LIST_DIR}})\n"
+      "endif()\n",
+      request.name);
+}
+
+}  // namespace tfl::codegen

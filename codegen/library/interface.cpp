@@ -1,0 +1,99 @@
+// What a library's functions look like from outside: names that C, C++ and Python take, types, sizes.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "codegen/library/library.h"
+
+namespace tfl::codegen {
+
+namespace {
+
+constexpr std::array kKeywords = {
+    "alignas",  "alignof", "and",      "as",       "asm",      "assert",   "auto",     "bool",     "break",    "case",     "catch",    "char",
+    "class",    "const",   "continue", "ctx",      "def",      "default",  "del",      "delete",   "do",       "double",   "elif",     "else",
+    "enum",     "except",  "explicit", "export",   "extern",   "false",    "float",    "for",      "friend",   "from",     "global",   "goto",
+    "if",       "import",  "in",       "inline",   "int",      "is",       "lambda",   "long",     "mutable",  "namespace", "new",     "nonlocal",
+    "not",      "operator", "or",      "pass",     "private",  "protected", "public",  "raise",    "register", "restrict", "return",   "self",
+    "short",    "signed",  "sizeof",   "static",   "struct",   "switch",   "template", "this",     "throw",    "true",     "try",      "typedef",
+    "typename", "union",   "unsigned", "using",    "virtual",  "void",     "volatile", "while",    "with",     "xor",      "yield",    "None"};
+
+class Names {
+ public:
+  std::string unique(std::string_view wanted) {
+    std::string base = c_identifier(wanted), name = base;
+    for (int i = 2; std::find(used_.begin(), used_.end(), name) != used_.end(); ++i) name = fmt::format("{}_{}", base, i);
+    used_.push_back(name);
+    return name;
+  }
+
+ private:
+  std::vector<std::string> used_;
+};
+
+}  // namespace
+
+std::string c_identifier(std::string_view text) {
+  std::string out;
+  for (char c : text) out.push_back((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
+  if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out.insert(0, "_");
+  if (std::find(kKeywords.begin(), kKeywords.end(), out) != kKeywords.end()) out += "_";
+  return out;
+}
+
+std::string_view c_type(DType dtype) {
+  switch (dtype) {
+    case DType::F32: return "float";
+    case DType::F64: return "double";
+    case DType::I8: return "int8_t";
+    case DType::I16: return "int16_t";
+    case DType::I32: return "int32_t";
+    case DType::I64: return "int64_t";
+    case DType::U32: return "uint32_t";
+    case DType::U64: return "uint64_t";
+    case DType::F16:
+    case DType::BF16:
+    case DType::U16: return "uint16_t";
+    default: return "uint8_t";
+  }
+}
+
+Interface interface_of(const LoweredFunction& f) {
+  Interface out;
+  const plan::Plan& p = f.plan;
+  Names names;
+  size_t arguments = f.from->arguments.size();
+  for (size_t i = 0; i < arguments; ++i) out.arguments.push_back({names.unique(f.from->arguments[i]), p.inputs[i].dtype, p.inputs[i].dims, {}});
+  for (size_t i = 0; i + f.state_results.size() < p.results.size(); ++i)
+    out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"), p.results[i].dtype, p.results[i].dims, {}});
+  for (size_t i = 0; i < arguments; ++i) {
+    Interface::Value& v = out.arguments[i];
+    for (size_t k = 0; k < v.dims.size(); ++k) {
+      if (plan::is_known(v.dims[k])) continue;
+      uint32_t symbol = plan::symbol_of(v.dims[k]);
+      auto seen = std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.symbol == symbol; });
+      if (seen != out.open.end()) continue;
+      std::string own = i < f.from->sizes.size() && k < f.from->sizes[i].size() ? f.from->sizes[i][k] : std::string();
+      if (own.empty()) own = v.dims.size() == 1 || k == 0 ? "n" : fmt::format("{}_size_{}", v.name, k);
+      out.open.push_back({names.unique(own), symbol});
+    }
+  }
+  auto text = [&](Interface::Value& v) {
+    for (plan::Size d : v.dims) {
+      if (plan::is_known(d)) {
+        v.sizes.push_back(std::to_string(d));
+        continue;
+      }
+      auto seen = std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.symbol == plan::symbol_of(d); });
+      v.sizes.push_back(seen == out.open.end() ? "?" : seen->name);
+    }
+  };
+  for (auto& v : out.arguments) text(v);
+  for (auto& v : out.outputs) text(v);
+  DType first = !out.arguments.empty() ? out.arguments[0].dtype : !out.outputs.empty() ? out.outputs[0].dtype : DType::F32;
+  out.flat_suffix = dtype_short_name(first);
+  return out;
+}
+
+}  // namespace tfl::codegen

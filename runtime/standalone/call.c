@@ -1,0 +1,378 @@
+/* One call of a function: what the caller gave is checked, sizes follow from it, memory is found, the code runs. Nothing of the
+ * caller's is written unless all of that went well. */
+#include <stdarg.h>
+#include <stdint.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include "runtime/standalone/standalone.h"
+
+enum { HOME_INPUT, HOME_CONSTANT, HOME_RESULT, HOME_TEMPORARY };
+enum { RESULT_MEMORY, RESULT_SCALAR, RESULT_INPUT, RESULT_CONSTANT };
+enum { SYMBOL_DIM, SYMBOL_ADD, SYMBOL_SUBTRACT, SYMBOL_MULTIPLY, SYMBOL_DIVIDE, SYMBOL_MAXIMUM, SYMBOL_MINIMUM };
+
+static void parallel(tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain) {
+  tfl_context *c = frame->self;
+  if (!c->pool && c->threads > 1 && units > grain) c->pool = tfls_pool_new(c->threads);
+  tfls_pool_run(c->pool, frame, kernel, units, grain);
+}
+static const tfls_services services = {parallel, tfls_product};
+
+static int64_t resolve(const int64_t *symbols, int64_t size) { return size >= 0 ? size : symbols[~size]; }
+
+/* "float32[?, 784]" with the sizes that are known. */
+static const char *type_text(const tfls_type *t, char *text, size_t room) {
+  size_t n = (size_t)snprintf(text, room, "%s[", tfls_dtypes[t->dtype].name);
+  for (int i = 0; i < t->rank && n < room; ++i) {
+    if (t->dims[i] >= 0) n += (size_t)snprintf(text + n, room - n, i ? ", %lld" : "%lld", (long long)t->dims[i]);
+    else n += (size_t)snprintf(text + n, room - n, i ? ", ?" : "?");
+  }
+  if (n < room) snprintf(text + n, room - n, "]");
+  return text;
+}
+
+static tfl_status check_tensor(tfl_context *c, const tfls_function *f, const tfls_type *want, const tfl_tensor *t) {
+  char text[160];
+  if (!t) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is NULL", f->name, want->name);
+  if (t->device.device_type != 1) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is not in the processor's memory", f->name, want->name);
+  if (t->dtype.code != tfls_dtypes[want->dtype].code || t->dtype.bits != tfls_dtypes[want->dtype].bits || t->dtype.lanes != 1)
+    return tfls_fail(c, TFL_ERR_DTYPE, "%s: %s must be %s", f->name, want->name, tfls_dtypes[want->dtype].name);
+  if (t->ndim != want->rank)
+    return tfls_fail(c, TFL_ERR_SHAPE, "%s: %s has rank %d and must be %s", f->name, want->name, (int)t->ndim, type_text(want, text, sizeof text));
+  if (t->ndim && !t->shape) return tfls_fail(c, TFL_ERR_ARG, "%s: %s has no shape", f->name, want->name);
+  int64_t n = tfls_bytes(want->dtype);
+  for (int i = 0; i < t->ndim; ++i) {
+    if (t->shape[i] < 0 || __builtin_mul_overflow(n, t->shape[i] ? t->shape[i] : 1, &n))
+      return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld", f->name, i, want->name, (long long)t->shape[i]);
+  }
+  bool empty = false;
+  for (int i = 0; i < t->ndim; ++i) empty |= t->shape[i] == 0;
+  if (!empty && !t->data) return tfls_fail(c, TFL_ERR_ARG, "%s: %s has no data", f->name, want->name);
+  return TFL_OK;
+}
+
+static bool row_major(const tfl_tensor *t) {
+  if (!t->strides) return true;
+  int64_t step = 1;
+  for (int i = t->ndim; i-- > 0;) {
+    if (t->shape[i] != 1 && t->strides[i] != step) return t->shape[i] == 0;
+    step *= t->shape[i];
+  }
+  return true;
+}
+static int64_t size_of(const tfl_tensor *t) {
+  int64_t n = 1;
+  for (int i = 0; i < t->ndim; ++i) n *= t->shape[i];
+  return n;
+}
+
+static void copy_strided(const tfl_tensor *t, int64_t bytes, char *to) {
+  int64_t index[TFLS_MAX_RANK] = {0}, n = size_of(t);
+  const char *from = (const char *)t->data + t->byte_offset;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = 0;
+    for (int k = 0; k < t->ndim; ++k) at += index[k] * t->strides[k];
+    memcpy(to + i * bytes, from + at * bytes, (size_t)bytes);
+    for (int k = t->ndim; k-- > 0 && ++index[k] == t->shape[k];) index[k] = 0;
+  }
+}
+
+static int64_t floor_divide(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+/* Symbols from the inputs' sizes, and the guards. `shape` gives input i's sizes. */
+static tfl_status sizes(tfl_context *c, const tfls_function *f, const int64_t *const *shape, int64_t *symbols) {
+  for (uint32_t i = 0; i < f->symbols; ++i) {
+    const tfls_symbol *s = &f->symbol[i];
+    int64_t a = s->kind == SYMBOL_DIM ? 0 : resolve(symbols, s->a), b = s->kind == SYMBOL_DIM ? 0 : resolve(symbols, s->b);
+    bool bad = false;
+    switch (s->kind) {
+      case SYMBOL_DIM: symbols[i] = shape[s->input][s->axis]; break;
+      case SYMBOL_ADD: bad = __builtin_add_overflow(a, b, &symbols[i]); break;
+      case SYMBOL_SUBTRACT: bad = __builtin_sub_overflow(a, b, &symbols[i]); break;
+      case SYMBOL_MULTIPLY: bad = __builtin_mul_overflow(a, b, &symbols[i]); break;
+      case SYMBOL_DIVIDE:
+        bad = b == 0 || (b == -1 && a == INT64_MIN);
+        if (!bad) symbols[i] = floor_divide(a, b);
+        break;
+      case SYMBOL_MAXIMUM: symbols[i] = a > b ? a : b; break;
+      default: symbols[i] = a < b ? a : b; break;
+    }
+    if (bad) return tfls_fail(c, TFL_ERR_SHAPE, "%s: these sizes are too large", f->name);
+  }
+  for (uint32_t i = 0; i < f->inputs; ++i) {
+    for (int k = 0; k < f->input[i].rank; ++k) {
+      int64_t want = resolve(symbols, f->input[i].dims[k]);
+      if (shape[i][k] != want)
+        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, f->input[i].name, (long long)shape[i][k], (long long)want);
+    }
+  }
+  for (uint32_t i = 0; i < f->guards; ++i) {
+    int64_t a = resolve(symbols, f->guard[i].a), b = resolve(symbols, f->guard[i].b);
+    if (f->guard[i].kind == 0 ? a != b : a < b)
+      return tfls_fail(c, TFL_ERR_SHAPE, "%s: the sizes %lld and %lld do not go together", f->name, (long long)a, (long long)b);
+  }
+  return TFL_OK;
+}
+
+static tfl_status find(tfl_context *c, uint32_t number, void *const *tensors, const tfls_function **f) {
+  if (!c) return TFL_ERR_ARG;
+  c->error[0] = 0;
+  *f = &c->library.function[number];
+  return tensors ? TFL_OK : tfls_fail(c, TFL_ERR_ARG, "%s: no arguments", (*f)->name);
+}
+
+static tfl_status check_inputs(tfl_context *c, const tfls_function *f, void *const *tensors, const int64_t **shape, int64_t *symbols) {
+  for (uint32_t i = 0; i < f->inputs; ++i) {
+    if (i >= f->arguments) {
+      shape[i] = c->library.state[f->state_of_input[i - f->arguments]].type.dims;
+      continue;
+    }
+    const tfl_tensor *t = tensors[i];
+    tfl_status status = check_tensor(c, f, &f->input[i], t);
+    if (status != TFL_OK) return status;
+    shape[i] = t->shape;
+  }
+  return sizes(c, f, shape, symbols);
+}
+
+enum { SMALL = 24 };
+
+tfl_status tfls_shape(tfl_context *c, uint32_t number, void *const *arguments) {
+  const tfls_function *f;
+  tfl_status status = find(c, number, arguments, &f);
+  if (status != TFL_OK) return status;
+  int64_t few_symbols[SMALL], *symbols = few_symbols;
+  const int64_t *few_shapes[SMALL], **shape = few_shapes;
+  void *memory = NULL;
+  if (f->symbols > SMALL || f->inputs > SMALL) {
+    memory = malloc(8 * (f->symbols + f->inputs));
+    if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
+    symbols = memory;
+    shape = (const int64_t **)(symbols + f->symbols);
+  }
+  status = check_inputs(c, f, arguments, shape, symbols);
+  for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
+    int64_t *to = arguments[f->arguments + i];
+    if (!to && f->result[i].type.rank) status = tfls_fail(c, TFL_ERR_ARG, "%s: the shape of %s is NULL", f->name, f->result[i].type.name);
+    for (int k = 0; status == TFL_OK && k < f->result[i].type.rank; ++k) to[k] = resolve(symbols, f->result[i].type.dims[k]);
+  }
+  free(memory);
+  return status;
+}
+
+static bool overlap(const void *a, size_t n, const void *b, size_t m) {
+  return n && m && (uintptr_t)a < (uintptr_t)b + m && (uintptr_t)b < (uintptr_t)a + n;
+}
+
+/* Bytes of the arena: slots, copies of strided inputs, new values of variables, the frame. */
+static bool add_room(size_t *total, int64_t count, int64_t size, size_t *offset) {
+  int64_t bytes;
+  if (count < 0 || __builtin_mul_overflow(count, size, &bytes) || bytes > INT64_MAX / 2 - (int64_t)*total - 64) return false;
+  *offset = *total;
+  *total += ((size_t)bytes + 63) / 64 * 64;
+  return true;
+}
+
+static int64_t count_of(const tfls_type *t, const int64_t *symbols, bool *bad) {
+  int64_t n = 1;
+  for (int i = 0; i < t->rank; ++i) {
+    int64_t d = resolve(symbols, t->dims[i]);
+    *bad |= d < 0 || __builtin_mul_overflow(n, d, &n);
+  }
+  return n;
+}
+
+static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tensors, const int64_t **shape, int64_t *symbols, const void **input,
+                      void **result, size_t *offsets) {
+  tfl_status status = check_inputs(c, f, tensors, shape, symbols);
+  if (status != TFL_OK) return status;
+
+  /* Where everything is to lie. */
+  size_t total = 0, frame_at;
+  bool fits = add_room(&total, (int64_t)(offsetof(tfls_frame, words) / 8 + f->words + 1), 8, &frame_at), bad = false;
+  for (uint32_t i = 0; i < f->slots && fits; ++i) fits = add_room(&total, resolve(symbols, f->slot[i]), 1, &offsets[i]);
+  for (uint32_t i = 0; i < f->arguments && fits; ++i) {
+    const tfl_tensor *t = tensors[i];
+    offsets[f->slots + i] = SIZE_MAX;
+    if (!row_major(t)) fits = add_room(&total, size_of(t), tfls_bytes(f->input[i].dtype), &offsets[f->slots + i]);
+  }
+  for (uint32_t i = f->outputs; i < f->results && fits; ++i) {
+    const tfls_type *t = &f->result[i].type;
+    fits = add_room(&total, count_of(t, symbols, &bad), tfls_bytes(t->dtype), &offsets[f->slots + f->arguments + i]);
+  }
+  if (!fits || bad) return tfls_fail(c, TFL_ERR_SHAPE, "%s: these sizes are too large", f->name);
+  if (total > c->arena_bytes) {
+    tfls_free(c, c->arena, c->arena_bytes);
+    c->arena_bytes = 0;
+    c->arena = tfls_alloc(c, total);
+    if (!c->arena) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory for %zu bytes", f->name, total);
+    c->arena_bytes = total;
+  }
+  char *arena = c->arena;
+
+  for (uint32_t i = 0; i < f->inputs; ++i) {
+    if (i >= f->arguments) {
+      input[i] = c->states[f->state_of_input[i - f->arguments]];
+      continue;
+    }
+    const tfl_tensor *t = tensors[i];
+    input[i] = (const char *)t->data + t->byte_offset;
+    if (offsets[f->slots + i] == SIZE_MAX) continue;
+    copy_strided(t, tfls_bytes(f->input[i].dtype), arena + offsets[f->slots + i]);
+    input[i] = arena + offsets[f->slots + i];
+  }
+  for (uint32_t i = 0; i < f->results; ++i) {
+    const tfls_type *type = &f->result[i].type;
+    if (i >= f->outputs) {
+      result[i] = arena + offsets[f->slots + f->arguments + i];
+      continue;
+    }
+    const tfl_tensor *t = tensors[f->arguments + i];
+    status = check_tensor(c, f, type, t);
+    if (status != TFL_OK) return status;
+    for (int k = 0; k < type->rank; ++k) {
+      int64_t want = resolve(symbols, type->dims[k]);
+      if (t->shape[k] != want)
+        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, type->name, (long long)t->shape[k], (long long)want);
+    }
+    if (!row_major(t)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s must be row-major", f->name, type->name);
+    result[i] = (char *)t->data + t->byte_offset;
+    size_t bytes = (size_t)(size_of(t) * tfls_bytes(type->dtype));
+    for (uint32_t k = 0; k < f->arguments; ++k) {
+      size_t other = (size_t)(size_of(tensors[k]) * tfls_bytes(f->input[k].dtype));
+      if (overlap(result[i], bytes, input[k], other)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->input[k].name);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      size_t other = (size_t)(size_of(tensors[f->arguments + k]) * tfls_bytes(f->result[k].type.dtype));
+      if (overlap(result[i], bytes, result[k], other)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->result[k].type.name);
+    }
+  }
+
+  tfls_frame *frame = (tfls_frame *)(arena + frame_at);
+  frame->services = &services;
+  frame->self = c;
+  frame->interrupt = (const uint32_t *)&c->cancelled;
+  frame->failed = 0;
+  memcpy(frame->words, symbols, 8 * f->symbols);
+  for (uint32_t i = 0; i < f->values; ++i) {
+    const tfls_value *v = &f->value[i];
+    const void *p = NULL;
+    switch (v->home) {
+      case HOME_INPUT: p = input[v->index]; break;
+      case HOME_CONSTANT: p = f->constant[v->index]; break;
+      case HOME_RESULT: p = result[v->index]; break;
+      case HOME_TEMPORARY: p = arena + offsets[v->index]; break;
+      default: break;
+    }
+    frame->words[v->word] = (int64_t)(uintptr_t)p;
+  }
+
+  /* The language is defined for the default floating-point environment. */
+#if defined(__x86_64__)
+  unsigned before = _mm_getcsr();
+  if ((before & 0xffc0) != 0x1f80) _mm_setcsr(0x1f80);
+#endif
+  int64_t outcome = atomic_load(&c->cancelled) ? 2 : f->entry(frame);
+#if defined(__x86_64__)
+  if ((before & 0xffc0) != 0x1f80) _mm_setcsr(before);
+#endif
+  if (outcome == 2) {
+    atomic_store(&c->cancelled, 0);
+    return tfls_fail(c, TFL_ERR_CANCELLED, "%s: cancelled", f->name);
+  }
+  if (outcome != 0 || frame->failed) {
+    int64_t at = frame->failed - 1;
+    const char *where = at >= 0 && at < (int64_t)f->locations ? f->location[at] : "";
+    return tfls_fail(c, TFL_ERR_RUNTIME, "%s%s%s: a check failed: an index out of range, a division by zero or an assertion", where, *where ? ": " : "", f->name);
+  }
+
+  for (uint32_t i = 0; i < f->results; ++i) {
+    const tfls_result *r = &f->result[i];
+    size_t bytes = (size_t)(count_of(&r->type, symbols, &bad) * tfls_bytes(r->type.dtype));
+    if (r->kind == RESULT_SCALAR) memcpy(result[i], &frame->words[r->index], bytes);
+    if (r->kind == RESULT_INPUT && bytes) memcpy(result[i], input[r->index], bytes);
+    if (r->kind == RESULT_CONSTANT && bytes) memcpy(result[i], f->constant[r->index], bytes);
+  }
+  for (uint32_t i = f->outputs; i < f->results; ++i) {
+    const tfls_type *t = &f->result[i].type;
+    memcpy(c->states[f->result[i].state], result[i], (size_t)(tfls_count(t) * tfls_bytes(t->dtype)));
+  }
+  return TFL_OK;
+}
+
+tfl_status tfls_call(tfl_context *c, uint32_t number, void *const *tensors) {
+  const tfls_function *f;
+  tfl_status status = find(c, number, tensors, &f);
+  if (status != TFL_OK) return status;
+  /* Scratch for the call: on the stack where there is little of it. */
+  size_t words = f->symbols + 2u * f->inputs + 2u * f->results + f->slots + f->arguments;
+  void *few[128], *memory = NULL, **at = few;
+  if (words > sizeof few / sizeof *few) {
+    memory = malloc(words * sizeof *few);
+    if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
+    at = memory;
+  }
+  int64_t *symbols = (int64_t *)at;
+  const int64_t **shape = (const int64_t **)(symbols + f->symbols);
+  const void **input = (const void **)(shape + f->inputs);
+  void **result = (void **)(input + f->inputs);
+  size_t *offsets = (size_t *)(result + f->results);
+  status = run(c, f, tensors, shape, symbols, input, result, offsets);
+  free(memory);
+  return status;
+}
+
+tfl_status tfls_call_flat(tfl_context *c, uint32_t number, void *const *pointers, const int64_t *dims) {
+  const tfls_function *f;
+  tfl_status status = find(c, number, pointers, &f);
+  if (status != TFL_OK) return status;
+  uint32_t n = f->arguments + f->outputs;
+  int64_t ranks = 0;
+  for (uint32_t i = 0; i < f->arguments; ++i) ranks += f->input[i].rank;
+  for (uint32_t i = 0; i < f->outputs; ++i) ranks += f->result[i].type.rank;
+  /* What the types leave open, by symbol; others follow. */
+  char *memory = calloc(1, n * (sizeof(tfl_tensor) + sizeof(void *)) + 8 * (size_t)ranks + 8 * (2u * f->symbols + 1) + sizeof(void *) * f->inputs);
+  if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
+  tfl_tensor *tensor = (tfl_tensor *)memory;
+  void **tensors = (void **)(tensor + n);
+  const int64_t **shape = (const int64_t **)(tensors + n);
+  int64_t *size = (int64_t *)(shape + f->inputs), *given = size + ranks, *symbols = given + f->symbols;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < f->symbols; ++i) given[i] = -1;
+  for (uint32_t i = 0; i < f->inputs; ++i) {
+    const tfls_type *t = &f->input[i];
+    shape[i] = i < f->arguments ? size : c->library.state[f->state_of_input[i - f->arguments]].type.dims;
+    for (int k = 0; i < f->arguments && k < t->rank; ++k) {
+      int64_t d = t->dims[k];
+      if (d < 0 && given[~d] < 0) given[~d] = dims ? dims[next++] : -1;
+      size[k] = d < 0 ? given[~d] : d;
+      if (size[k] < 0) status = tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld", f->name, k, t->name, (long long)size[k]);
+    }
+    if (i >= f->arguments) continue;
+    tensor[i] = (tfl_tensor){.data = pointers[i], .device = {1, 0}, .ndim = t->rank, .shape = size};
+    tensor[i].dtype.code = tfls_dtypes[t->dtype].code;
+    tensor[i].dtype.bits = tfls_dtypes[t->dtype].bits;
+    tensor[i].dtype.lanes = 1;
+    tensors[i] = &tensor[i];
+    size += t->rank;
+  }
+  if (status == TFL_OK) status = sizes(c, f, shape, symbols);
+  for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
+    const tfls_type *t = &f->result[i].type;
+    tfl_tensor *o = &tensor[f->arguments + i];
+    *o = (tfl_tensor){.data = pointers[f->arguments + i], .device = {1, 0}, .ndim = t->rank, .shape = size};
+    o->dtype.code = tfls_dtypes[t->dtype].code;
+    o->dtype.bits = tfls_dtypes[t->dtype].bits;
+    o->dtype.lanes = 1;
+    tensors[f->arguments + i] = o;
+    for (int k = 0; k < t->rank; ++k) size[k] = resolve(symbols, t->dims[k]);
+    size += t->rank;
+  }
+  if (status == TFL_OK) status = tfls_call(c, number, tensors);
+  free(memory);
+  return status;
+}

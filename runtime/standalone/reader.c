@@ -1,0 +1,153 @@
+/* Reads the description that the compiler left in the library: 64-bit little-endian integers; strings as their length, their bytes and
+ * zeros up to a multiple of 8 (at least one); elements as their length, zeros up to a multiple of 64, and the bytes. */
+#include "runtime/standalone/standalone.h"
+
+typedef struct {
+  const unsigned char *begin, *at, *end;
+  char *memory, *memory_end;
+  bool ok;
+} reader;
+
+static int64_t integer(reader *r) {
+  int64_t v = 0;
+  if (r->end - r->at < 8) r->ok = false;
+  if (!r->ok) return 0;
+  memcpy(&v, r->at, 8);
+  r->at += 8;
+  return v;
+}
+static uint32_t count(reader *r) {
+  int64_t v = integer(r);
+  if (v < 0 || v > r->end - r->at) r->ok = false;
+  return r->ok ? (uint32_t)v : 0;
+}
+static const char *string(reader *r) {
+  int64_t n = integer(r);
+  if (n < 0 || r->end - r->at <= n) r->ok = false;
+  if (!r->ok) return "";
+  const char *s = (const char *)r->at;
+  int64_t whole = (n + 8) / 8 * 8;
+  if (whole > r->end - r->at || s[n] != 0) {
+    r->ok = false;
+    return "";
+  }
+  r->at += whole;
+  return s;
+}
+static const void *elements(reader *r) {
+  int64_t n = integer(r);
+  size_t past = (size_t)(r->at - r->begin) % 64;
+  int64_t padding = past ? (int64_t)(64 - past) : 0;
+  if (n < 0 || r->end - r->at < padding || r->end - r->at - padding < n) r->ok = false;
+  if (!r->ok) return NULL;
+  const void *p = r->at + padding;
+  r->at += padding + (n + 7) / 8 * 8;
+  return p;
+}
+static void *table(reader *r, size_t n, size_t size) {
+  size_t bytes = (n * size + 15) / 16 * 16;
+  if (bytes > (size_t)(r->memory_end - r->memory)) r->ok = false;
+  if (!r->ok) return NULL;
+  void *p = r->memory;
+  r->memory += bytes;
+  return p;
+}
+
+static void type(reader *r, tfls_type *t) {
+  t->name = string(r);
+  t->dtype = (int)integer(r);
+  t->rank = (int)integer(r);
+  if (t->dtype < 0 || t->dtype >= TFLS_DTYPES || t->rank < 0 || t->rank > TFLS_MAX_RANK || r->end - r->at < 8 * t->rank) r->ok = false;
+  if (!r->ok) return;
+  t->dims = (const int64_t *)r->at;
+  r->at += 8 * t->rank;
+}
+
+static void function(reader *r, tfls_function *f) {
+  f->name = string(r);
+  f->inputs = count(r);
+  f->arguments = count(r);
+  f->results = count(r);
+  f->outputs = count(r);
+  f->symbols = count(r);
+  f->guards = count(r);
+  f->values = count(r);
+  f->constants = count(r);
+  f->slots = count(r);
+  f->words = count(r);
+  f->locations = count(r);
+  f->can_fail = integer(r) != 0;
+  if (f->arguments > f->inputs || f->outputs > f->results) r->ok = false;
+  if (!r->ok) return;
+  f->input = table(r, f->inputs, sizeof *f->input);
+  f->state_of_input = table(r, f->inputs - f->arguments, sizeof *f->state_of_input);
+  f->result = table(r, f->results, sizeof *f->result);
+  f->symbol = table(r, f->symbols, sizeof *f->symbol);
+  f->guard = table(r, f->guards, sizeof *f->guard);
+  f->value = table(r, f->values, sizeof *f->value);
+  f->constant = table(r, f->constants, sizeof *f->constant);
+  f->slot = table(r, f->slots, sizeof *f->slot);
+  f->location = table(r, f->locations, sizeof *f->location);
+  for (uint32_t i = 0; r->ok && i < f->inputs; ++i) type(r, &f->input[i]);
+  for (uint32_t i = 0; r->ok && i < f->inputs - f->arguments; ++i) f->state_of_input[i] = (uint32_t)integer(r);
+  for (uint32_t i = 0; r->ok && i < f->results; ++i) {
+    type(r, &f->result[i].type);
+    f->result[i].kind = (uint8_t)integer(r);
+    f->result[i].index = (uint32_t)integer(r);
+    f->result[i].state = integer(r);
+  }
+  for (uint32_t i = 0; r->ok && i < f->symbols; ++i) {
+    tfls_symbol *s = &f->symbol[i];
+    s->kind = (uint8_t)integer(r);
+    s->input = (uint32_t)integer(r);
+    s->axis = (uint32_t)integer(r);
+    s->a = integer(r);
+    s->b = integer(r);
+  }
+  for (uint32_t i = 0; r->ok && i < f->guards; ++i) {
+    f->guard[i].kind = (uint8_t)integer(r);
+    f->guard[i].a = integer(r);
+    f->guard[i].b = integer(r);
+  }
+  for (uint32_t i = 0; r->ok && i < f->values; ++i) {
+    f->value[i].home = (uint8_t)integer(r);
+    f->value[i].index = (uint32_t)integer(r);
+    f->value[i].word = (uint32_t)integer(r);
+  }
+  for (uint32_t i = 0; r->ok && i < f->constants; ++i) f->constant[i] = elements(r);
+  for (uint32_t i = 0; r->ok && i < f->slots; ++i) f->slot[i] = integer(r);
+  for (uint32_t i = 0; r->ok && i < f->locations; ++i) f->location[i] = string(r);
+}
+
+bool tfls_read_library(const tfls_image *image, tfls_library *out) {
+  /* A table's entry is at most three times as long as what it is read from. */
+  size_t room = (size_t)image->description_bytes;
+  if (room > 1u << 20) room = 1u << 20; /* the rest is elements */
+  room = 4 * room + 4096;
+  memset(out, 0, sizeof *out);
+  out->memory = calloc(1, room);
+  if (!out->memory) return false;
+  reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};
+  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB01", 8) != 0) r.ok = false;
+  r.at += 8;
+  out->name = string(&r);
+  out->cpu = string(&r);
+  out->functions = count(&r);
+  out->states = count(&r);
+  out->function = table(&r, out->functions, sizeof *out->function);
+  out->state = table(&r, out->states, sizeof *out->state);
+  for (uint32_t i = 0; r.ok && i < out->functions; ++i) {
+    function(&r, &out->function[i]);
+    out->function[i].entry = image->entries[i];
+  }
+  for (uint32_t i = 0; r.ok && i < out->states; ++i) {
+    type(&r, &out->state[i].type);
+    out->state[i].offset = (uint64_t)integer(&r);
+    out->state[i].initial = integer(&r) ? elements(&r) : NULL;
+  }
+  if (!r.ok) {
+    free(out->memory);
+    out->memory = NULL;
+  }
+  return r.ok;
+}

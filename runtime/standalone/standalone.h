@@ -1,0 +1,158 @@
+/* The runtime that a library made by `tfl build` carries: contexts, checks of arguments, memory, threads, variables. Plain C11 over the C
+ * library, no globals, nothing visible from outside. Must not know LLVM, the interpreter or the evaluator.
+ *
+ * What the library holds is described by bytes that the compiler wrote (codegen/library/describe.cpp) and reader.c reads. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/standalone/types.h"
+
+/* As in codegen/abi.h. */
+typedef struct tfls_frame tfls_frame;
+typedef void (*tfls_kernel)(tfls_frame *, int64_t first, int64_t last);
+typedef struct {
+  const void *a, *b;
+  void *result;
+  int64_t dtype, batch, m, n, k, a_row, a_k, a_batch, b_k, b_col, b_batch;
+  tfls_kernel epilogue;
+} tfls_product_call;
+typedef struct {
+  void (*parallel)(tfls_frame *, tfls_kernel, int64_t units, int64_t grain);
+  void (*product)(tfls_frame *, const tfls_product_call *);
+} tfls_services;
+struct tfls_frame {
+  const tfls_services *services;
+  void *self; /* tfl_context */
+  const uint32_t *interrupt;
+  int64_t failed; /* 1 + the location of what failed */
+  int64_t words[1];
+};
+typedef int64_t (*tfls_entry)(tfls_frame *);
+
+/* Element types, as tfl::DType numbers them. */
+enum { TFLS_F16, TFLS_BF16, TFLS_F32, TFLS_F64, TFLS_I8, TFLS_I16, TFLS_I32, TFLS_I64, TFLS_U8, TFLS_U16, TFLS_U32, TFLS_U64, TFLS_BOOL, TFLS_DTYPES };
+typedef struct {
+  uint8_t code, bits;
+  const char *name, *safetensors;
+} tfls_dtype;
+extern const tfls_dtype tfls_dtypes[TFLS_DTYPES];
+static inline int64_t tfls_bytes(int dtype) { return dtype == TFLS_BOOL ? 1 : tfls_dtypes[dtype].bits / 8; }
+
+#define TFLS_MAX_RANK 32
+
+/* Sizes: >= 0 as they are, < 0 symbol ~size. */
+typedef struct {
+  const char *name;
+  int dtype, rank;
+  const int64_t *dims;
+} tfls_type;
+
+typedef struct {
+  uint8_t kind; /* dim add subtract multiply divide maximum minimum */
+  uint32_t input, axis;
+  int64_t a, b;
+} tfls_symbol;
+typedef struct {
+  uint8_t kind; /* equal, at_least */
+  int64_t a, b;
+} tfls_guard;
+typedef struct {
+  uint8_t home; /* tfl::plan::Home */
+  uint32_t index, word;
+} tfls_value;
+typedef struct {
+  tfls_type type;
+  uint8_t kind; /* memory, scalar, input, constant */
+  uint32_t index; /* input, constant: the number; scalar: its word */
+  int64_t state;  /* the variable that it is assigned to; -1: the caller's */
+} tfls_result;
+typedef struct {
+  const char *name;
+  uint32_t inputs, arguments; /* inputs in all; the first are the caller's, the others variables */
+  tfls_type *input;
+  uint32_t *state_of_input; /* inputs - arguments */
+  uint32_t results, outputs; /* in all; those that the caller gets */
+  tfls_result *result;
+  uint32_t symbols, guards, values, constants, slots, words, locations;
+  tfls_symbol *symbol;
+  tfls_guard *guard;
+  tfls_value *value;
+  const void **constant;
+  int64_t *slot;
+  const char **location; /* "model.tfl:12" */
+  bool can_fail;
+  tfls_entry entry;
+} tfls_function;
+typedef struct {
+  tfls_type type; /* all sizes known */
+  const void *initial;
+  uint64_t offset; /* of its initial value in the weights' file, where there is one */
+} tfls_state;
+typedef struct {
+  const char *name;
+  uint32_t functions, states;
+  tfls_function *function;
+  tfls_state *state;
+  const char *cpu; /* "x86-64-v3" */
+  void *memory;    /* everything above */
+} tfls_library;
+
+/* What the compiler leaves in a library, one of each. */
+typedef struct {
+  const unsigned char *description;
+  uint64_t description_bytes;
+  const tfls_entry *entries;
+  const char *metadata; /* JSON */
+} tfls_image;
+
+struct tfl_context {
+  tfls_library library;
+  size_t memory_limit, used;
+  void *(*alloc)(size_t, size_t, void *);
+  void (*dealloc)(void *, size_t, void *);
+  void *user;
+  int threads;
+  struct tfls_pool *pool;
+  void **states; /* values of the variables */
+  void *arena;
+  size_t arena_bytes;
+  _Atomic uint32_t cancelled;
+  char error[512];
+};
+
+/* reader.c: false when the bytes are not those of this version. */
+bool tfls_read_library(const tfls_image *image, tfls_library *out);
+
+/* context.c */
+tfl_status tfls_fail(tfl_context *c, tfl_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void *tfls_alloc(tfl_context *c, size_t bytes);
+void tfls_free(tfl_context *c, void *memory, size_t bytes);
+tfl_status tfls_context_new(const tfls_image *image, const tfl_options *options, tfl_context **out);
+void tfls_context_free(tfl_context *c);
+const char *tfls_last_error(const tfl_context *c);
+tfl_status tfls_context_cancel(tfl_context *c);
+int64_t tfls_count(const tfls_type *t); /* elements of a type with known sizes */
+
+/* call.c */
+tfl_status tfls_call(tfl_context *c, uint32_t function, void *const *tensors);
+tfl_status tfls_shape(tfl_context *c, uint32_t function, void *const *tensors); /* inputs, then one int64_t array an output */
+/* Pointers to row-major elements of inputs and outputs; `dims` gives the sizes that the types leave open, each once. */
+tfl_status tfls_call_flat(tfl_context *c, uint32_t function, void *const *pointers, const int64_t *dims);
+
+/* state.c */
+tfl_status tfls_state_save(tfl_context *c, const char *path);
+tfl_status tfls_state_load(tfl_context *c, const char *path);
+
+/* pool.c: n units in parts of at most `grain`; nested calls run where they are. */
+struct tfls_pool *tfls_pool_new(int threads);
+void tfls_pool_free(struct tfls_pool *pool);
+void tfls_pool_run(struct tfls_pool *pool, tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain);
+
+/* product.cpp */
+void tfls_product(tfls_frame *frame, const tfls_product_call *call);
