@@ -80,11 +80,14 @@ class Printer {
  public:
   Printer(const TextOptions& options) : options_(options) {}
 
-  std::string program(const Function& f) {
-    want(f);
+  std::string program(std::span<const Function* const> functions, std::vector<std::string>* names = nullptr) {
+    for (const Function* f : functions) want(*f);
     for (size_t i = 0; i < wanted_.size(); ++i) {
       if (i) out_ += '\n';
       function(*wanted_[i]);
+    }
+    if (names) {
+      for (const Function* f : functions) names->push_back(plain_names_[f]);
     }
     return std::move(out_);
   }
@@ -98,6 +101,7 @@ class Printer {
       std::string name = f.name.empty() ? "f" : f.name;
       std::string tried = name;
       for (int i = 1; !taken_.insert(tried).second; ++i) tried = fmt::format("{}_{}", name, i);
+      plain_names_[&f] = tried;
       at->second = is_word(tried) ? "@" + tried : "@" + quoted(tried);
     }
     return at->second;
@@ -272,7 +276,7 @@ class Printer {
   const Function* f_ = nullptr;
   std::string out_;
   std::vector<const Function*> wanted_;
-  std::unordered_map<const Function*, std::string> function_names_;
+  std::unordered_map<const Function*, std::string> function_names_, plain_names_;
   std::unordered_set<std::string> taken_;
   std::unordered_map<const Node*, std::vector<std::string>> names_;
   std::unordered_set<std::string> value_names_;
@@ -281,6 +285,13 @@ class Printer {
 
 }  // namespace
 
-std::string to_text(const Function& f, const TextOptions& options) { return Printer(options).program(f); }
+std::string to_text(const Function& f, const TextOptions& options) {
+  const Function* one[] = {&f};
+  return Printer(options).program(one);
+}
+
+std::string to_text(std::span<const Function* const> functions, const TextOptions& options, std::vector<std::string>& names) {
+  return Printer(options).program(functions, &names);
+}
 
 }  // namespace tfl::ir

@@ -13,6 +13,8 @@
 // block only. A function is followed by those it calls.
 #pragma once
 
+#include <span>
+
 #include "ir/graph.h"
 
 namespace tfl::ir {
@@ -23,6 +25,8 @@ struct TextOptions {
   size_t most_elements = SIZE_MAX;  // longer constants are shown by their first elements; such a text does not parse
 };
 std::string to_text(const Function& f, const TextOptions& options = {});
+/// Several functions and those they call in one text, each once; `names` are what the several are called there.
+std::string to_text(std::span<const Function* const> functions, const TextOptions& options, std::vector<std::string>& names);
 /// Parses one or more functions (a call names its callee). Errors carry line and column; nothing is trusted: verify() runs on it.
 Result<std::vector<std::shared_ptr<Function>>> parse_text(Context& context, std::string_view text, std::string_view file);
 

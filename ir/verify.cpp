@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <unordered_set>
+#include <utility>
 
 #include "ir/infer.h"
 
@@ -37,6 +38,7 @@ class Verifier {
     if (b.owner != owner) complain(owner, "a region with another owner");
     if (b.function != &f_) complain(owner, "a block of another function");
     std::unordered_set<const Node*> defined;
+    std::unordered_set<std::string> around = std::exchange(names_, {});
     for (const auto& p : b.params) {
       if (p->op != Op::parameter || p->types.size() != 1 || !p->operands.empty()) complain(p.get(), "not a parameter");
       if (p->block != &b) complain(p.get(), "a parameter of another block");
@@ -48,6 +50,7 @@ class Verifier {
       defined.insert(n.get());
     }
     for (Ref r : b.results) value(owner, r, defined, "a result of the block");
+    names_ = std::move(around);
   }
 
   bool value(const Node* n, Ref r, const std::unordered_set<const Node*>& defined, std::string_view what) {
@@ -132,7 +135,7 @@ class Verifier {
   Context& context_;
   const Function& f_;
   std::vector<std::string> complaints_;
-  std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> names_;  // of the nodes of a block
 };
 
 }  // namespace

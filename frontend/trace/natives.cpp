@@ -14,6 +14,7 @@
 //     finish(outputs) -> Graph
 //   suspend() / resume(state)            eager execution inside a trace (tf.init_scope)
 //   key(values, shapes) -> (bytes, leaves); replace(structure, leaves) -> structure
+//   graphs_to_text(graphs), graphs_from_text(text, file), bind(graph, captures): saved models (saved.cpp)
 //   run(graph, operands) -> list; graph_nodes(graph), graph_text(graph), ...
 #include "frontend/bytecode/code.h"
 #include "frontend/modules/native_module.h"
@@ -23,6 +24,7 @@
 #include "frontend/trace/keys.h"
 #include "frontend/trace/record.h"
 #include "frontend/trace/region.h"
+#include "frontend/trace/saved.h"
 #include "ir/text.h"
 
 namespace tfl {
@@ -475,6 +477,7 @@ std::span<const NativeDef> traced_graph_methods() { return kGraphMethods; }
 Result<void> init_graph(Interp& interp, Module& module) {
   define_all(interp, module, kDefs);
   define_all(interp, module, record_natives());
+  define_all(interp, module, saved_natives());
   define(interp, module, "Region", Value::share(interp.types.graph_region));
   define(interp, module, "Dispatcher", Value::share(interp.types.graph_dispatcher));
   return {};

@@ -96,6 +96,18 @@ void mark_custom(ir::Node& node, size_t outputs) {
 
 bool is_custom(const ir::Node& node) { return node.op == Op::cond && node.attrs.get_text(Attr::mode) == kMode; }
 
+bool custom_fits(const ir::Node& node) {
+  int64_t outputs = node.attrs.get_int(Attr::num, -1);
+  if (node.regions.size() != 2 || outputs < 0 || static_cast<size_t>(outputs) > node.types.size()) return false;
+  for (const auto& region : node.regions) {
+    if (region->results.size() != node.types.size()) return false;
+  }
+  for (size_t j = static_cast<size_t>(outputs); j < node.types.size(); ++j) {
+    if (input_operand(node, j) == 0) return false;
+  }
+  return true;
+}
+
 bool flows_to(const ir::Node& node, size_t i) {
   if (!is_custom(node)) return true;
   for (size_t j = static_cast<size_t>(node.attrs.get_int(Attr::num)); j < node.types.size(); ++j) {

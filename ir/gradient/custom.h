@@ -10,6 +10,8 @@ namespace tfl::gradient {
 /// Makes a cond of that form what this header says; it has `outputs` outputs.
 void mark_custom(ir::Node& node, size_t outputs);
 bool is_custom(const ir::Node& node);
+/// Whether such a node is of the form that this header tells; graphs from files may say so and be of another.
+bool custom_fits(const ir::Node& node);
 /// Whether a gradient may flow from the results of `node` to operand i: of a custom gradient only to its inputs.
 bool flows_to(const ir::Node& node, size_t i);
 void custom_rule(RuleCall& c);
