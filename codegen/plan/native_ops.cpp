@@ -1,0 +1,368 @@
+#include "codegen/plan/native_ops.h"
+
+#include "codegen/plan/outline.h"
+#include "ir/infer.h"
+#include "runtime/ops/infer_util.h"
+
+namespace tfl::plan {
+
+using ir::Block;
+using ir::Node;
+using ir::Ref;
+
+namespace {
+
+constexpr int kNodes = 64;  // that are looked at to see where a size comes from
+
+bool is_number(DType t) { return t != DType::String; }
+
+bool all_known(const ir::Type& t) { return t.tensor.ranked && shape_rules::all_known(t.tensor.dims); }
+
+bool is_tensor_of_numbers(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && is_number(t.tensor.dtype); }
+
+bool is_scalar(Ref r) { return r.type().is_tensor() && r.type().tensor.ranked && r.type().tensor.dims.empty(); }
+
+size_t inputs_from(const Node& n) { return n.op == Op::while_loop ? 0 : 1; }
+
+class Question {
+ public:
+  Question(Context& context, const Block* home) : context_(context), home_(home) {}
+
+  // Empty: it is native.
+  std::string_view node(const Node& n) {
+    switch (n.op) {
+      case Op::parameter: return "";
+      case Op::constant: return is_number(n.types[0].tensor.dtype) ? "" : "text";
+      case Op::check: return is_scalar(n.operands[0]) ? "" : "a check of several elements";
+      case Op::cond:
+      case Op::switch_case:
+      case Op::while_loop: return control(n);
+      default: break;
+    }
+    const OpInfo& info = op_info(n.op);
+    if (info.kind == OpKind::Effect) return "an effect";
+    if (is_control(n.op)) return n.op == Op::call ? "a call" : "an array";
+    for (Ref r : n.operands) {
+      if (std::string_view why = type(r.type()); !why.empty()) return why;
+    }
+    for (const ir::Type& t : n.types) {
+      if (std::string_view why = type(t); !why.empty()) return why;
+    }
+    if (info.kind == OpKind::Elementwise) return "";
+    return structural(n);
+  }
+
+ private:
+  static std::string_view type(const ir::Type& t) {
+    if (!t.is_tensor()) return "no tensor";
+    if (!t.tensor.ranked) return "a rank that only the run knows";
+    return is_number(t.tensor.dtype) ? "" : "text";
+  }
+
+  std::string_view structural(const Node& n) {
+    auto unless = [](bool fine, std::string_view why) { return fine ? std::string_view() : why; };
+    constexpr std::string_view kSizes = "sizes that only the run knows";
+    bool fixed = all_known(n.types[0]);
+    for (Ref r : n.operands) fixed = fixed && all_known(r.type());
+    DType dtype = n.operands.empty() ? DType::F32 : n.operands[0].type().tensor.dtype;
+    Dims integers;
+    switch (n.op) {
+      case Op::cast:
+      case Op::identity:
+      case Op::stop_gradient:
+      case Op::ensure_shape:
+      case Op::shape:
+      case Op::size:
+      case Op::rank:
+      case Op::expand_dims:
+      case Op::reverse:
+      case Op::concat:
+      case Op::stack: return "";
+      case Op::bitcast: return unless(dtype_size(dtype) == dtype_size(n.types[0].tensor.dtype), "elements of another size");
+      case Op::squeeze: return unless(fixed || n.attrs.get_ints(Attr::axes), kSizes);
+      case Op::reshape:
+      case Op::broadcast_to:
+      case Op::tile:
+      case Op::sum_to_shape: return unless(fixed || follows(n.operands[1]), kSizes);
+      case Op::fill:
+      case Op::eye: return unless(follows(n.operands[0]), kSizes);
+      case Op::one_hot: return unless(follows(n.operands[1]), kSizes);
+      case Op::range: return unless(range(n), kSizes);
+      case Op::transpose:
+        return unless(n.operands.size() == 1 || known_integers(context_, n.operands[1], integers), "an order of axes that only the run knows");
+      case Op::pad:
+        if (std::string_view mode = n.attrs.get_text(Attr::mode); !mode.empty() && mode != "CONSTANT") return "reflected padding";
+        return unless(known_integers(context_, n.operands[1], integers), kSizes);
+      case Op::slice: return unless(follows(n.operands[1]) && follows(n.operands[2]), kSizes);
+      case Op::strided_slice: return unless(strided(n, n.operands[0].type().tensor.dims.size(), true), kSizes);
+      case Op::strided_slice_grad:
+        return unless(follows(n.operands[0]) && n.operands[0].type().tensor.dims.size() == 1 && n.operands[0].type().tensor.dims[0] >= 0 &&
+                          strided(n, static_cast<size_t>(n.operands[0].type().tensor.dims[0]), false),
+                      kSizes);
+      case Op::gather: return gather(n);
+      case Op::reduce_sum:
+      case Op::reduce_prod:
+      case Op::reduce_mean:
+      case Op::reduce_max:
+      case Op::reduce_min: return unless(dtype != DType::Bool, "a reduction of booleans");
+      case Op::reduce_any:
+      case Op::reduce_all: return unless(dtype == DType::Bool, "a reduction of numbers");
+      case Op::matmul:
+        return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64, "a product of this type");
+      default: return "a library operation";
+    }
+  }
+
+  std::string_view gather(const Node& n) {
+    const TensorType& indices = n.operands[1].type().tensor;
+    int64_t batch = n.attrs.get_int(Attr::batch_dims);
+    if (batch != 0) return "a gather in batches";
+    int64_t rank = static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
+    int64_t axis = shape_rules::front_axis(n.attrs.get_int(Attr::axis), rank);
+    return indices.dims.empty() || axis == 0 ? "" : "a gather along an inner axis";
+  }
+
+  // From sizes to sizes in constant steps; or of constants.
+  bool range(const Node& n) {
+    Dims step;
+    if (all_known(n.types[0])) return true;
+    if (!is_integer(n.types[0].tensor.dtype) || !known_integers(context_, n.operands[2], step)) return false;
+    return step.size() == 1 && step[0] > 0 && follows(n.operands[0]) && follows(n.operands[1]);
+  }
+
+  // Of strided_slice and its gradient; `scalars`: an index may be a scalar that is computed while it runs.
+  bool strided(const Node& n, size_t rank, bool scalars) {
+    Ref begin = n.operands[1], end = n.operands[2];
+    Dims strides;
+    if (!known_integers(context_, n.operands[3], strides)) return false;
+    SliceForm form;
+    if (!slice_form(n.attrs, rank, strides.size(), form)) return false;
+    for (const SliceAxis& a : form.axes) {
+      if (a.written < 0) continue;
+      size_t at = static_cast<size_t>(a.written);
+      if (a.shrink) {
+        if (!element_follows(begin, at) && !(scalars && scalar_behind(begin, at))) return false;
+      } else {
+        if (!a.no_begin && !element_follows(begin, at)) return false;
+        if (!a.no_end && !element_follows(end, at)) return false;
+        Dims sizes;
+        bool known = scalars ? all_known(n.operands[0].type()) : known_integers(context_, n.operands[0], sizes);
+        if (strides[at] < 0 && !(a.no_begin && a.no_end) && !known) return false;
+      }
+    }
+    return true;
+  }
+
+  bool element_follows(Ref vector, size_t i) {
+    Ref scalar = scalar_behind(vector, i);
+    return scalar ? follows(scalar) : follows(vector);
+  }
+
+  bool follows(Ref r) {
+    int budget = kNodes;
+    return follows(r, budget);
+  }
+  // Whether the integers of `r` come from sizes and constants alone.
+  bool follows(Ref r, int& budget) {
+    const ir::Type& t = r.type();
+    if (--budget < 0 || !t.is_tensor() || !t.tensor.ranked || t.tensor.dims.size() > 1 || !all_known(t)) return false;
+    const Node& n = *r.node;
+    auto operands = [&](size_t count) {
+      for (size_t i = 0; i < count && i < n.operands.size(); ++i) {
+        if (!follows(n.operands[i], budget)) return false;
+      }
+      return true;
+    };
+    auto constants = [&] {
+      for (size_t i = 1; i < n.operands.size(); ++i) {
+        Dims integers;
+        if (!known_integers(context_, n.operands[i], integers)) return false;
+      }
+      return true;
+    };
+    switch (n.op) {
+      case Op::constant: return is_integer(t.tensor.dtype);
+      case Op::parameter: {
+        if (n.block == home_) return false;
+        Ref given = outside(r);
+        return given && follows(given, budget);
+      }
+      case Op::shape:
+      case Op::size:
+      case Op::rank: return is_tensor_of_numbers(n.operands[0].type());
+      default: break;
+    }
+    if (t.tensor.dtype != DType::I32 && t.tensor.dtype != DType::I64) return false;
+    switch (n.op) {
+      case Op::identity:
+      case Op::stop_gradient:
+      case Op::reshape:
+      case Op::expand_dims:
+      case Op::squeeze: return operands(1);
+      case Op::cast: return is_integer(n.operands[0].type().tensor.dtype) && operands(1);
+      case Op::stack:
+      case Op::concat:
+      case Op::add:
+      case Op::subtract:
+      case Op::multiply:
+      case Op::floordiv:
+      case Op::mod:
+      case Op::maximum:
+      case Op::minimum: return operands(n.operands.size());
+      case Op::strided_slice:
+      case Op::slice:
+      case Op::gather: return operands(1) && constants();
+      case Op::reduce_prod: return operands(1);
+      case Op::fill: return follows(n.operands[1], budget);
+      default: return false;
+    }
+  }
+
+  std::string_view control(const Node& n) {
+    for (Ref r : n.operands) {
+      if (!r.type().is_tensor()) return "no tensor";
+    }
+    for (const ir::Type& t : n.types) {
+      if (std::string_view why = type(t); !why.empty()) return why;
+    }
+    if (n.op == Op::cond && !(is_scalar(n.operands[0]) && n.operands[0].type().tensor.dtype == DType::Bool)) return "a condition that is no boolean scalar";
+    if (n.op == Op::switch_case && !is_scalar(n.operands[0])) return "an index that is no scalar";
+    for (const auto& region : n.regions) {
+      std::unordered_set<const Node*> needed = needed_nodes(*region);
+      for (size_t i = 0; i < region->params.size(); ++i) {
+        const Node& p = *region->params[i];
+        if (!needed.contains(&p) && !(n.op == Op::while_loop && i < n.types.size())) continue;
+        if (std::string_view why = type(p.types[0]); !why.empty()) return why;
+        if (std::string_view why = type(n.operands[inputs_from(n) + i].type()); !why.empty()) return why;
+      }
+      for (const auto& inner : region->nodes) {
+        if (!needed.contains(inner.get())) continue;
+        if (std::string_view why = node(*inner); !why.empty()) return why;
+      }
+    }
+    if (n.op == Op::while_loop) {
+      Ref test = n.regions[0]->results[0];
+      if (!is_scalar(test) || test.type().tensor.dtype != DType::Bool) return "a condition that is no boolean scalar";
+      for (size_t i = 0; i < n.types.size(); ++i) {
+        if (!ir::may_overlap(n.operands[i].type(), n.regions[1]->results[i].type())) return "a variable that changes its size";
+      }
+      return "";
+    }
+    for (size_t b = 1; b < n.regions.size(); ++b) {
+      for (size_t i = 0; i < n.types.size(); ++i) {
+        if (!ir::may_overlap(n.regions[0]->results[i].type(), n.regions[b]->results[i].type())) return "branches that give different sizes";
+      }
+    }
+    return "";
+  }
+
+  Context& context_;
+  const Block* home_;
+};
+
+class Needs {
+ public:
+  std::unordered_set<const Node*> found;
+
+  void block(const Block& b) {
+    for (Ref r : b.results) found.insert(r.node);
+    for (size_t i = b.nodes.size(); i-- > 0;) {
+      const Node& n = *b.nodes[i];
+      if (found.contains(&n) || n.op == Op::check || (!n.regions.empty() && ir::effects_of(n).writes)) node(n);
+    }
+  }
+
+ private:
+  void node(const Node& n) {
+    found.insert(&n);
+    size_t operands = n.op == Op::check ? 1 : n.regions.empty() ? n.operands.size() : inputs_from(n);
+    for (size_t i = 0; i < operands; ++i) found.insert(n.operands[i].node);
+    for (const auto& region : n.regions) block(*region);
+    for (size_t i = operands; i < n.operands.size(); ++i) {
+      bool wanted = n.op == Op::while_loop && i < n.types.size();
+      for (const auto& region : n.regions) wanted = wanted || found.contains(region->params[i - inputs_from(n)].get());
+      if (wanted) found.insert(n.operands[i].node);
+    }
+  }
+};
+
+}  // namespace
+
+bool is_native(Context& context, const Node& node) { return Question(context, node.block).node(node).empty(); }
+
+std::string why_not_native(Context& context, const Node& node) { return std::string(Question(context, node.block).node(node)); }
+
+std::unordered_set<const Node*> needed_nodes(const Block& block) {
+  Needs needs;
+  needs.block(block);
+  return std::move(needs.found);
+}
+
+bool known_integers(Context& context, Ref r, Dims& out) {
+  if (!r.type().is_tensor() || !is_integer(r.type().tensor.dtype) || r.type().tensor.dtype == DType::U64) return false;
+  Tensor value = r.node->op == Op::constant ? r.node->constant : ir::static_value(context, r);
+  if (!value || value.size() > 1024) return false;
+  Result<Tensor> row = contiguous(context, value);
+  if (!row) return false;
+  int64_t size = row->size(), stride = 1;
+  out = shape_rules::integers(row->rank() <= 1 ? *row : Tensor::view(context, *row, {&size, 1}, {&stride, 1}, 0));
+  return true;
+}
+
+Ref scalar_behind(Ref vector, size_t i) {
+  const Node& n = *vector.node;
+  if (n.op == Op::stack && i < n.operands.size() && is_scalar(n.operands[i])) return n.operands[i];
+  if ((n.op == Op::reshape || n.op == Op::expand_dims) && i == 0 && is_scalar(n.operands[0])) return n.operands[0];
+  if (n.op == Op::concat) {
+    for (Ref part : n.operands) {
+      if (!part.type().tensor.ranked || part.type().tensor.dims.size() != 1 || part.type().tensor.dims[0] < 0) return {};
+      size_t length = static_cast<size_t>(part.type().tensor.dims[0]);
+      if (i < length) return scalar_behind(part, i);
+      i -= length;
+    }
+  }
+  return {};
+}
+
+Ref outside(Ref parameter) {
+  const Block& b = *parameter.node->block;
+  if (!b.owner) return {};
+  const Node& n = *b.owner;
+  for (size_t i = 0; i < b.params.size(); ++i) {
+    if (b.params[i].get() != parameter.node) continue;
+    if (n.op == Op::while_loop && i < n.types.size()) return {};
+    return n.operands[inputs_from(n) + i];
+  }
+  return {};
+}
+
+bool slice_form(const Attrs& attrs, size_t rank, size_t written, SliceForm& out) {
+  int64_t ellipsis = attrs.get_int(Attr::ellipsis_mask), fresh = attrs.get_int(Attr::new_axis_mask);
+  int64_t begin = attrs.get_int(Attr::begin_mask), end = attrs.get_int(Attr::end_mask), shrink = attrs.get_int(Attr::shrink_axis_mask);
+  if (written > 62) return false;
+  auto bit = [](int64_t mask, size_t i) { return (mask >> i & 1) != 0; };
+  bool seen = false;
+  for (size_t i = 0; i <= written; ++i) {
+    bool implicit = i == written;  // what is not written is taken whole, as if by an ellipsis at the end
+    if (implicit && seen) break;
+    if (implicit || bit(ellipsis, i)) {
+      size_t rest = 0;
+      for (size_t j = i + 1; j < written; ++j) rest += !bit(fresh, j);
+      if (rest > rank) return false;
+      while (out.axes.size() < rank - rest) {
+        out.results.push_back(static_cast<int>(out.axes.size()));
+        out.axes.push_back({});
+      }
+      seen = true;
+    } else if (bit(fresh, i)) {
+      out.results.push_back(-1);
+    } else {
+      if (out.axes.size() >= rank) return false;
+      if (!bit(shrink, i)) out.results.push_back(static_cast<int>(out.axes.size()));
+      out.axes.push_back({static_cast<int>(i), bit(begin, i), bit(end, i), bit(shrink, i)});
+    }
+  }
+  return out.axes.size() == rank;
+}
+
+}  // namespace tfl::plan

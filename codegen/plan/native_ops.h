@@ -1,0 +1,40 @@
+// What plans can express, and how some operations are read: shared by whoever decides about clusters, derives sizes and makes
+// plans. This header must not know sizes at run time.
+#pragma once
+
+#include <unordered_set>
+
+#include "ir/graph.h"
+
+namespace tfl::plan {
+
+/// As in outline.h. Sizes that the operation needs as values must follow from sizes of tensors (shape(x), arithmetic on it); a region
+/// of another node has no values from outside it.
+bool is_native(Context& context, const ir::Node& node);
+/// Why it is not, in a few words; empty when it is.
+std::string why_not_native(Context& context, const ir::Node& node);
+
+/// The nodes that results, the conditions of checks and control flow need. The others only word what a failed check says: plans
+/// leave them out, so they may be of any kind.
+std::unordered_set<const ir::Node*> needed_nodes(const ir::Block& block);
+
+/// The integers of a constant, in row-major order, or of what follows from constants; false when it is none of these.
+bool known_integers(Context& context, ir::Ref r, Dims& out);
+/// The scalar that is element `i` of a rank-1 value made by stack, reshape or expand_dims; nothing when it is not made so.
+ir::Ref scalar_behind(ir::Ref vector, size_t i);
+/// What a parameter of a region stands for: an operand of its node. Nothing for variables of loops and parameters of functions.
+ir::Ref outside(ir::Ref parameter);
+
+/// An index expression of strided_slice and strided_slice_grad, brought to the axes that it means.
+struct SliceAxis {
+  int written = -1;      // which entry of begin, end and strides; -1: the axis is taken whole
+  bool no_begin = true, no_end = true, shrink = false;
+};
+struct SliceForm {
+  SmallVec<SliceAxis, 4> axes;    // of the operand
+  SmallVec<int, 6> results;       // the operand's axis behind each axis of the result; -1 for a new one
+};
+/// False when the masks do not fit the rank.
+bool slice_form(const Attrs& attrs, size_t rank, size_t written, SliceForm& out);
+
+}  // namespace tfl::plan

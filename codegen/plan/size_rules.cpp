@@ -1,0 +1,433 @@
+#include "codegen/plan/size_rules.h"
+
+#include "runtime/ops/infer_util.h"
+
+namespace tfl::plan {
+
+using ir::Node;
+using ir::Ref;
+using shape_rules::front_axis;
+using Poly = SizeTable::Poly;
+using PolyDims = SizeRules::PolyDims;
+
+bool SizeRules::walk() {
+  values_.clear();
+  slices_.clear();
+  culprit = nullptr;
+  return parameters() && block(f_.body);
+}
+
+// Sizes that are not known are the plan's symbols; equal names are equal sizes.
+bool SizeRules::parameters() {
+  std::vector<std::optional<Poly>> named(f_.symbols.size());
+  for (uint32_t i = 0; i < f_.body.params.size(); ++i) {
+    const Node& p = *f_.body.params[i];
+    const TensorType& t = p.types[0].tensor;
+    if (!p.types[0].is_tensor() || !t.ranked) return false;
+    PolyDims dims;
+    for (uint32_t axis = 0; axis < t.dims.size(); ++axis) {
+      int64_t d = t.dims[axis];
+      Poly size = d >= 0 ? SizeTable::constant(d) : table.dim(i, axis);
+      if (size_t name = static_cast<size_t>(-2 - d); d < -1 && name < named.size()) {
+        if (!named[name]) named[name] = size;
+        else if (!table.assume_equal(*named[name], size)) return false;
+        size = table.current(size);
+      }
+      dims.push_back(std::move(size));
+    }
+    values_[&p].dims.push_back(std::move(dims));
+  }
+  return true;
+}
+
+bool SizeRules::block(const ir::Block& b) {
+  for (const auto& n : b.nodes) {
+    if (!needed_.contains(n.get())) continue;
+    if (!node(*n)) {
+      if (!culprit) culprit = n.get();
+      return false;
+    }
+  }
+  for (Ref r : b.results) {
+    if (!has_dims(r)) return false;
+  }
+  return true;
+}
+
+bool SizeRules::node(const Node& n) {
+  for (size_t i = 0; i < n.operands.size(); ++i) {
+    bool left_out = (n.op == Op::check && i == 1) || !n.regions.empty();
+    if (!left_out && !has_dims(n.operands[i])) return false;
+  }
+  Value v;
+  switch (n.op) {
+    case Op::check: return true;
+    case Op::cond:
+    case Op::switch_case: return branches(n);
+    case Op::while_loop: return loop(n);
+    default: break;
+  }
+  for (const ir::Type& t : n.types) {
+    if (!t.is_tensor() || !t.tensor.ranked) return false;
+  }
+  PolyDims out;
+  if (n.op == Op::constant) {
+    for (int64_t d : n.constant.dims()) out.push_back(SizeTable::constant(d));
+  } else if (op_info(n.op).kind == OpKind::Elementwise) {
+    if (!elementwise(n, out)) return false;
+  } else if (!structural(n, out)) {
+    return false;
+  }
+  if (!meet(n.types[0], out)) return false;
+  v.dims.push_back(std::move(out));
+  elements(n, v);
+  values_[&n] = std::move(v);
+  return true;
+}
+
+// A size that the type knows is that of the value.
+bool SizeRules::meet(const ir::Type& type, PolyDims& dims) {
+  if (type.tensor.dims.size() != dims.size()) return false;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    int64_t d = type.tensor.dims[i];
+    if (d < 0) continue;
+    if (!table.assume_equal(dims[i], SizeTable::constant(d))) return false;
+    dims[i] = SizeTable::constant(d);
+  }
+  return true;
+}
+
+bool SizeRules::branches(const Node& n) {
+  std::vector<PolyDims> out;
+  for (const auto& region : n.regions) {
+    for (size_t i = 0; i < region->params.size(); ++i) {
+      const Node* p = region->params[i].get();
+      if (!needed_.contains(p)) continue;
+      Ref given = n.operands[i + 1];
+      if (!has_dims(given)) return false;
+      Value v;
+      v.dims.push_back(dims(given));
+      if (given.index == 0) {
+        v.elements = values_[given.node].elements;
+        v.has_elements = values_[given.node].has_elements;
+      }
+      if (!meet(p->types[0], v.dims[0])) return false;
+      values_[p] = std::move(v);
+    }
+    if (!block(*region)) return false;
+    for (size_t i = 0; i < region->results.size(); ++i) {
+      const PolyDims& given = dims(region->results[i]);
+      if (out.size() <= i) {
+        out.push_back(given);
+        continue;
+      }
+      if (given.size() != out[i].size()) return false;
+      for (size_t k = 0; k < given.size(); ++k) {
+        if (!table.assume_equal(out[i][k], given[k])) return false;
+      }
+    }
+  }
+  values_[&n].dims = std::move(out);
+  return true;
+}
+
+// A variable keeps the sizes of its first value.
+bool SizeRules::loop(const Node& n) {
+  for (const auto& region : n.regions) {
+    for (size_t i = 0; i < region->params.size(); ++i) {
+      const Node* p = region->params[i].get();
+      bool variable = i < n.types.size();
+      if (!variable && !needed_.contains(p)) continue;
+      Ref given = n.operands[i];
+      if (!has_dims(given)) return false;
+      Value v;
+      v.dims.push_back(dims(given));
+      if (!variable && given.index == 0) {
+        v.elements = values_[given.node].elements;
+        v.has_elements = values_[given.node].has_elements;
+      }
+      if (!meet(p->types[0], v.dims[0])) return false;
+      values_[p] = std::move(v);
+    }
+    if (!block(*region)) return false;
+  }
+  std::vector<PolyDims> out;
+  for (size_t i = 0; i < n.types.size(); ++i) {
+    const PolyDims& next = dims(n.regions[1]->results[i]);
+    out.push_back(dims(n.operands[i]));
+    if (next.size() != out.back().size()) return false;
+    for (size_t k = 0; k < next.size(); ++k) {
+      if (!table.assume_equal(out.back()[k], next[k])) return false;
+    }
+  }
+  values_[&n].dims = std::move(out);
+  return true;
+}
+
+bool SizeRules::elementwise(const Node& n, PolyDims& out) {
+  size_t rank = 0;
+  for (Ref r : n.operands) rank = std::max(rank, dims(r).size());
+  for (size_t axis = 0; axis < rank; ++axis) {
+    Poly size = SizeTable::constant(1);
+    for (Ref r : n.operands) {
+      const PolyDims& x = dims(r);
+      if (axis + x.size() < rank) continue;
+      const Poly& d = x[axis + x.size() - rank];
+      if (SizeTable::literal(d) == 1) continue;
+      if (SizeTable::literal(size) == 1) size = d;
+      else if (!table.assume_equal(size, d)) return false;
+    }
+    out.push_back(table.current(size));
+  }
+  return true;
+}
+
+bool SizeRules::structural(const Node& n, PolyDims& out) {
+  const PolyDims& x = dims(n.operands[0]);
+  int64_t rank = static_cast<int64_t>(x.size());
+  Dims integers;
+  switch (n.op) {
+    case Op::cast:
+    case Op::identity:
+    case Op::stop_gradient:
+    case Op::reverse:
+    case Op::bitcast: out = x; return true;
+    case Op::ensure_shape:
+      out = x;
+      if (const Dims* wanted = n.attrs.get_ints(Attr::shape)) {
+        if (wanted->size() != x.size()) return false;
+        for (size_t i = 0; i < x.size(); ++i) {
+          if ((*wanted)[i] >= 0 && !table.assume_equal(x[i], SizeTable::constant((*wanted)[i]))) return false;
+        }
+      }
+      return true;
+    case Op::shape: out.push_back(SizeTable::constant(rank)); return true;
+    case Op::size:
+    case Op::rank: return true;
+    case Op::expand_dims: {
+      int64_t axis = front_axis(n.attrs.get_int(Attr::axis), rank + 1);
+      if (axis < 0) return false;
+      out = x;
+      out.insert(out.begin() + axis, SizeTable::constant(1));
+      return true;
+    }
+    case Op::squeeze: {
+      const Dims* axes = n.attrs.get_ints(Attr::axes);
+      SmallVec<bool, 8> gone(x.size(), false);
+      if (axes && !axes->empty()) {
+        for (int64_t a : *axes) {
+          if (front_axis(a, rank) < 0) return false;
+          gone[static_cast<size_t>(front_axis(a, rank))] = true;
+        }
+      } else {
+        for (size_t i = 0; i < x.size(); ++i) {
+          std::optional<int64_t> d = SizeTable::literal(x[i]);
+          if (!d) return false;
+          gone[i] = *d == 1;
+        }
+      }
+      for (size_t i = 0; i < x.size(); ++i) {
+        if (!gone[i]) out.push_back(x[i]);
+        else if (!table.assume_equal(x[i], SizeTable::constant(1))) return false;
+      }
+      return true;
+    }
+    case Op::transpose: {
+      Dims perm;
+      if (const Dims* given = n.attrs.get_ints(Attr::perm)) {
+        perm = *given;
+      } else if (n.operands.size() > 1) {
+        if (!known_integers(context_, n.operands[1], perm)) return false;
+      } else {
+        for (int64_t i = rank; i-- > 0;) perm.push_back(i);
+      }
+      if (perm.size() != x.size()) return false;
+      for (int64_t p : perm) {
+        if (front_axis(p, rank) < 0) return false;
+        out.push_back(x[static_cast<size_t>(front_axis(p, rank))]);
+      }
+      return true;
+    }
+    case Op::reshape: return reshape(n, out);
+    case Op::broadcast_to:
+      if (!wanted_sizes(n.operands[1], out) || out.size() < x.size()) return false;
+      for (size_t i = 0; i < x.size(); ++i) {
+        const Poly& to = out[i + out.size() - x.size()];
+        if (SizeTable::literal(x[i]) != 1 && !table.assume_equal(x[i], to)) return false;
+      }
+      return true;
+    case Op::tile:
+      if (!wanted_sizes(n.operands[1], out) || out.size() != x.size()) return false;
+      for (size_t i = 0; i < x.size(); ++i) out[i] = table.multiply(x[i], out[i]);
+      return true;
+    case Op::fill: return wanted_sizes(n.operands[0], out);
+    case Op::eye: return wanted_sizes(n.operands[0], out) && out.size() >= 2;
+    case Op::one_hot: {
+      std::optional<Poly> depth = element(n.operands[1], 0);
+      int64_t axis = n.attrs.get_int(Attr::axis, -1);
+      if (axis == -1) axis = rank;
+      if (!depth || axis < 0 || axis > rank || !table.assume_at_least(*depth, {})) return false;
+      out = x;
+      out.insert(out.begin() + axis, *depth);
+      return true;
+    }
+    case Op::concat:
+    case Op::stack: return concat(n, out);
+    case Op::range: return range(n, out);
+    case Op::pad: return pad(n, out);
+    case Op::slice: return plain_slice(n, out);
+    case Op::strided_slice: return strided(n, x, out);
+    case Op::strided_slice_grad: {
+      PolyDims unused;
+      return wanted_sizes(n.operands[0], out) && strided(n, out, unused);
+    }
+    case Op::gather: {
+      const PolyDims& indices = dims(n.operands[1]);
+      int64_t axis = front_axis(n.attrs.get_int(Attr::axis), rank);
+      if (axis < 0) return false;
+      out.assign(x.begin(), x.begin() + axis);
+      out.insert(out.end(), indices.begin(), indices.end());
+      out.insert(out.end(), x.begin() + axis + 1, x.end());
+      return true;
+    }
+    case Op::sum_to_shape: return sum_to_shape(n, out);
+    case Op::matmul: return product(n, out);
+    default: return op_info(n.op).kind == OpKind::Reduce && reduce(n, out);
+  }
+}
+
+bool SizeRules::reduce(const Node& n, PolyDims& out) {
+  const PolyDims& x = dims(n.operands[0]);
+  const Dims* axes = n.attrs.get_ints(Attr::axes);
+  bool keep = n.attrs.get_bool(Attr::keepdims);
+  SmallVec<bool, 8> gone(x.size(), axes == nullptr);
+  for (size_t i = 0; axes && i < axes->size(); ++i) {
+    int64_t axis = front_axis((*axes)[i], static_cast<int64_t>(x.size()));
+    if (axis < 0) return false;
+    gone[static_cast<size_t>(axis)] = true;
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!gone[i]) out.push_back(x[i]);
+    else if (keep) out.push_back(SizeTable::constant(1));
+  }
+  return true;
+}
+
+// One size may be left to be what remains.
+bool SizeRules::reshape(const Node& n, PolyDims& out) {
+  const ir::Type& type = n.types[0];
+  Poly total = SizeTable::constant(1), rest = SizeTable::constant(1);
+  for (const Poly& d : dims(n.operands[0])) total = table.multiply(total, d);
+  size_t rank = type.tensor.dims.size(), open = rank;
+  for (size_t i = 0; i < rank; ++i) {
+    std::optional<Poly> wanted = element(n.operands[1], i);
+    if (wanted && SizeTable::literal(*wanted) == -1) {
+      if (open != rank) return false;
+      open = i;
+      out.emplace_back();
+      continue;
+    }
+    if (!wanted && type.tensor.dims[i] >= 0) wanted = SizeTable::constant(type.tensor.dims[i]);
+    if (!wanted || !table.assume_at_least(*wanted, {})) return false;
+    rest = table.multiply(rest, *wanted);
+    out.push_back(std::move(*wanted));
+  }
+  if (open != rank) {
+    out[open] = type.tensor.dims[open] >= 0 ? SizeTable::constant(type.tensor.dims[open]) : table.divide(total, rest);
+    rest = table.multiply(rest, out[open]);
+  }
+  return table.assume_equal(total, rest);
+}
+
+bool SizeRules::concat(const Node& n, PolyDims& out) {
+  out = dims(n.operands[0]);
+  int64_t rank = static_cast<int64_t>(out.size());
+  bool stack = n.op == Op::stack;
+  int64_t axis = front_axis(n.attrs.get_int(Attr::axis), stack ? rank + 1 : rank);
+  if (axis < 0) return false;
+  for (size_t k = 1; k < n.operands.size(); ++k) {
+    const PolyDims& x = dims(n.operands[k]);
+    if (x.size() != out.size()) return false;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (!stack && i == static_cast<size_t>(axis)) out[i] = table.add(out[i], x[i]);
+      else if (!table.assume_equal(out[i], x[i])) return false;
+    }
+  }
+  if (stack) out.insert(out.begin() + axis, SizeTable::constant(static_cast<int64_t>(n.operands.size())));
+  return true;
+}
+
+bool SizeRules::product(const Node& n, PolyDims& out) {
+  const PolyDims& a = dims(n.operands[0]);
+  const PolyDims& b = dims(n.operands[1]);
+  if (a.size() < 2 || b.size() < 2) return false;
+  bool ta = n.attrs.get_bool(Attr::transpose_a), tb = n.attrs.get_bool(Attr::transpose_b);
+  size_t rank = std::max(a.size(), b.size());
+  for (size_t axis = 0; axis + 2 < rank; ++axis) {
+    Poly size = SizeTable::constant(1);
+    for (const PolyDims* x : {&a, &b}) {
+      if (axis + x->size() < rank) continue;
+      const Poly& d = (*x)[axis + x->size() - rank];
+      if (SizeTable::literal(d) == 1) continue;
+      if (SizeTable::literal(size) == 1) size = d;
+      else if (!table.assume_equal(size, d)) return false;
+    }
+    out.push_back(std::move(size));
+  }
+  out.push_back(a[a.size() - (ta ? 1 : 2)]);
+  out.push_back(b[b.size() - (tb ? 2 : 1)]);
+  return table.assume_equal(a[a.size() - (ta ? 2 : 1)], b[b.size() - (tb ? 1 : 2)]);
+}
+
+bool SizeRules::range(const Node& n, PolyDims& out) {
+  if (int64_t known = n.types[0].tensor.dims[0]; known >= 0) {
+    out.push_back(SizeTable::constant(known));
+    return true;
+  }
+  std::optional<Poly> start = element(n.operands[0], 0), limit = element(n.operands[1], 0), step = element(n.operands[2], 0);
+  std::optional<int64_t> by = step ? SizeTable::literal(*step) : std::nullopt;
+  if (!start || !limit || !by || *by <= 0 || !table.assume_at_least(*limit, *start)) return false;
+  out.push_back(table.divide(table.add(table.subtract(*limit, *start), SizeTable::constant(*by - 1)), SizeTable::constant(*by)));
+  return true;
+}
+
+bool SizeRules::pad(const Node& n, PolyDims& out) {
+  Dims paddings;
+  out = dims(n.operands[0]);
+  if (!known_integers(context_, n.operands[1], paddings) || paddings.size() != 2 * out.size()) return false;
+  for (size_t i = 0; i < out.size(); ++i) {
+    int64_t both = 0;
+    if (paddings[2 * i] < 0 || paddings[2 * i + 1] < 0 || __builtin_add_overflow(paddings[2 * i], paddings[2 * i + 1], &both)) return false;
+    out[i] = table.add(out[i], SizeTable::constant(both));
+  }
+  return true;
+}
+
+bool SizeRules::sum_to_shape(const Node& n, PolyDims& out) {
+  const PolyDims& x = dims(n.operands[0]);
+  if (!wanted_sizes(n.operands[1], out) || out.size() > x.size()) return false;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (SizeTable::literal(out[i]) != 1 && !table.assume_equal(out[i], x[i + x.size() - out.size()])) return false;
+  }
+  return true;
+}
+
+std::optional<Poly> SizeRules::element(Ref r, size_t i) {
+  const Value& v = values_[r.node];
+  if (r.index != 0 || !v.has_elements || i >= v.elements.size() || !v.elements[i]) return std::nullopt;
+  return table.current(*v.elements[i]);
+}
+
+bool SizeRules::wanted_sizes(Ref r, PolyDims& out) {
+  const Value& v = values_[r.node];
+  if (r.index != 0 || !v.has_elements) return false;
+  size_t count = v.elements.size();
+  for (size_t i = 0; i < count; ++i) {
+    std::optional<Poly> e = element(r, i);
+    if (!e || !table.assume_at_least(*e, {})) return false;
+    out.push_back(std::move(*e));
+  }
+  return true;
+}
+
+}  // namespace tfl::plan
