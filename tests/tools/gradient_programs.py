@@ -25,8 +25,9 @@ def helper(x, y):
 
 
 def bits(t):
-    # A gradient that nothing flows into may be zero of either sign.
-    return tf.bitcast(tf.convert_to_tensor(t) + 0.0, tf.int32).numpy().tolist()
+    # A gradient that nothing flows into may be zero of either sign, and a NaN has any sign.
+    t = tf.convert_to_tensor(t) + 0.0
+    return tf.bitcast(tf.where(t == t, t, float("nan")), tf.int32).numpy().tolist()
 
 
 def derivatives(call):
