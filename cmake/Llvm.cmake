@@ -27,8 +27,9 @@ function(tfl_llvm_library name)
   find_library(TFL_ZSTD NAMES libzstd.a zstd REQUIRED)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(${name} SYSTEM PRIVATE ${include})
-  # Everything else is compiled without position independence; the last option holds.
-  target_compile_options(${name} PRIVATE -fPIC -ffunction-sections -fdata-sections)
+  # Everything else is compiled without position independence; the last option holds. g++ does not see that LLVM's own operators new and
+  # delete belong together.
+  target_compile_options(${name} PRIVATE -fPIC -ffunction-sections -fdata-sections $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
   target_link_directories(${name} PRIVATE ${folder})
   target_link_libraries(${name} PRIVATE tfl_warnings ${libraries} ZLIB::ZLIB ${TFL_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
   # One exported function; the pages of what is not used are left out, and relative relocations packed: both are what loading costs.
