@@ -107,7 +107,7 @@ std::string_view nearest_option(const CLI::App& app, const std::string& given, s
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "explain", "info", "cache", "completion", "help"};
+  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "explain", "info", "cache", "completion", "build", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   if (words[0] == "help") words[0] = "--help";
@@ -194,7 +194,18 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   CLI::App* completion = app.add_subcommand("completion", "Completion script for a shell");
   completion->add_option("shell", out.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}))->type_name("SHELL");
 
-  CLI::App* const subcommands[] = {run, check, repl, test, dump, explain, info, cache, completion};
+  CLI::App* build = app.add_subcommand("build", "Make a native library of a script's traced functions");
+  build->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+  build->add_option("-o,--output", out.build.folder, "Folder for the files (default: the working directory)")->type_name("FOLDER");
+  build->add_option("--name", out.build.name, "Name of the library and prefix of its symbols (default: the script's)")->type_name("NAME");
+  build->add_option("--export", out.build.exports, "A function to export, with the types of its arguments: f(f32[n,784]); may be repeated (default: all that\nhave a signature)")
+      ->type_name("FUNCTION")->expected(1)->take_all();
+  build->add_option("--emit", out.build.emit, "shared-lib (default), static-lib, object, llvm, asm; several with commas")->type_name("KINDS");
+  build->add_option("--target", out.build.target, "native (default), x86-64-v3, x86-64-v4, aarch64 (objects and texts)")->type_name("CPU");
+  add_run_options(*build, out, limit);
+  add_color(*build, out);
+
+  CLI::App* const subcommands[] = {run, check, repl, test, dump, explain, info, cache, completion, build};
   CLI::App* chosen = nullptr;
   for (CLI::App* s : subcommands) {
     if (s->get_name() == words[0]) chosen = s;
@@ -247,6 +258,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     out.command = Command::Cache;
   } else if (chosen == completion) {
     out.command = Command::Completion;
+  } else if (chosen == build) {
+    out.command = Command::Build;
   } else {
     out.command = Command::Info;
   }

@@ -8,7 +8,7 @@
 
 namespace tfl::cli {
 
-enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion };
+enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion, Build };
 
 enum class DumpKind : uint8_t { Tokens, Ast, Bytecode, Autograph, Graph };
 
@@ -36,6 +36,12 @@ struct GraphOptions {
   std::string signature;               // "f32[?,784], i32"
 };
 
+/// What tfl build makes.
+struct BuildOptions {
+  std::string folder, name, emit, target;
+  std::vector<std::string> exports;
+};
+
 struct Arguments {
   Command command = Command::Run;
   std::vector<std::string> files;   // what to check, dump, test
@@ -51,6 +57,7 @@ struct Arguments {
   DumpKind dump = DumpKind::Ast;
   GraphOptions graph;
   TestOptions test;
+  BuildOptions build;
   bool clear_cache = false;
   std::string shell;                // of completion
 };

@@ -15,5 +15,6 @@ int manage_cache(const Arguments& arguments);
 int print_completion(const Arguments& arguments);
 int run_repl(const Arguments& arguments);
 int run_tests(const Arguments& arguments);
+int build_files(const Arguments& arguments);
 
 }  // namespace tfl::cli

@@ -1,13 +1,11 @@
 // tfl dump --ir, --optimized, --passes, --dot, --svg and tfl explain: what became of a script's traced functions. Which function and
 // which trace is meant is decided in the library (tensorflow._inspect).
-#include <unistd.h>
-
 #include <cstdio>
 #include <memory>
 
+#include "cli/aside.h"
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "frontend/diagnostics/render.h"
 #include "frontend/object/attributes.h"
 #include "frontend/object/dict.h"
 #include "frontend/object/native.h"
@@ -21,58 +19,6 @@ namespace tfl::cli {
 namespace {
 
 void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
-
-// What the script prints goes to standard error while one of these lives: standard output is for what was asked for.
-class OutputAside {
- public:
-  explicit OutputAside(Interp& interp) : interp_(interp), saved_(dup(1)) { dup2(2, 1); }
-  ~OutputAside() {
-    interp_.streams.flush();
-    dup2(saved_, 1);
-    close(saved_);
-  }
-  OutputAside(const OutputAside&) = delete;
-  OutputAside& operator=(const OutputAside&) = delete;
-
- private:
-  Interp& interp_;
-  int saved_;
-};
-
-Result<Value> inspect(Interp& interp, std::string_view function, std::initializer_list<Value> arguments) {
-  TFL_TRY(interp.import_module("tensorflow._inspect"));
-  Value module = TFL_TRY(dict_get(interp, interp.modules.as<Dict>(), interp.str("tensorflow._inspect")));
-  Value f = TFL_TRY(get_attr(interp, module, interp.intern(std::string(function))));
-  return interp.call(f, arguments);
-}
-
-struct Ran {
-  int code = 0;
-  std::string text;
-  Value names;  // of the module
-};
-
-// Runs the script; `name` is its __name__.
-Ran run_aside(Session& session, const std::string& file, const std::string& name) {
-  Ran ran;
-  if (!read_source(file, ran.text)) {
-    ran.code = kExitUsage;
-    return ran;
-  }
-  auto source = std::make_shared<const Source>(file == "-" ? "<stdin>" : file, ran.text);
-  CompileResult compiled = compile_module(session.interp, source);
-  if (!compiled.diagnostics.empty()) print(stderr, render_diagnostics(*source, compiled.diagnostics, session.interp.options.color));
-  if (compiled.code.is_empty()) {
-    ran.code = kExitFoundBefore;
-    return ran;
-  }
-  OutputAside aside(session.interp);
-  Value module = session.main_module(name, file == "-" ? std::string() : file);
-  auto done = session.interp.run_module(compiled.code, module);
-  if (!done) ran.code = session.report(done.error());
-  ran.names = module.as<Module>()->dict;
-  return ran;
-}
 
 // Draws with the program `dot`, which writes to standard output itself.
 int draw(const std::string& dot) {
@@ -113,7 +59,7 @@ int dump_graph(const Arguments& a) {
   Interp& interp = session.interp;
   Result<Value> found = [&] {
     OutputAside aside(interp);
-    return inspect(interp, "graph_or_reason", {ran.names, interp.str(path), interp.str(g.signature)});
+    return ask_library(interp, "tensorflow._inspect", "graph_or_reason", {ran.names, interp.str(path), interp.str(g.signature)});
   }();
   if (!found) return session.report(found.error());
   if (found->is_str()) {
@@ -145,7 +91,7 @@ int explain_script(const Arguments& a) {
   Ran ran = run_aside(session, a.files[0], "__main__");
   if (ran.names.is_empty()) return ran.code;
   Interp& interp = session.interp;
-  Result<Value> report = inspect(interp, "explain", {ran.names, interp.str(ran.text)});
+  Result<Value> report = ask_library(interp, "tensorflow._inspect", "explain", {ran.names, interp.str(ran.text)});
   if (!report) return session.report(report.error());
   print(stdout, std::string(text_of(*report)));
   return ran.code;

@@ -19,6 +19,7 @@ int dispatch(int argc, char** argv) {
     case Command::Explain: return explain_script(arguments);
     case Command::Info: return show_info(arguments);
     case Command::Cache: return manage_cache(arguments);
+    case Command::Build: return 70;
     case Command::Completion: return print_completion(arguments);
   }
   return 70;

@@ -33,6 +33,7 @@ struct LibraryModule {
   std::string name;            // prefix of the symbols
   std::vector<Function> functions;
   bool has_state = false;
+  std::string product;           // the runtime's function that multiplies matrices; empty where nothing does
   std::string description, metadata;
 };
 

@@ -65,7 +65,9 @@ class Library {
       entries.push_back(llvm::cast<llvm::Function>(runtime(f.entry.c_str(), builder_.getInt64Ty(), {pointer_}).getCallee()));
     auto* table_type = llvm::ArrayType::get(pointer_, entries.size());
     auto* table = new llvm::GlobalVariable(module_, table_type, true, llvm::GlobalValue::PrivateLinkage, llvm::ConstantArray::get(table_type, entries));
-    auto* value = llvm::ConstantStruct::getAnon({description, builder_.getInt64(from_.description.size()), table, metadata_});
+    llvm::Constant* product = llvm::ConstantPointerNull::get(pointer_);
+    if (!from_.product.empty()) product = llvm::cast<llvm::Function>(runtime(from_.product.c_str(), builder_.getVoidTy(), {pointer_, pointer_}).getCallee());
+    auto* value = llvm::ConstantStruct::getAnon({description, builder_.getInt64(from_.description.size()), table, metadata_, product});
     return new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value);
   }
 

@@ -12,13 +12,6 @@ enum { HOME_INPUT, HOME_CONSTANT, HOME_RESULT, HOME_TEMPORARY };
 enum { RESULT_MEMORY, RESULT_SCALAR, RESULT_INPUT, RESULT_CONSTANT };
 enum { SYMBOL_DIM, SYMBOL_ADD, SYMBOL_SUBTRACT, SYMBOL_MULTIPLY, SYMBOL_DIVIDE, SYMBOL_MAXIMUM, SYMBOL_MINIMUM };
 
-static void parallel(tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain) {
-  tfl_context *c = frame->self;
-  if (!c->pool && c->threads > 1 && units > grain) c->pool = tfls_pool_new(c->threads);
-  tfls_pool_run(c->pool, frame, kernel, units, grain);
-}
-static const tfls_services services = {parallel, tfls_product};
-
 static int64_t resolve(const int64_t *symbols, int64_t size) { return size >= 0 ? size : symbols[~size]; }
 
 /* "float32[?, 784]" with the sizes that are known. */
@@ -253,7 +246,7 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
   }
 
   tfls_frame *frame = (tfls_frame *)(arena + frame_at);
-  frame->services = &services;
+  frame->services = &c->library.services;
   frame->self = c;
   frame->interrupt = (const uint32_t *)&c->cancelled;
   frame->failed = 0;

@@ -8,8 +8,8 @@ typedef struct tfls_pool {
   int threads;
   _Atomic uint64_t round; /* counts pieces of work */
   bool stop;
-  tfls_frame *frame;
-  tfls_kernel kernel;
+  void (*body)(void *, int64_t, int64_t);
+  void *argument;
   int64_t units, grain;
   _Atomic int64_t next;
   int running; /* workers that have not finished this round */
@@ -23,7 +23,7 @@ static void work(pool *p) {
     int64_t first = atomic_fetch_add_explicit(&p->next, p->grain, memory_order_relaxed);
     if (first >= p->units) return;
     int64_t last = first + p->grain;
-    p->kernel(p->frame, first, last < p->units ? last : p->units);
+    p->body(p->argument, first, last < p->units ? last : p->units);
   }
 }
 
@@ -81,16 +81,16 @@ void tfls_pool_free(struct tfls_pool *p) {
   free(p);
 }
 
-void tfls_pool_run(struct tfls_pool *p, tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain) {
+void tfls_pool_run(struct tfls_pool *p, int64_t units, int64_t grain, void (*body)(void *, int64_t, int64_t), void *argument) {
   if (grain < 1) grain = 1;
   if (!p || p->threads == 0 || units <= grain || p->busy) {
-    kernel(frame, 0, units);
+    body(argument, 0, units);
     return;
   }
   p->busy = true; /* a context is used by one thread at a time, so this is the caller's alone */
   pthread_mutex_lock(&p->lock);
-  p->frame = frame;
-  p->kernel = kernel;
+  p->body = body;
+  p->argument = argument;
   p->units = units;
   p->grain = grain;
   atomic_store_explicit(&p->next, 0, memory_order_relaxed);
@@ -103,4 +103,14 @@ void tfls_pool_run(struct tfls_pool *p, tfls_frame *frame, tfls_kernel kernel, i
   while (p->running != 0) pthread_cond_wait(&p->done, &p->lock);
   pthread_mutex_unlock(&p->lock);
   p->busy = false;
+}
+
+void tfls_parallel_for(tfl_context *c, int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *argument) {
+  if (!c->pool && c->threads > 1 && n > grain) c->pool = tfls_pool_new(c->threads);
+  tfls_pool_run(c->pool, n, grain, body, argument);
+}
+
+/* Kernels have the form of a body: their frame comes first. */
+void tfls_parallel(tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain) {
+  tfls_parallel_for(frame->self, units, grain, (void (*)(void *, int64_t, int64_t))kernel, frame);
 }

@@ -125,6 +125,8 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   if (room > 1u << 20) room = 1u << 20; /* the rest is elements */
   room = 4 * room + 4096;
   memset(out, 0, sizeof *out);
+  out->services.parallel = tfls_parallel;
+  out->services.product = image->product;
   out->memory = calloc(1, room);
   if (!out->memory) return false;
   reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};

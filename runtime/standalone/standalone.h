@@ -100,7 +100,8 @@ typedef struct {
   tfls_function *function;
   tfls_state *state;
   const char *cpu; /* "x86-64-v3" */
-  void *memory;    /* everything above */
+  tfls_services services;
+  void *memory; /* the tables above */
 } tfls_library;
 
 /* What the compiler leaves in a library, one of each. */
@@ -109,6 +110,7 @@ typedef struct {
   uint64_t description_bytes;
   const tfls_entry *entries;
   const char *metadata; /* JSON */
+  void (*product)(tfls_frame *, const tfls_product_call *); /* NULL where nothing multiplies matrices */
 } tfls_image;
 
 struct tfl_context {
@@ -152,7 +154,12 @@ tfl_status tfls_state_load(tfl_context *c, const char *path);
 /* pool.c: n units in parts of at most `grain`; nested calls run where they are. */
 struct tfls_pool *tfls_pool_new(int threads);
 void tfls_pool_free(struct tfls_pool *pool);
-void tfls_pool_run(struct tfls_pool *pool, tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain);
+void tfls_pool_run(struct tfls_pool *pool, int64_t n, int64_t grain, void (*body)(void *, int64_t first, int64_t last), void *argument);
 
-/* product.cpp */
-void tfls_product(tfls_frame *frame, const tfls_product_call *call);
+void tfls_parallel(tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain); /* on the threads of the frame's context */
+/* The same for what is no kernel. */
+void tfls_parallel_for(tfl_context *c, int64_t n, int64_t grain, void (*body)(void *, int64_t first, int64_t last), void *argument);
+
+/* product.cpp, once for each instruction set level */
+void tfls_product_x86_64_v3(tfls_frame *frame, const tfls_product_call *call);
+void tfls_product_x86_64_v4(tfls_frame *frame, const tfls_product_call *call);

@@ -1,0 +1,34 @@
+# libtfl_standalone.a: the runtime of the libraries that `tfl build` makes. Position-independent, free of the C++ library, everything hidden. The
+# program carries it, and the header of the libraries' common types, as bytes (codegen/library/embedded.h).
+
+function(tfl_standalone codegen)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/standalone/*.c ${PROJECT_SOURCE_DIR}/runtime/standalone/*.cpp)
+  add_library(tfl_standalone STATIC ${sources})
+  target_include_directories(tfl_standalone PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(tfl_standalone PRIVATE _GNU_SOURCE)
+  target_compile_options(tfl_standalone PRIVATE -fPIC -O2 -g0 -fvisibility=hidden -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fno-sanitize=all
+    -U_GLIBCXX_ASSERTIONS $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>)
+  target_compile_options(tfl_standalone PRIVATE -Wall -Wextra -Werror)
+
+  set(assembly ${CMAKE_BINARY_DIR}/standalone.S)
+  set(types ${PROJECT_SOURCE_DIR}/runtime/standalone/types.h)
+  file(CONFIGURE OUTPUT ${assembly} @ONLY CONTENT [[
+  .section .rodata
+  .balign 16
+  .globl tfl_standalone_archive, tfl_standalone_archive_end, tfl_library_types, tfl_library_types_end
+  .hidden tfl_standalone_archive, tfl_standalone_archive_end, tfl_library_types, tfl_library_types_end
+tfl_standalone_archive: .incbin "$<TARGET_FILE>"
+tfl_standalone_archive_end: .byte 0
+tfl_library_types: .incbin "@types@"
+tfl_library_types_end: .byte 0
+  .section .note.GNU-stack, "", %progbits
+]])
+  file(READ ${assembly} text)
+  string(REPLACE "$<TARGET_FILE>" "${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/libtfl_standalone.a" text "${text}")
+  file(WRITE ${assembly}.new "${text}")
+  file(COPY_FILE ${assembly}.new ${assembly} ONLY_IF_DIFFERENT)
+  add_library(tfl_standalone_bytes OBJECT ${assembly})
+  set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS "${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/libtfl_standalone.a;${types}")
+  add_dependencies(tfl_standalone_bytes tfl_standalone)
+  target_sources(${codegen} PRIVATE $<TARGET_OBJECTS:tfl_standalone_bytes>)
+endfunction()

@@ -1,0 +1,124 @@
+// tfl build: functions to files.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "codegen/library/library.h"
+#include "runtime/support/file.h"
+
+namespace tfl::codegen {
+
+namespace {
+
+Result<void> write_text(const std::string& path, std::string_view text) {
+  std::string part = path + ".part";
+  std::FILE* f = std::fopen(part.c_str(), "wb");
+  bool ok = f && (text.empty() || std::fwrite(text.data(), text.size(), 1, f) == 1);
+  if (f && std::fclose(f) != 0) ok = false;
+  if (ok) ok = std::rename(part.c_str(), path.c_str()) == 0;
+  if (ok) return {};
+  int error = errno;
+  unlink(part.c_str());
+  return fail(ErrorKind::OSError, "cannot write {}: {}", path, std::strerror(error));
+}
+
+std::string entry_name(const LibraryRequest& request, const LoweredFunction& f) { return fmt::format("tfle_{}_{}", request.name, f.from->name); }
+
+LineTable lines_of(const ir::Function& f) {
+  LineTable table;
+  for (uint32_t i = 0; i < f.locations->size(); ++i) {
+    const ir::Location& l = (*f.locations)[i];
+    table.lines.push_back({l.file, l.function, l.line});
+  }
+  return table;
+}
+
+Result<std::string> compiled(const CompileRequest& request) {
+  CompileResult result;
+  compile_plan(request, result);
+  if (!result.error.empty()) return fail(ErrorKind::InternalError, "no machine code: {}", result.error);
+  return std::move(result.bytes);
+}
+
+// The functions' code, and the part that is no plan; `output` says in which form.
+Result<std::vector<std::string>> compile_all(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, CompileRequest::Output output) {
+  std::vector<std::string> out;
+  LibraryModule module;
+  module.name = request.name;
+  module.has_state = !request.states.empty();
+  module.description = describe_library(request, functions);
+  module.metadata = library_metadata(request, functions);
+  for (const LoweredFunction& f : functions) {
+    LineTable lines = lines_of(*f.graph);
+    CompileRequest compile;
+    compile.plan = &f.plan;
+    compile.lines = &lines;
+    compile.cpu = request.cpu;
+    compile.entry = entry_name(request, f);
+    compile.output = output;
+    out.push_back(TFL_TRY(compiled(compile)));
+    Interface face = interface_of(f);
+    module.functions.push_back({f.from->name, compile.entry, static_cast<uint32_t>(face.arguments.size()), static_cast<uint32_t>(face.outputs.size()),
+                                static_cast<uint32_t>(face.open.size()), face.flat_suffix});
+    if (!f.plan.products.empty()) {
+      module.product = "tfls_product_" + std::string(cpu_name(request.cpu));
+      std::replace(module.product.begin(), module.product.end(), '-', '_');
+    }
+  }
+  CompileRequest compile;
+  compile.library = &module;
+  compile.cpu = request.cpu;
+  compile.output = output;
+  out.push_back(TFL_TRY(compiled(compile)));
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> build_library(Context& context, const LibraryRequest& request) {
+  std::vector<LoweredFunction> functions;
+  for (const ExportedFunction& f : request.functions) functions.push_back(TFL_TRY(lower_function(context, request, f)));
+  if (!make_folders(request.folder)) return fail(ErrorKind::OSError, "cannot make the folder {}: {}", request.folder, std::strerror(errno));
+
+  std::vector<std::string> files;
+  std::string base = request.folder + "/" + request.name;
+  auto text = [&](const std::string& path, std::string_view content) -> Result<void> {
+    TFL_TRY(write_text(path, content));
+    files.push_back(path);
+    return {};
+  };
+  bool library = request.shared || request.archive;
+  if (library || request.object) {
+    LinkRequest link{request.name, request.folder, TFL_TRY(compile_all(request, functions, CompileRequest::Output::object)), true};
+    if (request.object) {
+      for (size_t i = 0; i < link.objects.size(); ++i)
+        TFL_TRY(text(i < functions.size() ? fmt::format("{}_{}.o", base, functions[i].from->name) : base + ".o", link.objects[i]));
+    }
+    if (request.shared) files.push_back(TFL_TRY(link_library(link)));
+    link.shared = false;
+    if (request.archive) files.push_back(TFL_TRY(link_library(link)));
+  }
+  for (auto [wanted, output, ending] : {std::tuple(request.llvm, CompileRequest::Output::llvm, "ll"), std::tuple(request.assembly, CompileRequest::Output::assembly, "s")}) {
+    if (!wanted) continue;
+    std::vector<std::string> texts = TFL_TRY(compile_all(request, functions, output));
+    for (size_t i = 0; i < functions.size(); ++i) TFL_TRY(text(fmt::format("{}_{}.{}", base, functions[i].from->name, ending), texts[i]));
+  }
+  if (library || request.object) {
+    TFL_TRY(text(base + ".h", library_header(request, functions)));
+    TFL_TRY(text(base + ".json", library_metadata(request, functions)));
+  }
+  if (library) {
+    TFL_TRY(text(base + ".hpp", library_header_cpp(request, functions)));
+    TFL_TRY(text(base + ".pc", library_pkg_config(request)));
+    TFL_TRY(text(base + "-config.cmake", library_cmake(request)));
+  }
+  if (request.shared) TFL_TRY(text(base + ".py", library_python(request, functions)));
+  return files;
+}
+
+}  // namespace tfl::codegen
