@@ -1,7 +1,5 @@
 #include "codegen/formula/formula.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -54,16 +52,17 @@ void print_region(const Formula& f, uint32_t number, int depth, std::string& out
   std::string space(static_cast<size_t>(2 * depth), ' ');
   for (Id id : r.body) {
     const Inst& i = f.at(id);
-    out += fmt::format("{}%{}: {} = {}", space, id, kElemNames[static_cast<int>(i.type)], kPrimNames[static_cast<int>(i.prim)]);
+    out += space + "%" + std::to_string(id) + ": " + kElemNames[static_cast<int>(i.type)];
+    out += std::string(" = ") + kPrimNames[static_cast<int>(i.prim)];
     for (Id operand : {i.a, i.b, i.c}) {
-      if (operand != kNoId) out += fmt::format(" %{}", operand);
+      if (operand != kNoId) out += " %" + std::to_string(operand);
     }
     switch (i.prim) {
       case Prim::argument:
       case Prim::table:
       case Prim::result:
-      case Prim::parameter: out += fmt::format(" #{}", i.extra); break;
-      case Prim::constant: out += fmt::format(" 0x{:x}", i.extra); break;
+      case Prim::constant:
+      case Prim::parameter: out += " #" + std::to_string(i.extra); break;
       case Prim::rarely:
       case Prim::iterate:
         out += " {\n";
@@ -77,12 +76,12 @@ void print_region(const Formula& f, uint32_t number, int depth, std::string& out
   auto list = [&](const char* name, const std::vector<Id>& ids) {
     if (ids.empty()) return;
     out += space + name;
-    for (Id id : ids) out += fmt::format(" %{}", id);
+    for (Id id : ids) out += " %" + std::to_string(id);
     out += "\n";
   };
   list("inputs", r.inputs);
   list("results", r.results);
-  if (r.go_on != kNoId) out += fmt::format("{}while %{}, at most {}\n", space, r.go_on, r.limit);
+  if (r.go_on != kNoId) out += space + "while %" + std::to_string(r.go_on) + ", at most " + std::to_string(r.limit) + "\n";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A formula: what an elementwise operation does with one element, as a list of primitive instructions. It is plain data, recorded
 // from the templates of runtime/math (codegen/formula/record.h), from which back ends write code for any number of lanes. The
-// primitives and what they guarantee are those of runtime/math/vec.h. This header must not know a back end, nor where elements lie.
+// primitives and what they guarantee are those of runtime/math/vec.h. This header must not know a back end, nor where elements
+// lie.
 #pragma once
 
 #include <cstdint>

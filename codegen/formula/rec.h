@@ -1,5 +1,6 @@
-// The value type that records: the templates of runtime/math take Rec<T> in place of Vec<T, N>, and what they compute is appended to
-// a formula. It is included first, and only by files that record: it sets the names under which the templates are compiled there.
+// The value type that records: the templates of runtime/math take Rec<T> in place of Vec<T, N>, and what they compute is appended
+// to a formula. It is included first, and only by files that record: it sets the names under which the templates are compiled
+// there.
 // This header must not know operations.
 #pragma once
 
@@ -300,7 +301,9 @@ void iterate(int limit, RecMask active, std::tuple<V...>& state, Body body) {
   std::apply([&](auto&... v) { (inputs.push_back(r.id_of(v.term, elem_tag<elem_of<V>>())), ...); }, state);
   uint32_t number = r.open();
   uint64_t k = 0;
-  auto parameter = [&](Elem type) { return r.append({Prim::parameter, type, formula::kNoId, formula::kNoId, formula::kNoId, k++}); };
+  auto parameter = [&](Elem type) {
+    return r.append({Prim::parameter, type, formula::kNoId, formula::kNoId, formula::kNoId, k++});
+  };
   std::tuple<V...> next{V(parameter(elem_tag<elem_of<V>>()))...};
   std::apply([&](auto&... v) { (params.push_back(v.term.id), ...); }, next);
   RecMask go_on = body(next);

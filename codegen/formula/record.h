@@ -20,9 +20,9 @@ Elem elem_of_dtype(DType dtype);
 /// An operand that is a constant has its bits (as elem_of_dtype says; of masks 0 or 1).
 using Operand = std::optional<uint64_t>;
 
-/// The value of row `op` for operands of element type `dtype`; the first operand of `choice` rows is a mask. Half types are rounded
-/// to values that the type has, unless the value is one of the operands'. Rows whose result is boolean give a mask. None when the
-/// row does not take the type.
+/// The value of row `op` for operands of element type `dtype`; the first operand of `choice` rows is a mask. Half types are
+/// rounded to values that the type has, unless the value is one of the operands'. Rows whose result is boolean give a mask. None
+/// when the row does not take the type.
 std::optional<Formula> record_row(Op op, DType dtype, std::span<const Operand> operands);
 /// A mask: where the row refuses its operands. None when it refuses nothing.
 std::optional<Formula> record_violation(Op op, DType dtype, std::span<const Operand> operands);

@@ -99,11 +99,11 @@ bool fits_half(const Formula& f, Id id, DType half) {
 }
 
 template <class T>
-RecMask violation(Op op, DType dtype, Recorder& r, Operands operands) {
+RecMask violation(Op op, Recorder& r, Operands operands) {
   using V [[maybe_unused]] = Rec<T>;
   Rec<T> y(operand_term(r, operands, 1, elem_tag<T>()));
 #define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text)                                                      \
-  if (op == Op::name) return type_class_has(TypeClass::types, dtype) ? RecMask(violated) : RecMask(false);
+  if (op == Op::name) return row_takes<T>(TypeClass::types, false) ? RecMask(violated) : RecMask(false);
 #include "ir/ops/elementwise_checks.def"
 #undef TFL_ELEMENTWISE_CHECK
   return RecMask(false);
@@ -147,14 +147,14 @@ std::optional<Formula> record_violation(Op op, DType dtype, std::span<const Oper
   Recorder r(*f);
   RecMask m(false);
   switch (dtype) {
-    case DType::I8: m = violation<int8_t>(op, dtype, r, operands); break;
-    case DType::I16: m = violation<int16_t>(op, dtype, r, operands); break;
-    case DType::I32: m = violation<int32_t>(op, dtype, r, operands); break;
-    case DType::I64: m = violation<int64_t>(op, dtype, r, operands); break;
-    case DType::U8: m = violation<uint8_t>(op, dtype, r, operands); break;
-    case DType::U16: m = violation<uint16_t>(op, dtype, r, operands); break;
-    case DType::U32: m = violation<uint32_t>(op, dtype, r, operands); break;
-    case DType::U64: m = violation<uint64_t>(op, dtype, r, operands); break;
+    case DType::I8: m = violation<int8_t>(op, r, operands); break;
+    case DType::I16: m = violation<int16_t>(op, r, operands); break;
+    case DType::I32: m = violation<int32_t>(op, r, operands); break;
+    case DType::I64: m = violation<int64_t>(op, r, operands); break;
+    case DType::U8: m = violation<uint8_t>(op, r, operands); break;
+    case DType::U16: m = violation<uint16_t>(op, r, operands); break;
+    case DType::U32: m = violation<uint32_t>(op, r, operands); break;
+    case DType::U64: m = violation<uint64_t>(op, r, operands); break;
     default: break;
   }
   if (m.term.known() && !m.term.bits) return {};
