@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "codegen/jit/loader.h"
 #include "codegen/llvm/compile.h"
 #include "ir/graph.h"
 #include "ir/native.h"
@@ -16,6 +17,8 @@ struct JitOptions {
   bool wait = false;            // compile before the first run of every cluster, so that machine code runs from the first call on
   std::string cache_folder;     // of object files; empty: none is kept
   Cpu cpu = Cpu::x86_64_v3;     // --cpu; by default the best that this machine has
+  CodeListeners listeners;      // who else is told about code
+  bool verbose = false;         // says on standard error what was compiled and how long it took
 };
 
 /// One per program. Outlines clusters of prepared graphs and gives them machine code.
@@ -29,8 +32,12 @@ class Jit {
   /// Outlines clusters of `f`, and sets Function::native of each of them.
   Result<void> prepare(Context& context, ir::Function& f);
 
- private:
+  /// Drops what has not begun and waits this long for what has; false when it takes longer. Nothing is compiled any more.
+  bool finish(double seconds);
+
   struct State;
+
+ private:
   std::shared_ptr<State> state_;
 };
 

@@ -5,7 +5,6 @@
 
 #include "runtime/kernels/product.h"
 #include "runtime/ops/structural.h"
-#include "runtime/threads/thread_pool.h"
 
 namespace tfl {
 
@@ -68,42 +67,24 @@ Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tens
     p.m *= batches;
     batches = 1;
   }
+  struct Places {
+    std::span<const int64_t> batch, a, b;
+  } places{batch, a_batch, b_batch};
+  ProductBatch<T> all{.one = p, .count = batches, .places = &places, .place = [](const void* self, int64_t i, int64_t& from_a, int64_t& from_b) {
+                        const auto& at = *static_cast<const Places*>(self);
+                        from_a = batch_offset(i, at.batch, at.a);
+                        from_b = batch_offset(i, at.batch, at.b);
+                      }};
   int threads = context.thread_count();
-  int64_t work = 0, all = 0;
-  bool huge = __builtin_mul_overflow(p.m * p.n, p.k, &work) || __builtin_mul_overflow(work, batches, &all);
-  // Many products on their own threads, or one after the other on all threads.
-  bool spread = threads > 1 && batches > 1 && !huge && work < 4 * kThreadedProduct && all >= kThreadedProduct;
-  size_t each = product_scratch(p, tiles, spread ? 1 : threads);
-  int64_t lots = spread ? std::min<int64_t>(threads, batches) : 1;
   Tensor scratch;
-  if (each > 0) {
+  if (size_t elements = products_scratch(all, tiles, threads)) {
     int64_t bytes;
-    if (__builtin_mul_overflow(static_cast<int64_t>(each * sizeof(T)), lots, &bytes)) bytes = INT64_MAX;
+    if (__builtin_mul_overflow(elements, sizeof(T), &bytes)) bytes = INT64_MAX;
     constexpr int64_t kHugePage = 2 << 20;
     if (bytes > kHugePage / 8) bytes = std::max(bytes, kHugePage);  // worth a large page
     scratch = TFL_TRY(Tensor::empty(context, DType::U8, Dims{bytes}));
   }
-  auto run = [&](int64_t i, int with_threads, T* memory) {
-    Product<T> one = p;
-    one.a += batch_offset(i, batch, a_batch);
-    one.b += batch_offset(i, batch, b_batch);
-    one.c += i * p.m * p.n;
-    run_product(context, one, tiles, with_threads, memory);
-  };
-  T* memory = each > 0 ? scratch.data<T>() : nullptr;
-  if (batches == 1) {
-    run_product(context, p, tiles, threads, memory);
-  } else if (!spread) {
-    for (int64_t i = 0; i < batches; ++i) run(i, threads, memory);
-  } else {
-    // Each lot of batches has its own scratch memory.
-    context.threads().parallel_for(lots, 1, [&](int64_t first, int64_t last) {
-      for (int64_t lot = first; lot < last; ++lot) {
-        for (int64_t i = lot * batches / lots; i < (lot + 1) * batches / lots; ++i)
-          run(i, 1, memory ? memory + static_cast<size_t>(lot) * each : nullptr);
-      }
-    });
-  }
+  run_products(context, all, tiles, threads, scratch ? scratch.data<T>() : nullptr);
   return {};
 }
 

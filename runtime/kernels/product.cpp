@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-#include "runtime/threads/thread_pool.h"
+#include "runtime/kernels/parallel.h"
 
 namespace tfl {
 
@@ -165,6 +165,24 @@ struct Places {
 
 int usable_threads(int threads) { return std::clamp(threads, 1, 63); }
 
+// What is told at the end of a product that was too small, or has the wrong form, to be finished row by row.
+template <class T>
+void finish_rows(Context& context, const Product<T>& p, int threads) {
+  if (!p.finish || interrupted(context)) return;
+  if (threads == 1) return p.finish(p.finisher, 0, p.m);
+  in_parallel(context, p.m, std::max<int64_t>(1, kElementGrain / p.n), [&](int64_t first, int64_t last) { p.finish(p.finisher, first, last); }, p.n);
+}
+
+// Counts down what is left to do of each block of rows.
+struct Countdown {
+  static constexpr size_t kBlocks = 128;  // tasks share a block only where there are fewer blocks than that
+  std::atomic<int64_t> left[kBlocks];
+  void start(int64_t blocks, int64_t tasks) {
+    for (int64_t i = 0; i < blocks && tasks > 1; ++i) left[i].store(tasks, std::memory_order_relaxed);
+  }
+  bool last(int64_t block, int64_t tasks) { return tasks == 1 || left[block].fetch_sub(1, std::memory_order_acq_rel) == 1; }
+};
+
 template <class T>
 int64_t packed_columns(const Product<T>& p, const ProductTiles<T>& tiles) {
   int64_t columns = std::min(p.n, kBlockColumns);
@@ -188,9 +206,12 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
   if (p.m == 0 || p.n == 0) return;
   if (p.k == 0) {
     for (int64_t i = 0; i < p.m; ++i) std::fill(p.c + i * p.c_row, p.c + i * p.c_row + p.n, T(0));
-    return;
+    return finish_rows(context, product, threads);
   }
-  if (!scratch) return run_in_place(context, p, tiles, threads);
+  if (!scratch) {
+    run_in_place(context, p, tiles, threads);
+    return finish_rows(context, product, threads);
+  }
   threads = usable_threads(threads);
   int64_t work;
   bool large = __builtin_mul_overflow(p.m * p.n, p.k, &work) || work >= kThreadedProduct;
@@ -209,6 +230,7 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
   T* packed_b = scratch;
   T* packed_a = scratch + packed_columns(p, tiles) * std::min(p.k, kProductBlock);
   Places places;
+  Countdown countdown;
 
   // Blocks of rows begin where a tile does; their number suits the threads.
   int64_t height = tiles.max_rows[tiles.max_vectors - 1];
@@ -226,6 +248,8 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
     Parts groups(panels.count, (panels.count + wanted - 1) / wanted);
     for (int64_t p0 = 0; p0 < p.k; p0 += kProductBlock) {
       int64_t k = std::min(kProductBlock, p.k - p0);
+      bool last = p.finish && n0 + n == p.n && p0 + k == p.k;
+      if (last) countdown.start(rows.count, groups.count);
       if (interrupted(context)) return;
       each(panels.count, [&](int64_t j) {
         int64_t first = panels.start(j) * tiles.lanes, width = panels.size(j) * tiles.lanes;
@@ -265,13 +289,64 @@ void run_product(Context& context, const Product<T>& product, const ProductTiles
                      p0 != 0);
         }
         if (place >= 0) places.give(place);
+        if (last && countdown.last(block, groups.count)) p.finish(p.finisher, row, row + count);
       });
     }
   }
+  if (!p.finish) finish_rows(context, product, threads);  // a turned product has none of its own
 }
 
-#define TFL_INSTANTIATE(T)                                                            \
-  template size_t product_scratch<T>(const Product<T>&, const ProductTiles<T>&, int); \
+namespace {
+
+// How many products are run side by side, each by one thread: 1 when they are run one after the other on all threads.
+template <class T>
+int64_t lots_of(const ProductBatch<T>& b, int threads) {
+  int64_t work = 0, all = 0;
+  bool huge = __builtin_mul_overflow(b.one.m * b.one.n, b.one.k, &work) || __builtin_mul_overflow(work, b.count, &all);
+  bool spread = threads > 1 && b.count > 1 && !huge && work < 4 * kThreadedProduct && all >= kThreadedProduct;
+  return spread ? std::min<int64_t>(threads, b.count) : 1;
+}
+
+}  // namespace
+
+template <class T>
+size_t products_scratch(const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads) {
+  int64_t lots = lots_of(b, threads);
+  size_t each = product_scratch(b.one, tiles, lots > 1 ? 1 : threads), all;
+  return __builtin_mul_overflow(each, static_cast<size_t>(lots), &all) ? SIZE_MAX : all;
+}
+
+template <class T>
+void run_products(Context& context, const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads, T* scratch) {
+  if (b.count == 1) return run_product(context, b.one, tiles, threads, scratch);
+  auto run = [&](int64_t i, int with_threads, T* memory) {
+    Product<T> p = b.one;
+    int64_t a_offset = i * b.a_step, b_offset = i * b.b_step;
+    if (b.place) b.place(b.places, i, a_offset, b_offset);
+    p.a += a_offset;
+    p.b += b_offset;
+    p.c += i * p.m * p.n;
+    run_product(context, p, tiles, with_threads, memory);
+  };
+  int64_t lots = lots_of(b, threads);
+  if (lots == 1) {
+    for (int64_t i = 0; i < b.count && !interrupted(context); ++i) run(i, threads, scratch);
+    return;
+  }
+  // Each lot of products has its own scratch memory.
+  size_t each = scratch ? product_scratch(b.one, tiles, 1) : 0;
+  context.threads().parallel_for(lots, 1, [&](int64_t first, int64_t last) {
+    for (int64_t lot = first; lot < last; ++lot) {
+      for (int64_t i = lot * b.count / lots; i < (lot + 1) * b.count / lots && !interrupted(context); ++i)
+        run(i, 1, scratch ? scratch + static_cast<size_t>(lot) * each : nullptr);
+    }
+  });
+}
+
+#define TFL_INSTANTIATE(T)                                                                         \
+  template size_t product_scratch<T>(const Product<T>&, const ProductTiles<T>&, int);               \
+  template size_t products_scratch<T>(const ProductBatch<T>&, const ProductTiles<T>&, int);         \
+  template void run_products<T>(Context&, const ProductBatch<T>&, const ProductTiles<T>&, int, T*); \
   template void run_product<T>(Context&, const Product<T>&, const ProductTiles<T>&, int, T*);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

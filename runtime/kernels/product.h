@@ -27,6 +27,20 @@ struct Product {
   void (*pack_a)(const void* source, int64_t row, int64_t rows, int64_t p, int64_t k, T* to, int64_t to_row) = nullptr;
   /// to[j * to_k + i] = b[p + j, column + i]
   void (*pack_b)(const void* source, int64_t p, int64_t k, int64_t column, int64_t columns, T* to, int64_t to_k) = nullptr;
+  // Told when rows [first, last) of c have their value, on any thread, while they lie in a cache; every row once.
+  void* finisher = nullptr;
+  void (*finish)(void* finisher, int64_t first, int64_t last) = nullptr;
+};
+
+/// Products of the same sizes. Results lie one after the other.
+template <class T>
+struct ProductBatch {
+  Product<T> one;                   // the first; only a product that is alone may have a `finish`
+  int64_t count = 1;
+  int64_t a_step = 0, b_step = 0;   // elements from one operand to the next; 0: the same for all
+  // Where the operands do not follow each other in steps: how far those of product `index` are from the first.
+  const void* places = nullptr;
+  void (*place)(const void* places, int64_t index, int64_t& a, int64_t& b) = nullptr;
 };
 
 /// Elements of scratch memory that `run_product` needs, 0 for many small products.
@@ -35,6 +49,12 @@ size_t product_scratch(const Product<T>& p, const ProductTiles<T>& tiles, int th
 /// `threads` > 1 uses the context's pool where the product is large enough; results do not depend on it.
 template <class T>
 void run_product(Context& context, const Product<T>& p, const ProductTiles<T>& tiles, int threads, T* scratch);
+
+/// Elements of scratch memory that `run_products` needs, in lots for the threads: SIZE_MAX when they cannot be counted.
+template <class T>
+size_t products_scratch(const ProductBatch<T>& batch, const ProductTiles<T>& tiles, int threads);
+template <class T>
+void run_products(Context& context, const ProductBatch<T>& batch, const ProductTiles<T>& tiles, int threads, T* scratch);
 
 /// Multiply-adds from which more than one thread pays.
 inline constexpr int64_t kThreadedProduct = 5'000'000;

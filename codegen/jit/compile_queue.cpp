@@ -1,0 +1,151 @@
+#include "codegen/jit/compile_queue.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace tfl::codegen {
+
+struct CompileQueue::Worker {
+  std::mutex mutex;
+  std::condition_variable wake, done;
+  std::deque<std::weak_ptr<Unit>> units;  // of functions that may be gone when their turn comes
+  bool stop = false, busy = false;
+  std::thread thread;
+
+  void run(const CompileQueue& queue) {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      wake.wait(lock, [&] { return stop || !units.empty(); });
+      if (stop) return;
+      std::shared_ptr<Unit> unit = units.front().lock();
+      units.pop_front();
+      uint8_t queued = Unit::queued;
+      if (!unit || !unit->phase.compare_exchange_strong(queued, Unit::compiling)) continue;
+      busy = true;
+      lock.unlock();
+      queue.make(*unit);
+      unit.reset();
+      lock.lock();
+      busy = false;
+      done.notify_all();
+    }
+  }
+};
+
+size_t CompileQueue::KeyHash::operator()(const ObjectKey& k) const {
+  size_t h;
+  std::memcpy(&h, k.data(), sizeof h);
+  return h;
+}
+
+CompileQueue::CompileQueue(const JitOptions& options) : options_(options), cache_(options.cache_folder) {}
+
+CompileQueue::~CompileQueue() {
+  if (!worker_) return;
+  {
+    std::lock_guard lock(worker_->mutex);
+    worker_->stop = true;
+  }
+  worker_->wake.notify_all();
+  if (worker_->thread.joinable()) worker_->thread.join();
+}
+
+bool CompileQueue::finish(double seconds) {
+  if (!worker_) return true;
+  std::unique_lock lock(worker_->mutex);
+  worker_->stop = true;
+  worker_->wake.notify_all();
+  return worker_->done.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return !worker_->busy; });
+}
+
+std::shared_ptr<Unit> CompileQueue::unit(plan::Plan plan, std::string_view text) {
+  ObjectKey key = object_key(text, cpu_name(options_.cpu));
+  std::weak_ptr<Unit>& place = units_[key];
+  if (std::shared_ptr<Unit> known = place.lock()) return known;
+  auto made = std::make_shared<Unit>();
+  made->plan = std::move(plan);
+  made->key = key;
+  place = made;
+  if (units_.size() >= sweep_at_) {
+    std::erase_if(units_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at_ = 64 + 2 * units_.size();
+  }
+  if (std::string object; cache_.load(key, object) && load(*made, object)) {
+    if (options_.verbose) fmt::print(stderr, "tfl: {} loaded from the cache\n", made->plan.name);
+    made->phase.store(Unit::ready, std::memory_order_release);
+  }
+  return made;
+}
+
+bool CompileQueue::load(Unit& unit, std::string_view object) const {
+  auto code = LoadedCode::load(object, options_.listeners);
+  if (!code) {
+    unit.error = code.error().message;
+    return false;
+  }
+  unit.code = code.take();
+  return true;
+}
+
+// On either thread; nobody else touches a unit that is being compiled.
+void CompileQueue::make(Unit& unit) const {
+  auto begin = std::chrono::steady_clock::now();
+  CompileRequest request;
+  request.plan = &unit.plan;
+  request.lines = &unit.lines;
+  request.cpu = options_.cpu;
+  CompileResult result;
+  compile_plan(request, result);
+  auto end = std::chrono::steady_clock::now();
+  unit.error = std::move(result.error);
+  bool good = unit.error.empty() && load(unit, result.bytes);
+  if (options_.verbose) {
+    double ms = std::chrono::duration<double, std::milli>(end - begin).count();
+    if (good) fmt::print(stderr, "tfl: {} compiled in {:.1f} ms, {} bytes\n", unit.plan.name, ms, result.bytes.size());
+    else fmt::print(stderr, "tfl: {} was not compiled: {}\n", unit.plan.name, unit.error);
+  }
+  unit.phase.store(good ? Unit::ready : Unit::failed, std::memory_order_release);
+  unit.phase.notify_all();
+  if (good) cache_.store(unit.key, result.bytes);
+}
+
+void CompileQueue::compile_now(Unit& unit) {
+  for (;;) {
+    uint8_t phase = unit.phase.load(std::memory_order_acquire);
+    if (phase == Unit::ready || phase == Unit::failed) return;
+    if (phase == Unit::compiling) {
+      unit.phase.wait(phase, std::memory_order_acquire);
+    } else if (unit.phase.compare_exchange_strong(phase, Unit::compiling)) {
+      return make(unit);
+    }
+  }
+}
+
+void CompileQueue::compile_later(const std::shared_ptr<Unit>& unit) {
+  uint8_t waiting = Unit::waiting;
+  if (!unit->phase.compare_exchange_strong(waiting, Unit::queued)) return;
+  if (!worker_) worker_ = std::make_unique<Worker>();
+  {
+    std::lock_guard lock(worker_->mutex);
+    if (worker_->stop) return;
+    worker_->units.push_back(unit);
+    if (!worker_->thread.joinable()) {
+      // Signals are for the thread that runs the script.
+      sigset_t all, before;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+      worker_->thread = std::thread([this] { worker_->run(*this); });
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+  }
+  worker_->wake.notify_one();
+}
+
+}  // namespace tfl::codegen

@@ -1,0 +1,61 @@
+// Plans on their way to machine code: looked up on disk, compiled by the caller or by a thread of its own. This header must not know
+// graphs or tensors: what it holds is read by two threads.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "codegen/jit/jit.h"
+#include "codegen/jit/object_cache.h"
+#include "codegen/plan/plan.h"
+
+namespace tfl::codegen {
+
+/// One plan and its code, shared by all clusters with the same plan.
+struct Unit {
+  enum Phase : uint8_t { waiting, queued, compiling, ready, failed };
+
+  plan::Plan plan;  // without constants: tensors belong to the thread of their context
+  LineTable lines;
+  ObjectKey key{};
+  std::atomic<uint8_t> phase{waiting};
+  std::shared_ptr<const LoadedCode> code;  // when it is ready; not written after that
+  std::string error;                       // when it failed
+};
+
+/// Belongs to the thread of its context, but for what its own thread does.
+class CompileQueue {
+ public:
+  explicit CompileQueue(const JitOptions& options);
+  ~CompileQueue();
+  CompileQueue(const CompileQueue&) = delete;
+  CompileQueue& operator=(const CompileQueue&) = delete;
+
+  /// The unit of a plan whose text is `text`: one that is there already, or a new one, which is ready when its object lies on disk.
+  std::shared_ptr<Unit> unit(plan::Plan plan, std::string_view text);
+  /// Returns when the unit is ready or has failed.
+  void compile_now(Unit& unit);
+  /// Leaves a waiting unit to the other thread.
+  void compile_later(const std::shared_ptr<Unit>& unit);
+  bool finish(double seconds);
+
+ private:
+  struct KeyHash {
+    size_t operator()(const ObjectKey& k) const;
+  };
+  struct Worker;
+
+  void make(Unit& unit) const;
+  bool load(Unit& unit, std::string_view object) const;
+
+  const JitOptions options_;
+  ObjectCache cache_;
+  std::unordered_map<ObjectKey, std::weak_ptr<Unit>, KeyHash> units_;
+  size_t sweep_at_ = 64;
+  std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace tfl::codegen

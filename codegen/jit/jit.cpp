@@ -1,0 +1,104 @@
+#include "codegen/jit/jit.h"
+
+#include "codegen/jit/compile_queue.h"
+#include "codegen/jit/native_function.h"
+#include "codegen/plan/build.h"
+#include "codegen/plan/outline.h"
+
+namespace tfl::codegen {
+
+struct Jit::State {
+  explicit State(const JitOptions& o) : options(o), queue(o) {}
+  const JitOptions options;
+  CompileQueue queue;
+};
+
+namespace {
+
+/// The machine code of one cluster: none at first, the evaluator answers until there is some.
+class Cluster final : public ir::Native {
+ public:
+  Cluster(std::shared_ptr<Jit::State> jit, const ir::Function& function) : jit_(std::move(jit)), function_(&function) {
+    ir::walk(function.body, [&](const ir::Node& n) { has_loop_ = has_loop_ || n.op == Op::while_loop; });
+  }
+
+  bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) override {
+    if (!entry_ && !find_code(context)) [[unlikely]] return false;
+    return native_->run(context, entry_, inputs, results);
+  }
+
+ private:
+  bool find_code(Context& context) {
+    if (never_) return false;
+    ++runs_;
+    const JitOptions& options = jit_->options;
+    // A loop may be long: it is worth waiting for. Anything else is compiled when it is run again.
+    bool at_once = options.wait || has_loop_;
+    if (!unit_) {
+      if (!at_once && runs_ < 2 && options.cache_folder.empty()) return false;
+      if (!make_unit(context)) {
+        never_ = true;
+        return false;
+      }
+    }
+    if ((at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting) unit_->lines = lines();
+    if (at_once) jit_->queue.compile_now(*unit_);
+    switch (unit_->phase.load(std::memory_order_acquire)) {
+      case Unit::ready:
+        entry_ = unit_->code->entry();
+        return true;
+      case Unit::failed: never_ = true; return false;
+      case Unit::waiting:
+        if (runs_ >= 2) jit_->queue.compile_later(unit_);
+        return false;
+      default: return false;
+    }
+  }
+
+  bool make_unit(Context& context) {
+    std::optional<plan::Plan> plan = plan::build_plan(context, *function_);
+    if (!plan) return false;
+    std::string text = plan::plan_text(*plan);
+    std::vector<Tensor> constants;
+    for (Tensor& t : plan->constants) {
+      Result<Tensor> row_major = contiguous(context, t);
+      if (!row_major) return false;
+      constants.push_back(row_major.take());
+    }
+    plan->constants.clear();
+    unit_ = jit_->queue.unit(std::move(*plan), text);
+    native_ = std::make_unique<NativeFunction>(std::shared_ptr<const plan::Plan>(unit_, &unit_->plan), std::move(constants));
+    return native_->usable();
+  }
+
+  LineTable lines() const {
+    LineTable table;
+    const ir::Locations& locations = *function_->locations;
+    for (uint32_t i = 0; i < locations.size(); ++i) table.lines.push_back({locations[i].file, locations[i].function, locations[i].line});
+    return table;
+  }
+
+  EntryFunction entry_ = nullptr;
+  std::unique_ptr<NativeFunction> native_;
+  std::shared_ptr<Unit> unit_;
+  std::shared_ptr<Jit::State> jit_;
+  const ir::Function* function_;  // which this belongs to
+  uint32_t runs_ = 0;
+  bool has_loop_ = false, never_ = false;
+};
+
+}  // namespace
+
+Jit::Jit(const JitOptions& options) : state_(std::make_shared<State>(options)) {}
+
+Jit::~Jit() = default;
+
+Result<void> Jit::prepare(Context& context, ir::Function& f) {
+  if (!state_->options.enabled) return {};
+  plan::outline(context, f, [&](const std::shared_ptr<ir::Function>& made) { made->native = std::make_shared<Cluster>(state_, *made); });
+  return {};
+}
+
+bool Jit::finish(double seconds) { return state_->queue.finish(seconds); }
+
+}  // namespace tfl::codegen

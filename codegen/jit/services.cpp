@@ -1,0 +1,124 @@
+#include "codegen/jit/services.h"
+
+#include <algorithm>
+
+#include "runtime/kernels/product.h"
+#include "runtime/tensor/dtype.h"
+#include "runtime/threads/thread_pool.h"
+
+namespace tfl::codegen {
+
+namespace {
+
+constexpr int64_t kPollEvery = 32;  // parts on one thread, between two looks for an interrupt
+
+Run& run_of(const Frame* f) { return *static_cast<Run*>(f->self); }
+bool interrupted(const Context& c) { return c.interrupt.load(std::memory_order_relaxed) != 0; }
+
+void parallel(Frame* frame, KernelFunction kernel, int64_t units, int64_t grain) {
+  Context& context = run_of(frame).context;
+  grain = std::max<int64_t>(grain, 1);
+  if (units <= grain) {
+    if (units > 0) kernel(frame, 0, units);
+    return;
+  }
+  if (context.thread_count() == 1) {
+    int64_t part = grain > INT64_MAX / kPollEvery ? units : grain * kPollEvery;
+    for (int64_t first = 0; first < units && !interrupted(context); first += part) {
+      kernel(frame, first, units - first > part ? first + part : units);
+      if (units - first <= part) break;
+    }
+    return;
+  }
+  context.threads().parallel_for(units, grain, [&](int64_t first, int64_t last) {
+    if (interrupted(context)) return;
+    FloatEnvironment environment;
+    kernel(frame, first, last);
+  });
+}
+
+struct Epilogue {
+  Frame* frame;
+  KernelFunction kernel;
+};
+
+template <class T>
+ProductBatch<T> batch_of(const ProductCall& c) {
+  ProductBatch<T> b;
+  b.one = {c.m, c.n, c.k, static_cast<const T*>(c.a), c.a_row, c.a_k, static_cast<const T*>(c.b), c.b_k, c.b_col, static_cast<T*>(c.result), c.n};
+  b.count = c.batch;
+  b.a_step = c.a_batch;
+  b.b_step = c.b_batch;
+  // One b for all, and rows of a that follow each other: the batches are more rows.
+  if (b.count > 1 && c.b_batch == 0 && c.a_batch == c.m * c.a_row) {
+    b.one.m *= b.count;
+    b.count = 1;
+  }
+  return b;
+}
+
+template <class T>
+size_t scratch_of(Context& context, const ProductTiles<T>& tiles, const ProductCall& c) {
+  if (c.batch <= 0 || c.m <= 0 || c.n <= 0) return 0;
+  size_t elements = products_scratch(batch_of<T>(c), tiles, context.thread_count()), bytes;
+  return __builtin_mul_overflow(elements, sizeof(T), &bytes) ? SIZE_MAX : bytes;
+}
+
+template <class T>
+void multiply(Frame* frame, const ProductTiles<T>& tiles, const ProductCall& c) {
+  Run& run = run_of(frame);
+  if (c.batch <= 0 || c.m <= 0 || c.n <= 0) return;
+  ProductBatch<T> batch = batch_of<T>(c);
+  Epilogue epilogue{frame, c.epilogue};
+  if (c.epilogue && c.batch == 1) {
+    batch.one.finisher = &epilogue;
+    batch.one.finish = [](void* self, int64_t first, int64_t last) {
+      const auto& e = *static_cast<const Epilogue*>(self);
+      FloatEnvironment environment;
+      e.kernel(e.frame, first, last);
+    };
+  }
+  int threads = run.context.thread_count();
+  size_t bytes = scratch_of<T>(run.context, tiles, c);
+  if (bytes <= run.scratch_bytes) return run_products(run.context, batch, tiles, threads, bytes ? reinterpret_cast<T*>(run.scratch) : nullptr);
+  Result<void*> memory = run.context.memory.allocate(bytes);
+  if (!memory) {
+    frame->failed = 1;
+    return;
+  }
+  run_products(run.context, batch, tiles, threads, static_cast<T*>(*memory));
+  run.context.memory.release(*memory, bytes);
+}
+
+/// visit(tiles) with the tiles of the call's element type; `otherwise` for types that have none.
+template <class R, class F>
+R with_tiles(Context& context, const ProductCall& c, const F& visit, const R& otherwise) {
+  const ProductKernels& kernels = product_kernels(context.isa());
+  switch (static_cast<DType>(c.dtype)) {
+    case DType::F32: return visit(*kernels.f32);
+    case DType::F64: return visit(*kernels.f64);
+    case DType::I32:
+    case DType::U32: return visit(*kernels.i32);
+    case DType::I64:
+    case DType::U64: return visit(*kernels.i64);
+    default: return otherwise;
+  }
+}
+
+void product(Frame* frame, const ProductCall* call) {
+  bool done = with_tiles(run_of(frame).context, *call, [&](const auto& tiles) {
+    multiply(frame, tiles, *call);
+    return true;
+  }, false);
+  if (!done) frame->failed = 1;
+}
+
+}  // namespace
+
+constexpr Services kServices = {parallel, product};
+
+size_t product_scratch_bytes(Context& context, const ProductCall& call) {
+  return with_tiles(context, call, [&](const auto& tiles) { return scratch_of(context, tiles, call); }, size_t{0});
+}
+
+}  // namespace tfl::codegen

@@ -1,0 +1,44 @@
+// What machine code asks of the program while it runs (codegen/abi.h): threads and matrix products. This header must not know plans.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "codegen/abi.h"
+#include "runtime/context.h"
+
+namespace tfl::codegen {
+
+/// One run of machine code: Frame::self.
+struct Run {
+  Context& context;
+  std::byte* scratch = nullptr;  // for products, taken before the run
+  size_t scratch_bytes = 0;
+};
+
+extern const Services kServices;
+
+/// Scratch memory that this product takes; its pointers are not looked at. SIZE_MAX when it cannot be counted.
+size_t product_scratch_bytes(Context& context, const ProductCall& call);
+
+/// Rounding to nearest, subnormals kept, nothing trapped, whatever the thread was set to; as before when it ends.
+class FloatEnvironment {
+ public:
+#if defined(__x86_64__)
+  FloatEnvironment() : before_(__builtin_ia32_stmxcsr()), other_((before_ & ~kFlags) != kDefault) {
+    if (other_) [[unlikely]] __builtin_ia32_ldmxcsr(kDefault);
+  }
+  ~FloatEnvironment() {
+    if (other_) [[unlikely]] __builtin_ia32_ldmxcsr(before_);
+  }
+  FloatEnvironment(const FloatEnvironment&) = delete;
+  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
+
+ private:
+  static constexpr uint32_t kFlags = 0x3F, kDefault = 0x1F80;
+  uint32_t before_;
+  bool other_;
+#endif
+};
+
+}  // namespace tfl::codegen
