@@ -2,10 +2,24 @@
 
 #include "codegen/abi.h"
 #include "codegen/llvm/driver_steps.h"
+#include "codegen/llvm/lines.h"
 
 namespace tfl::codegen {
 
 using plan::Step;
+
+namespace {
+
+uint32_t first_location(const plan::Block& block) {
+  for (const Step& s : block.steps) {
+    uint32_t here = s.location != 0 ? s.location : s.expr.location;
+    for (size_t i = 0; here == 0 && i < s.blocks.size(); ++i) here = first_location(s.blocks[i]);
+    if (here != 0) return here;
+  }
+  return 0;
+}
+
+}  // namespace
 
 Driver::Driver(llvm::Module& module, const CompileRequest& request, Locate locate)
     : module_(module), request_(request), plan_(*request.plan), locate_(locate), b_(module.getContext()) {
@@ -32,6 +46,7 @@ std::string Driver::emit() {
 
   // The order of a module's functions is that of its kernels.
   for (uint32_t i = 0; i < kernels_.size(); ++i) kernels_[i] = emit_kernel(module_, plan_, i, request_.cpu, locate_);
+  at(first_location(plan_.body));
   steps(plan_.body);
   if (!error_.empty()) return error_;
   if (calls_kernels_) {
@@ -119,7 +134,12 @@ void Driver::product(const plan::Product& p) {
 }
 
 std::string emit_driver(llvm::Module& module, const CompileRequest& request) {
-  return Driver(module, request, nullptr).emit();
+  if (!request.lines) return Driver(module, request, nullptr).emit();
+  Lines lines(module, *request.lines);
+  auto locate = [&](llvm::Function& function, uint32_t location) { return lines.at(function, location); };
+  std::string error = Driver(module, request, locate).emit();
+  lines.finish();
+  return error;
 }
 
 }  // namespace tfl::codegen

@@ -63,6 +63,7 @@ void Driver::branch(const plan::Step& s) {
     b_.CreateBr(after);
   }
   b_.SetInsertPoint(after);
+  at(s.location);
   std::vector<llvm::PHINode*> joined;
   for (plan::ValueId id : s.results) {
     joined.push_back(b_.CreatePHI(register_type(b_, value(id).dtype, 1), static_cast<unsigned>(ends.size())));
@@ -118,6 +119,7 @@ void Driver::loop(const plan::Step& s) {
   Values next;
   for (plan::ValueId id : s.blocks[1].results) next.push_back(scalar(id));
   if (!error_.empty()) return;
+  at(s.location);
   // Kernels go on with anything where an operation would raise: what they leave must not decide how long a loop runs.
   if (runs_kernels(s.blocks[0]) || runs_kernels(s.blocks[1])) {
     llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, frame_), llvm::Align(8));

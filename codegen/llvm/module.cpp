@@ -80,10 +80,8 @@ void compile(const CompileRequest& request, CompileResult& result) {
     result.error = emit_driver(module, request);
   }
   if (!result.error.empty()) return;
-#if !defined(NDEBUG) || defined(TFL_SANITIZED)
   llvm::raw_string_ostream complaint(result.error);
   if (llvm::verifyModule(module, &complaint)) return;
-#endif
   optimize_module(module, *machine);
   if (request.output == CompileRequest::Output::llvm) {
     llvm::raw_string_ostream stream(result.bytes);
