@@ -1,0 +1,112 @@
+// Reductions in the order of runtime/kernels/reduce.h: lanes of a block, the tree over lanes, and blocks that wait for their
+// neighbours. Blocks come one after another; block number b (from 0) is combined with as many waiting results as b has ones at its end,
+// which makes the tree of neighbours: what waits are results of 2^k blocks, larger k below.
+#include "codegen/llvm/kernel_emitter.h"
+
+namespace tfl::codegen {
+
+using namespace plan;
+
+KernelEmitter::Partial KernelEmitter::make_partial(uint32_t stage, int lanes, int accumulators, int wide, bool blocks) {
+  Partial p;
+  const Stage& s = kernel_.stages[stage];
+  p.stage = stage;
+  p.element = kernel_.exprs[s.expr].dtype;
+  p.kind = s.reduce;
+  p.lanes = lanes;
+  for (int i = 0; i < accumulators; ++i) p.accumulators.push_back(allocate(register_type(b_, partial_of(p), wide)));
+  llvm::Type* type = register_type(b_, partial_of(p), lanes);
+  p.result = allocate(type);
+  if (blocks) p.waiting = allocate(type, kWaiting);
+  return p;
+}
+
+void KernelEmitter::reset(Partial& p, int lanes) {
+  llvm::Value* neutral = emit_neutral(b_, p.kind, p.element, lanes);
+  for (llvm::Value* a : p.accumulators) b_.CreateStore(neutral, a);
+}
+
+void KernelEmitter::accumulate(Partial& p, size_t accumulator, ExprId e, Tile& tile, size_t v) {
+  llvm::Value* x = emit_to_partial(b_, p.kind, p.element, tile.lanes, vector(e, tile, v));
+  if (tile.mask) x = b_.CreateSelect(tile.mask, x, emit_neutral(b_, p.kind, p.element, tile.lanes));
+  llvm::Value* memory = p.accumulators[accumulator];
+  llvm::Value* sum = b_.CreateLoad(x->getType(), memory);
+  b_.CreateStore(emit_combine(b_, p.kind, p.element, tile.lanes, sum, x), memory);
+}
+
+// The tree over the lanes of a vector. Spare lanes hold what is neutral to the bit.
+llvm::Value* KernelEmitter::across(const Partial& p, llvm::Value* lanes) {
+  for (int half = kReduceLanes / 2; half > 0; half /= 2) {
+    llvm::SmallVector<int, 16> low, high;
+    for (int i = 0; i < half; ++i) {
+      low.push_back(i);
+      high.push_back(i + half);
+    }
+    llvm::Value* a = half > 1 ? b_.CreateShuffleVector(lanes, low) : b_.CreateExtractElement(lanes, uint64_t{0});
+    llvm::Value* b = half > 1 ? b_.CreateShuffleVector(lanes, high) : b_.CreateExtractElement(lanes, uint64_t{1});
+    lanes = emit_combine(b_, p.kind, p.element, half, a, b);
+  }
+  return lanes;
+}
+
+void KernelEmitter::wait_for_neighbours(llvm::ArrayRef<Partial*> partials, llvm::Value* top, llvm::Value* block) {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Value* rest = allocate(b_.getInt64Ty());
+  b_.CreateStore(block, rest);
+  llvm::BasicBlock* head = llvm::BasicBlock::Create(context, "neighbour", function_);
+  llvm::BasicBlock* body = llvm::BasicBlock::Create(context, "combine", function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context, "wait", function_);
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  b_.CreateCondBr(b_.CreateTrunc(b_.CreateLoad(b_.getInt64Ty(), rest), b_.getInt1Ty()), body, after);
+  b_.SetInsertPoint(body);
+  combine_top(partials, top);
+  b_.CreateStore(b_.CreateLShr(b_.CreateLoad(b_.getInt64Ty(), rest), 1), rest);
+  b_.CreateBr(head);
+  b_.SetInsertPoint(after);
+  llvm::Value* place = b_.CreateLoad(b_.getInt64Ty(), top);
+  for (Partial* p : partials) {
+    llvm::Type* type = register_type(b_, partial_of(*p), p->lanes);
+    b_.CreateStore(b_.CreateLoad(type, p->result), b_.CreateGEP(type, p->waiting, place));
+  }
+  b_.CreateStore(b_.CreateAdd(place, word(1)), top);
+}
+
+// Takes the last of those that wait and puts it before the result.
+void KernelEmitter::combine_top(llvm::ArrayRef<Partial*> partials, llvm::Value* top) {
+  llvm::Value* last = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), top), word(1));
+  b_.CreateStore(last, top);
+  for (Partial* p : partials) {
+    llvm::Type* type = register_type(b_, partial_of(*p), p->lanes);
+    llvm::Value* before = b_.CreateLoad(type, b_.CreateGEP(type, p->waiting, last));
+    b_.CreateStore(emit_combine(b_, p->kind, p->element, p->lanes, before, b_.CreateLoad(type, p->result)), p->result);
+  }
+}
+
+void KernelEmitter::combine_waiting(llvm::ArrayRef<Partial*> partials, llvm::Value* top) {
+  llvm::Value* last = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), top), word(1));
+  b_.CreateStore(last, top);
+  for (Partial* p : partials) {
+    llvm::Type* type = register_type(b_, partial_of(*p), p->lanes);
+    b_.CreateStore(b_.CreateLoad(type, b_.CreateGEP(type, p->waiting, last)), p->result);
+  }
+  loop(word(0), last, 1, false, [&](llvm::Value*) { combine_top(partials, top); });
+}
+
+// A partial result as the result of its stage; `length`: the number of elements.
+llvm::Value* KernelEmitter::finished(const Partial& p, llvm::Value* partial, int lanes, llvm::Value* length) {
+  const Stage& s = kernel_.stages[p.stage];
+  llvm::Value* divisor = s.divisor == 0 ? nullptr : size(s.divisor);
+  auto* count = llvm::dyn_cast<llvm::ConstantInt>(length);
+  llvm::Value* empty = count && !count->isZero() ? nullptr : b_.CreateICmpEQ(length, word(0));
+  // The integer mean of nothing is 0, the sum of no floats +0 and not the neutral -0.
+  if (divisor && empty && !is_floating(s.dtype))
+    divisor = b_.CreateSelect(b_.CreateICmpEQ(divisor, word(0)), word(1), divisor);
+  llvm::Value* result = emit_finish(b_, p.kind, p.element, s.dtype, lanes, partial, divisor);
+  if (empty && !divisor && p.kind == ReduceKind::sum && is_floating(s.dtype)) {
+    result = b_.CreateSelect(empty, llvm::Constant::getNullValue(result->getType()), result);
+  }
+  return result;
+}
+
+}  // namespace tfl::codegen
