@@ -55,13 +55,4 @@ std::unique_ptr<llvm::TargetMachine> make_target(Cpu cpu, std::string& error) {
   return machine;
 }
 
-int vector_bytes(Cpu cpu) {
-  switch (cpu) {
-    case Cpu::x86_64_v3: return 32;
-    case Cpu::x86_64_v4: return 64;
-    case Cpu::aarch64: return 16;
-  }
-  return 16;
-}
-
 }  // namespace tfl::codegen

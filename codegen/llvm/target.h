@@ -13,7 +13,4 @@ namespace tfl::codegen {
 /// What the back end needs to know of a processor; null and a reason when this build cannot make code for it. Thread-safe.
 std::unique_ptr<llvm::TargetMachine> make_target(Cpu cpu, std::string& error);
 
-/// Bytes of a vector register.
-int vector_bytes(Cpu cpu);
-
 }  // namespace tfl::codegen
