@@ -1,5 +1,5 @@
-// Emits one kernel: shared parts of all forms. A context holds what is uniform for one combination of outer indices; a tile is a few
-// vectors of elements whose expressions are computed side by side. This header must not know steps of the driver.
+// Emits one kernel: shared parts of all forms. A context holds what is uniform for one combination of outer indices; a tile is
+// a few vectors of elements whose expressions are computed side by side. This header must not know steps of the driver.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>

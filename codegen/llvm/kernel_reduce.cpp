@@ -1,6 +1,6 @@
 // Reductions in the order of runtime/kernels/reduce.h: lanes of a block, the tree over lanes, and blocks that wait for their
-// neighbours. Blocks come one after another; block number b (from 0) is combined with as many waiting results as b has ones at its end,
-// which makes the tree of neighbours: what waits are results of 2^k blocks, larger k below.
+// neighbours. Blocks come one after another; block number b (from 0) is combined with as many waiting results as b has ones at
+// its end, which makes the tree of neighbours: what waits are results of 2^k blocks, larger k below.
 #include "codegen/llvm/kernel_emitter.h"
 
 namespace tfl::codegen {

@@ -107,6 +107,8 @@ int register_bytes(DType dtype) {
   return dtype == DType::F16 || dtype == DType::BF16 ? 4 : static_cast<int>(dtype_size(dtype));
 }
 
+int bytes_of_vector(Cpu cpu) { return cpu == Cpu::x86_64_v4 ? 64 : cpu == Cpu::x86_64_v3 ? 32 : 16; }
+
 void find_levels(const Plan& plan, const Kernel& kernel, KernelSpace& space) {
   (void)plan;
   size_t n = kernel.exprs.size();
@@ -169,7 +171,7 @@ void choose_width(const Plan& plan, const Kernel& kernel, Cpu cpu, KernelSpace& 
     if (s.kind == Stage::Kind::reduce && s.reduce == ReduceKind::wide_sum) widest = 8;
     if (s.kind == Stage::Kind::store) consider(plan.values[s.target.value].dtype);
   }
-  space.lanes = std::max(vector_bytes(cpu) / widest, 4);
+  space.lanes = std::max(bytes_of_vector(cpu) / widest, 4);
   if (kernel.form == Form::rows || kernel.form == Form::blocks) space.lanes = kReduceLanes;
   if (kernel.form == Form::tree) space.lanes = 1;
   int64_t cost = std::max<int64_t>(kernel.cost, 1);
@@ -206,8 +208,6 @@ int64_t AxisGroup::known() const {
 }
 
 Size KernelSpace::stride(const Access& a, uint32_t group) const { return axis_stride(a, groups[group].axis); }
-
-int vector_bytes(Cpu cpu) { return cpu == Cpu::x86_64_v4 ? 64 : cpu == Cpu::x86_64_v3 ? 32 : 16; }
 
 void add_roots(const Stage& stage, std::vector<ExprId>& roots) {
   roots.push_back(stage.expr);

@@ -1,5 +1,5 @@
-// What the loops of a kernel walk over and how: axes that lie in a row for every access are one, one of them is cut into vectors, and
-// every expression belongs to the loop whose index it needs. This header must not know LLVM.
+// What the loops of a kernel walk over and how: axes that lie in a row for every access are one, one of them is cut into
+// vectors, and every expression belongs to the loop whose index it needs. This header must not know LLVM.
 #pragma once
 
 #include <optional>
@@ -53,8 +53,6 @@ int strip_vectors(const KernelSpace& space);
 /// Whether units of a map with outer axes are chunks of the vector axis.
 bool map_has_chunks(const KernelSpace& space);
 KernelSpace kernel_space(const plan::Plan& plan, uint32_t kernel, Cpu cpu);
-/// Bytes of a vector register.
-int vector_bytes(Cpu cpu);
 /// Which expressions the given ones need, themselves included.
 std::vector<bool> needed_expressions(const plan::Kernel& kernel, std::vector<plan::ExprId> roots);
 /// What a stage names: its expression, the indices and the mask of its target.
