@@ -125,8 +125,9 @@ void Driver::product(const plan::Product& p) {
   set(offsetof(ProductCall, b_col), p.transpose_b ? k : one);
   set(offsetof(ProductCall, b_batch), size(p.b_batch));
   if (p.epilogue != plan::kNone && p.epilogue >= kernels_.size()) return fail("a kernel that the plan does not have");
-  set(offsetof(ProductCall, epilogue), p.epilogue == plan::kNone ? static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(b_.getPtrTy()))
-                                                                 : kernels_[p.epilogue]);
+  set(offsetof(ProductCall, epilogue), p.epilogue == plan::kNone
+                                           ? static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(b_.getPtrTy()))
+                                           : kernels_[p.epilogue]);
   at_entry(services_, [&] { return load_services(b_, frame_); });
   llvm::Value* run = services_field(b_, services_, offsetof(Services, product));
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);

@@ -13,7 +13,8 @@ Lines::Lines(llvm::Module& module, const LineTable& table) : table_(table), buil
     if (first_.file.empty() && !line.file.empty()) first_ = line;
   }
   if (first_.file.empty()) first_.file = "unknown";
-  builder_.createCompileUnit(llvm::dwarf::DW_LANG_C, file(first_.file), "tfl", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
+  builder_.createCompileUnit(llvm::dwarf::DW_LANG_C, file(first_.file), "tfl", true, "", 0, "",
+                             llvm::DICompileUnit::LineTablesOnly);
   type_ = builder_.createSubroutineType(builder_.getOrCreateTypeArray({}));
 }
 
@@ -26,10 +27,12 @@ llvm::DIFile* Lines::file(const std::string& path) {
 llvm::DISubprogram* Lines::subprogram(llvm::Function& function, const LineTable::Line& first) {
   if (llvm::DISubprogram* made = function.getSubprogram()) return made;
   // A plan holds operations of one function and of what it calls; the first line that is asked for says whose the code is.
-  std::string name = first.function.empty() ? function.getName().str() : first.function + ": " + function.getName().str();
+  std::string name =
+      first.function.empty() ? function.getName().str() : first.function + ": " + function.getName().str();
   llvm::DIFile* in = file(first.file);
-  llvm::DISubprogram* made = builder_.createFunction(in, name, function.getName(), in, first.line, type_, first.line,
-                                                     llvm::DINode::FlagArtificial, llvm::DISubprogram::SPFlagDefinition);
+  llvm::DISubprogram* made =
+      builder_.createFunction(in, name, function.getName(), in, first.line, type_, first.line,
+                              llvm::DINode::FlagArtificial, llvm::DISubprogram::SPFlagDefinition);
   function.setSubprogram(made);
   return made;
 }

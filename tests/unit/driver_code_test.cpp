@@ -70,7 +70,8 @@ struct Maker {
     for (ValueId id : operands) e.operands.push_back(id);
     return give(b, std::move(e), visible);
   }
-  ValueId load(Block& b, ValueId from, int64_t offset = 0, ValueId index = kNone, int64_t factor = 1, ValueId mask = kNone) {
+  ValueId load(Block& b, ValueId from, int64_t offset = 0, ValueId index = kNone, int64_t factor = 1,
+               ValueId mask = kNone) {
     Expr e;
     e.kind = ExprKind::load;
     e.dtype = p.values[from].dtype;
@@ -137,7 +138,8 @@ struct SquareSum {
     condition.results = {m.apply(condition, Op::less, DType::Bool, {condition.params[0], bound})};
     next.params = {m.scalar(DType::I64), m.scalar(DType::I64)};
     ValueId square = m.apply(next, Op::multiply, DType::I64, {next.params[0], next.params[0]});
-    next.results = {m.apply(next, Op::add, DType::I64, {next.params[0], one}), m.apply(next, Op::add, DType::I64, {next.params[1], square})};
+    next.results = {m.apply(next, Op::add, DType::I64, {next.params[0], one}),
+                    m.apply(next, Op::add, DType::I64, {next.params[1], square})};
     loop.blocks.push_back(std::move(condition));
     loop.blocks.push_back(std::move(next));
     count = m.scalar(DType::I64, true), sum = m.scalar(DType::I64, true);
@@ -282,8 +284,8 @@ TEST_CASE("driver: a loop in a loop, with a branch in it") {
   // total = 0; for i < 10: for j < i: total += j if j < 5 else 1
   Maker m;
   Block& body = m.p.body;
-  ValueId zero = m.constant(body, DType::I64, 0), one = m.constant(body, DType::I64, 1), five = m.constant(body, DType::I64, 5),
-          ten = m.constant(body, DType::I64, 10);
+  ValueId zero = m.constant(body, DType::I64, 0), one = m.constant(body, DType::I64, 1),
+          five = m.constant(body, DType::I64, 5), ten = m.constant(body, DType::I64, 10);
   auto count_to = [&](ValueId bound, ValueId from, bool visible, auto&& inside) {
     Step loop = step(Step::Kind::loop);
     loop.initial = {zero, from};
@@ -352,8 +354,10 @@ TEST_CASE("driver: what would raise ends the run") {
 TEST_CASE("driver: addresses that change places in a loop") {
   // p and q begin as two inputs; each iteration swaps them; what p points to in the end is read.
   Maker m;
-  ValueId a = m.memory(DType::F64, {1}, Home::input), c = m.memory(DType::F64, {1}, Home::input), n = m.memory(DType::I64, {}, Home::input);
-  ValueId p = m.memory(DType::F64, {1}, Home::pointer), q = m.memory(DType::F64, {1}, Home::pointer), t = m.memory(DType::F64, {1}, Home::pointer);
+  ValueId a = m.memory(DType::F64, {1}, Home::input), c = m.memory(DType::F64, {1}, Home::input),
+          n = m.memory(DType::I64, {}, Home::input);
+  ValueId p = m.memory(DType::F64, {1}, Home::pointer), q = m.memory(DType::F64, {1}, Home::pointer),
+          t = m.memory(DType::F64, {1}, Home::pointer);
   Block& b = m.p.body;
   auto point = [&](Block& in, ValueId to, ValueId from) {
     Step s = step(Step::Kind::point);
@@ -402,7 +406,8 @@ TEST_CASE("driver: a product is a call with sizes and strides") {
     Maker m;
     m.p.symbols.push_back({plan::Symbol::Kind::dim, 0, 0});
     m.p.words = 1;
-    ValueId a = m.memory(DType::F32, {}, Home::input), b = m.memory(DType::F32, {}, Home::input), r = m.memory(DType::F32, {}, Home::result);
+    ValueId a = m.memory(DType::F32, {}, Home::input), b = m.memory(DType::F32, {}, Home::input),
+            r = m.memory(DType::F32, {}, Home::result);
     plan::Product product;
     product.a = a, product.b = b, product.result = r;
     product.transpose_a = product.transpose_b = transposed;
@@ -425,7 +430,8 @@ TEST_CASE("driver: a product is a call with sizes and strides") {
     CHECK((c.a == data && c.b == data + 1 && c.result == data + 2 && c.epilogue == nullptr));
     CHECK(c.dtype == static_cast<int64_t>(DType::F32));
     CHECK((c.batch == 2 && c.m == 10 && c.n == 3 && c.k == 4 && c.a_batch == 40 && c.b_batch == 0));
-    CHECK((transposed ? c.a_row == 1 && c.a_k == 10 && c.b_k == 1 && c.b_col == 4 : c.a_row == 4 && c.a_k == 1 && c.b_k == 3 && c.b_col == 1));
+    CHECK((transposed ? c.a_row == 1 && c.a_k == 10 && c.b_k == 1 && c.b_col == 4
+                      : c.a_row == 4 && c.a_k == 1 && c.b_k == 3 && c.b_col == 1));
     run.memory.frame.failed = 1;  // as an epilogue would set it
     CHECK(run() == kFailed);
   }
@@ -446,7 +452,8 @@ TEST_CASE("driver: machine code knows the lines of the script") {
   for (Step& step : s.m.p.body.steps) step.location = ++location;
   s.m.p.body.steps.back().blocks[1].steps[0].expr.location = 5;
   LineTable lines;
-  lines.lines = {{}, {"sums.tfl", "squares", 10}, {"sums.tfl", "squares", 11}, {}, {"other.tfl", "step", 20}, {"other.tfl", "step", 21}};
+  lines.lines = {{}, {"sums.tfl", "squares", 10}, {"sums.tfl", "squares", 11},
+                 {}, {"other.tfl", "step", 20},   {"other.tfl", "step", 21}};
   CompileRequest request;
   request.plan = &s.m.p;
   request.lines = &lines;
@@ -471,7 +478,9 @@ TEST_CASE("driver: code for other processors") {
     CompileResult result;
     compile_plan(request, result);
     CHECK(result.error == "");
-    CHECK(result.bytes.substr(0, 4) == "\x7f" "ELF");
+    CHECK(result.bytes.substr(0, 4) ==
+          "\x7f"
+          "ELF");
     CHECK(result.bytes.find("square_sum") != std::string::npos);
   }
 }
