@@ -156,11 +156,28 @@ class Machine {
           done = host_.check_interrupt();
           break;
         case Step::call: {
+          const Code& callee = *codes_[i.target];
+          // Machine code; or its graph, which is part of the caller: neither a failed check before it nor the depth of calls matters.
+          Native* native = callee.function->native.get();
+          if (native) {
+            SmallVec<Tensor, 6> inputs;
+            for (uint32_t k = 0; k < i.source_count; ++k) inputs.push_back(take(*f, sources[k]));
+            SmallVec<Tensor, 4> given(i.result_count);
+            if (native->run(context_, {inputs.data(), inputs.size()}, {given.data(), given.size()})) {
+              for (uint32_t k = 0; k < i.result_count; ++k) leave(*f, results[k], std::move(given[k]));
+              break;
+            }
+            auto frame = std::make_unique<Frame>(callee, nullptr, 0);
+            for (uint32_t k = 0; k < i.source_count; ++k) leave(*frame, callee.params[k], std::move(inputs[k]));
+            frame->next = callee.instructions.data();
+            frames.push_back(std::move(frame));
+            f = frames.back().get();
+            break;
+          }
           if (frames.size() >= static_cast<size_t>(kMaxCallDepth)) {
             done = fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
             break;
           }
-          const Code& callee = *codes_[i.target];
           auto frame = std::make_unique<Frame>(callee, nullptr, 0);
           for (uint32_t k = 0; k < i.source_count; ++k) leave(*frame, callee.params[k], take_datum(*f, sources[k]));
           frame->next = callee.instructions.data();
@@ -177,6 +194,7 @@ class Machine {
             return {};
           }
           std::unique_ptr<Frame> callee = std::move(frames.back());
+          if (pending_ && !callee->code.function->native) [[unlikely]] return Failure{std::move(pending_)};
           frames.pop_back();
           f = frames.empty() ? &first : frames.back().get();
           const Instruction& call = f->next[-1];
@@ -195,8 +213,14 @@ class Machine {
         if (!check) return pending_ ? Result<void>(Failure{std::move(pending_)}) : std::move(done);
         pending_ = done.failure().error;
       }
-      if (pending_ && (i.step == Step::back || i.step == Step::call || i.step == Step::finish)) [[unlikely]] return Failure{std::move(pending_)};
+      if (pending_ && stops(i)) [[unlikely]] return Failure{std::move(pending_)};
     }
+  }
+
+  // Where an error that waits for the writes behind a failed check is reported at the latest.
+  bool stops(const Instruction& i) const {
+    if (i.step == Step::call) return !codes_[i.target]->function->native;
+    return i.step == Step::back;
   }
 
   static bool test(Frame& f, Place p) {
@@ -307,7 +331,7 @@ class Machine {
 
 class CompiledProgram final : public Program {
  public:
-  explicit CompiledProgram(std::shared_ptr<const Function> f) : function_(std::move(f)), codes_(compile(*function_)) {}
+  explicit CompiledProgram(std::shared_ptr<const Function> f) : function_(std::move(f)), codes_(compile(*function_)) { find_direct(); }
 
   Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs, uint32_t* failed_location,
                    const Locations** failed_in) const override {
@@ -322,6 +346,23 @@ class CompiledProgram final : public Program {
   }
 
  private:
+  void find_direct() {
+    const Block& b = function_->body;
+    if (b.nodes.size() != 1 || b.nodes[0]->op != Op::call || !b.nodes[0]->callee || !b.nodes[0]->callee->native) return;
+    const Node& call = *b.nodes[0];
+    Direct found{call.callee->native, {}, {}, static_cast<uint32_t>(call.types.size())};
+    for (Ref r : call.operands) {
+      uint32_t at = 0;
+      while (at < b.params.size() && b.params[at].get() != r.node) ++at;
+      found.arguments.push_back(at);
+    }
+    for (Ref r : b.results) {
+      if (r.node != &call) return;
+      found.results.push_back(r.index);
+    }
+    direct_ = std::move(found);
+  }
+
   std::shared_ptr<const Function> function_;
   std::vector<std::unique_ptr<Code>> codes_;
 };

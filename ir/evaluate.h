@@ -4,6 +4,7 @@
 
 #include "ir/datum.h"
 #include "ir/graph.h"
+#include "ir/native.h"
 
 namespace tfl::ir {
 
@@ -24,6 +25,19 @@ class Program {
   /// `inputs` are consumed. An error has been given its location: Failure's `location` names the node that failed.
   virtual Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
                            uint32_t* failed_location, const Locations** failed_in) const = 0;
+
+  /// A function that is nothing but one call of machine code. Whoever has its inputs at hand may call that without run(), and calls
+  /// run() when it gives false.
+  struct Direct {
+    std::shared_ptr<Native> native;
+    SmallVec<uint32_t, 6> arguments;  // which input of the function is each of the code's
+    SmallVec<uint32_t, 4> results;    // which of the code's results is each of the function's
+    uint32_t given = 0;               // results of the code
+  };
+  const Direct* direct() const { return direct_.native ? &direct_ : nullptr; }
+
+ protected:
+  Direct direct_;
 };
 
 /// Build and run once, for tests and tools.

@@ -24,6 +24,19 @@ bool is_scalar(Ref r) { return r.type().is_tensor() && r.type().tensor.ranked &&
 
 size_t inputs_from(const Node& n) { return n.op == Op::while_loop ? 0 : 1; }
 
+// What may be left out because it cannot fail: it words a message, or is a value that nobody needs.
+bool only_words(const Node& n) {
+  switch (n.op) {
+    case Op::string_format:
+    case Op::string_join:
+    case Op::reduce_join:
+    case Op::as_string: return true;
+    default: break;
+  }
+  ir::Effects e = ir::effects_of(n);
+  return n.regions.empty() && !n.target() && !e.writes && !e.fails;
+}
+
 class Question {
  public:
   Question(Context& context, const Block* home) : context_(context), home_(home) {}
@@ -50,6 +63,11 @@ class Question {
     }
     if (info.kind == OpKind::Elementwise) return "";
     return structural(n);
+  }
+
+  bool follows(Ref r) {
+    int budget = kNodes;
+    return follows(r, budget);
   }
 
  private:
@@ -158,14 +176,10 @@ class Question {
     return scalar ? follows(scalar) : follows(vector);
   }
 
-  bool follows(Ref r) {
-    int budget = kNodes;
-    return follows(r, budget);
-  }
   // Whether the integers of `r` come from sizes and constants alone.
   bool follows(Ref r, int& budget) {
     const ir::Type& t = r.type();
-    if (--budget < 0 || !t.is_tensor() || !t.tensor.ranked || t.tensor.dims.size() > 1 || !all_known(t)) return false;
+    if (--budget < 0 || r.index != 0 || !t.is_tensor() || !t.tensor.ranked || t.tensor.dims.size() > 1 || !all_known(t)) return false;
     const Node& n = *r.node;
     auto operands = [&](size_t count) {
       for (size_t i = 0; i < count && i < n.operands.size(); ++i) {
@@ -231,9 +245,9 @@ class Question {
       std::unordered_set<const Node*> needed = needed_nodes(*region);
       for (size_t i = 0; i < region->params.size(); ++i) {
         const Node& p = *region->params[i];
+        if (std::string_view why = type(n.operands[inputs_from(n) + i].type()); !why.empty()) return why;
         if (!needed.contains(&p) && !(n.op == Op::while_loop && i < n.types.size())) continue;
         if (std::string_view why = type(p.types[0]); !why.empty()) return why;
-        if (std::string_view why = type(n.operands[inputs_from(n) + i].type()); !why.empty()) return why;
       }
       for (const auto& inner : region->nodes) {
         if (!needed.contains(inner.get())) continue;
@@ -268,7 +282,7 @@ class Needs {
     for (Ref r : b.results) found.insert(r.node);
     for (size_t i = b.nodes.size(); i-- > 0;) {
       const Node& n = *b.nodes[i];
-      if (found.contains(&n) || n.op == Op::check || (!n.regions.empty() && ir::effects_of(n).writes)) node(n);
+      if (found.contains(&n) || !only_words(n)) node(n);
     }
   }
 
@@ -291,6 +305,28 @@ class Needs {
 bool is_native(Context& context, const Node& node) { return Question(context, node.block).node(node).empty(); }
 
 std::string why_not_native(Context& context, const Node& node) { return std::string(Question(context, node.block).node(node)); }
+
+bool follows_from_sizes(Context& context, Ref r) {
+  return r.index == 0 && r.node->op != Op::parameter && Question(context, r.node->block).follows(r);
+}
+
+bool is_view(Op op) {
+  switch (op) {
+    case Op::reshape:
+    case Op::transpose:
+    case Op::expand_dims:
+    case Op::squeeze:
+    case Op::broadcast_to:
+    case Op::slice:
+    case Op::strided_slice:
+    case Op::reverse:
+    case Op::identity:
+    case Op::stop_gradient:
+    case Op::ensure_shape:
+    case Op::bitcast: return true;
+    default: return false;
+  }
+}
 
 std::unordered_set<const Node*> needed_nodes(const Block& block) {
   Needs needs;

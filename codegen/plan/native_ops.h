@@ -14,9 +14,13 @@ bool is_native(Context& context, const ir::Node& node);
 /// Why it is not, in a few words; empty when it is.
 std::string why_not_native(Context& context, const ir::Node& node);
 
-/// The nodes that results, the conditions of checks and control flow need. The others only word what a failed check says: plans
-/// leave them out, so they may be of any kind.
+/// The nodes that results, effects, the conditions of checks and control flow need, and whatever may fail. The others only word
+/// what a failed check says: plans leave them out, so they may be of any kind.
 std::unordered_set<const ir::Node*> needed_nodes(const ir::Block& block);
+/// An integer value that is made of sizes and constants alone, by operations outside of regions that are not `r`'s own.
+bool follows_from_sizes(Context& context, ir::Ref r);
+/// Views: a result is some of the operand's elements, none is computed.
+bool is_view(Op op);
 
 /// The integers of a constant, in row-major order, or of what follows from constants; false when it is none of these.
 bool known_integers(Context& context, ir::Ref r, Dims& out);

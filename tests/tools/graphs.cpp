@@ -1,11 +1,14 @@
 // tfl_graphs [COUNT [FIRST_SEED [print]]]: random graphs, run as they are, after each pass alone, after random orders of passes and after the
-// default pipelines. Results, output and variables must agree to the bit. A difference is shrunk and printed.
+// default pipelines, and with its clusters in functions of their own ("outline"). Results, output and variables must agree to the bit.
+// A difference is shrunk and printed.
 #include <cstdio>
 #include <cstdlib>
 
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
+#include "codegen/plan/outline.h"
+#include "ir/native.h"
 #include "optimizer/pass.h"
 #include "runtime/tensor/element.h"
 #include "tests/tools/random_graph.h"
@@ -34,14 +37,42 @@ Outcome run(Context& c, const FunctionPtr& f, uint64_t seed) {
   return out;
 }
 
+// Machine code that is never ready: the evaluator runs clusters as graphs.
+struct NeverReady final : ir::Native {
+  bool run(Context&, std::span<Tensor>, std::span<Tensor>) override { return false; }
+};
+
+constexpr std::string_view kOutline = "outline";
+
+// Moves clusters out; what is wrong with the graphs, or nothing.
+std::string outline(Context& c, ir::Function& f) {
+  std::string wrong;
+  plan::outline(c, f, [&](const FunctionPtr& cluster) {
+    cluster->native = std::make_shared<NeverReady>();
+    std::vector<std::string> broken = verify(c, *cluster);
+    walk(cluster->body, [&](const ir::Node& n) {
+      if (n.op == Op::call || (op_info(n.op).kind == OpKind::Effect && n.op != Op::check)) broken.push_back(std::string(op_info(n.op).name) + " in a cluster");
+    });
+    if (!broken.empty() && wrong.empty()) wrong = "cluster " + cluster->name + ": " + broken[0];
+  });
+  std::vector<std::string> broken = verify(c, f);
+  return wrong.empty() && !broken.empty() ? "outlined: " + broken[0] : wrong;
+}
+
 // Runs passes over a copy; what is wrong with the outcome, or nothing.
 std::string difference(Context& c, const FunctionPtr& f, const Outcome& expected, std::string_view passes, uint64_t seed) {
   FunctionPtr copy = clone(*f);
+  bool clusters = passes.ends_with(kOutline);
+  if (clusters) passes.remove_suffix(kOutline.size());
+  if (passes.ends_with(",")) passes.remove_suffix(1);
   auto pipeline = optimizer::parse_pipeline(passes);
   optimizer::PipelineOptions options;
   options.verify = true;
   Result<void> done = optimizer::run_pipeline(c, *copy, *pipeline, options);
   if (!done) return done.error().message;
+  if (clusters) {
+    if (std::string wrong = outline(c, *copy); !wrong.empty()) return wrong;
+  }
   if (expected.failed) return {};
   Outcome actual = run(c, copy, seed);
   if (actual.text == expected.text) return {};
@@ -154,12 +185,16 @@ bool check(Context& c, uint64_t seed, size_t& failed_runs) {
     std::string text(optimizer::default_pipeline(level));
     pipelines.push_back(text + "," + text);
   }
+  pipelines.emplace_back(kOutline);
+  pipelines.push_back(std::string(optimizer::default_pipeline(1)) + "," + std::string(kOutline));
   for (const std::string& passes : pipelines) {
     std::string wrong = difference(c, f, expected, passes, seed);
     if (wrong.empty()) continue;
     FunctionPtr small = shrink(c, f, passes, seed);
     FunctionPtr after = clone(*small);
-    (void)optimizer::run_pipeline(c, *after, *optimizer::parse_pipeline(passes));
+    bool clusters = std::string_view(passes).ends_with(kOutline);
+    (void)optimizer::run_pipeline(c, *after, *optimizer::parse_pipeline(std::string_view(passes).substr(0, clusters ? passes.rfind(kOutline) : passes.size())));
+    if (clusters) (void)outline(c, *after);
     wrong = difference(c, small, run(c, small, seed), passes, seed);
     std::printf("seed %llu, passes %s: %s\n%s// after\n%s\n", static_cast<unsigned long long>(seed), passes.c_str(), wrong.c_str(), to_text(*small).c_str(),
                 to_text(*after).c_str());
