@@ -1,0 +1,329 @@
+// From the nodes of a block to units: what is kept in memory, what is computed inside its users, and in which kernel.
+#include <algorithm>
+
+#include "codegen/plan/builder.h"
+#include "codegen/plan/native_ops.h"
+
+namespace tfl::plan {
+
+namespace {
+
+bool is_control_flow(Op op) { return op == Op::cond || op == Op::switch_case || op == Op::while_loop; }
+bool is_arithmetic(const ir::Node& n) { return op_info(n.op).kind == OpKind::Elementwise || n.op == Op::cast || n.op == Op::bitcast; }
+// Gives memory of its own, always.
+bool is_material(const ir::Node& n) { return is_reduction(n.op) || n.op == Op::matmul || n.op == Op::concat || n.op == Op::stack || n.op == Op::tile; }
+
+size_t axes_of(const Sizes& dims) { return without_ones(dims).size(); }
+
+}  // namespace
+
+void BlockBuilder::pin(ir::Ref r) {
+  if (b.memory.contains(r)) return;
+  auto target = targets_.find(r);
+  ValueId v = target != targets_.end() ? target->second : b.add_value(b.dtype(r), b.dims(r), Home::temporary);
+  pinned_[r] = true;
+  b.memory[r] = v;
+}
+
+void BlockBuilder::need_memory(ir::Ref r) {
+  for (r = b.resolve(r); keeps_order(*r.node) && !b.memory.contains(r); r = b.resolve(r.node->operands[0])) {
+  }
+  if (r.node->op == Op::constant || r.node->op == Op::parameter || is_control_flow(r.node->op)) return;
+  pin(r);
+}
+
+bool BlockBuilder::rows_scalar(ir::Ref r) {
+  r = b.resolve(r);
+  auto it = rows_scalar_.find(r);
+  return it != rows_scalar_.end() && it->second;
+}
+
+bool BlockBuilder::is_scalar(ir::Ref r) {
+  r = b.resolve(r);
+  if (b.scalars.contains(r)) return true;
+  return b.dims(r).empty() && is_arithmetic(*r.node) && !rows_scalar(r) && !pinned_.contains(r);
+}
+
+void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
+  live_ = needed_nodes(block_);
+  // Results go straight to where they are wanted, unless somebody else already has a claim on what holds them.
+  for (const Wanted& w : wanted) {
+    ir::Ref r = b.resolve(w.ref);
+    if (w.target == kNone) {
+      needs_scalar_[r] = true;
+      continue;
+    }
+    for (; keeps_order(*r.node) && !b.memory.contains(r); r = b.resolve(r.node->operands[0])) {
+    }
+    bool here = r.node->block == &block_ && r.node->op != Op::constant && r.node->op != Op::parameter && !b.memory.contains(r) && !b.scalars.contains(r);
+    if (here && !(is_control_flow(r.node->op) && b.dims(r).empty())) targets_.try_emplace(r, w.target);
+  }
+  auto mark = [&](ir::Ref r) { needs_scalar_[b.resolve(r)] = true; };
+  for (size_t i = block_.nodes.size(); i-- > 0;) {
+    const ir::Node& n = *block_.nodes[i];
+    if (!live_.contains(&n)) continue;
+    for (size_t k = 0; k < n.operands.size(); ++k) {
+      if (!n.operands[k].type().is_tensor()) continue;
+      bool control = is_control_flow(n.op);
+      if (n.op == Op::check && k > 0) continue;
+      if (!control && !reads_elements(n, k)) continue;
+      if (control && !(k == 0 && n.op != Op::while_loop) && !live_.contains(n.operands[k].node)) continue;
+      ir::Ref operand = b.resolve(n.operands[k]);
+      ++uses_[operand];
+      if ((control || n.op == Op::check) && b.dims(operand).empty()) mark(operand);
+      if (n.op == Op::gather && k == 1 && b.dims(operand).empty()) mark(operand);
+      if (is_arithmetic(n) && needs_scalar_.contains({const_cast<ir::Node*>(&n), 0})) mark(operand);
+    }
+    if (n.op == Op::strided_slice) {
+      for (const Slice::Axis& a : b.shapes.slice(n).axes) {
+        if (a.index) mark(a.index);
+      }
+    }
+  }
+  for (ir::Ref r : block_.results) {
+    if (r.type().is_tensor()) ++uses_[b.resolve(r)];
+  }
+  for (const auto& node : block_.nodes) {
+    const ir::Node& n = *node;
+    if (!live_.contains(&n) || n.op == Op::constant || n.op == Op::check) continue;
+    if (is_control_flow(n.op)) {
+      for (ir::Ref r : n.operands) {
+        if (live_.contains(r.node) && !b.dims(r).empty()) need_memory(r);
+      }
+      continue;
+    }
+    if (n.op == Op::matmul) {
+      need_memory(n.operands[0]);
+      need_memory(n.operands[1]);
+    }
+    int64_t inherited = 0;
+    for (size_t k = 0; k < n.operands.size(); ++k) {
+      if (!reads_elements(n, k)) continue;
+      ir::Ref operand = b.resolve(n.operands[k]);
+      auto cost = costs_.find(operand);
+      if (cost == costs_.end() || b.memory.contains(operand)) continue;
+      bool spreads = !is_reduction(n.op) && !b.dims(operand).empty() && n.op != Op::concat && n.op != Op::stack &&
+                     axes_of(b.dims(operand)) < axes_of(b.dims({node.get(), 0}));
+      if (cost->second > kRecomputeCost && spreads) {
+        pin(operand);
+        continue;
+      }
+      inherited += cost->second;
+    }
+    for (uint32_t i = 0; i < n.types.size(); ++i) {
+      ir::Ref r{node.get(), i};
+      if (is_material(n)) {
+        pin(r);
+        continue;
+      }
+      const Sizes& dims = b.dims(r);
+      if (dims.empty() && is_arithmetic(n)) {
+        // Made from the short reduction of everything: a kernel that needs it can compute it on the way.
+        bool follows_rows = false;
+        for (ir::Ref o : n.operands) {
+          ir::Ref x = b.resolve(o);
+          if (!b.dims(x).empty()) continue;
+          if (rows_scalar(x)) follows_rows = true;
+          if (!is_reduction(x.node->op) || !pinned_.contains(x)) continue;
+          Size all = b.count(b.dims(x.node->operands[0]));
+          follows_rows = follows_rows || (is_known(all) && all <= kShortTotal);
+        }
+        rows_scalar_[r] = follows_rows && !needs_scalar_.contains(r) && !may_raise(b, n);
+        if (!rows_scalar_[r]) continue;
+      }
+      bool elementwise = op_info(n.op).kind == OpKind::Elementwise;
+      int64_t own = elementwise || n.op == Op::gather ? cost_of(n.op) : is_view(n) ? 0 : n.op == Op::pad || n.op == Op::strided_slice_grad ? 4 : 1;
+      costs_[r] = own + inherited;
+      if (n.op == Op::reshape && !b.splits_only(b.dims(n.operands[0]), dims)) need_memory(n.operands[0]);
+      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 2000 || (may_raise(b, n) && !dims.empty())) pin(r);
+    }
+  }
+  for (const auto& [r, target] : targets_) {
+    if (!is_control_flow(r.node->op)) pin(r);
+  }
+}
+
+void BlockBuilder::build(std::vector<Wanted> wanted, plan::Block& out) {
+  analyse(wanted);
+  for (const auto& node : block_.nodes) {
+    if (b.failed) return;
+    if (live_.contains(node.get())) make_node(*node);
+  }
+  for (const Wanted& w : wanted) {
+    if (b.failed) return;
+    if (w.target == kNone) {
+      out.results.push_back(scalar_of(w.ref));
+      kept_.insert(out.results.back());
+      continue;
+    }
+    kept_.insert(w.target);
+    if (b.memory_of(w.ref) != w.target) make_map(b.resolve(w.ref), w.target, false);
+  }
+  if (b.failed) return;
+  fuse();
+  attach_epilogues();
+  drop_dead_stores();
+  emit(out);
+  for (ir::Ref r : scoped_scalars_) b.scalars.erase(r);
+}
+
+void BlockBuilder::make_node(const ir::Node& n) {
+  if (n.op == Op::check) return make_check(n);
+  if (n.op == Op::cond || n.op == Op::switch_case) return make_cond(n);
+  if (n.op == Op::while_loop) return make_loop(n);
+  for (uint32_t i = 0; i < n.types.size(); ++i) {
+    ir::Ref r{const_cast<ir::Node*>(&n), i};
+    if (!pinned_.contains(r)) continue;
+    ValueId target = b.memory[r];
+    if (is_reduction(n.op)) make_reduction(n, target);
+    else if (n.op == Op::matmul) make_product(n, target);
+    else if (n.op == Op::concat || n.op == Op::stack) make_parts(n, target);
+    else if (n.op == Op::tile) make_tile(n, target);
+    else make_map(r, target, true);
+  }
+}
+
+Unit& BlockBuilder::add_unit(Unit u) {
+  units_.push_back(std::move(u));
+  return units_.back();
+}
+
+void BlockBuilder::refresh(Unit& u) {
+  if (u.kind == Unit::Kind::step) return;
+  u.reads.clear();
+  u.writes.clear();
+  if (u.kind == Unit::Kind::kernel || u.epilogue) kernel_values(u.loop.kernel, u.reads, u.writes);
+  if (u.kind == Unit::Kind::product) {
+    u.reads.push_back(u.product.a);
+    u.reads.push_back(u.product.b);
+    u.writes.push_back(u.product.result);
+  }
+  u.reads.insert(u.reads.end(), u.tokens.begin(), u.tokens.end());
+}
+
+void BlockBuilder::add_kernel(Loop loop, std::vector<ValueId> tokens) {
+  Unit u;
+  u.loop = std::move(loop);
+  u.tokens = std::move(tokens);
+  refresh(u);
+  add_unit(std::move(u));
+}
+
+ValueId BlockBuilder::emit_scalar(Expr e) {
+  if (e.kind == ExprKind::value) return e.access.value;
+  auto [it, fresh] = driver_exprs_.try_emplace(expr_key(e), kNone);
+  if (!fresh) return it->second;
+  ValueId v = b.add_scalar(e.dtype);
+  it->second = v;
+  Unit u;
+  u.kind = Unit::Kind::step;
+  u.step.kind = Step::Kind::scalar;
+  u.step.result = v;
+  u.step.location = e.location;
+  for (ExprId o : e.operands) u.reads.push_back(o);
+  if (e.access.value != kNone) u.reads.push_back(e.access.value);
+  for (const Access::Indexed& i : e.access.indexed) u.reads.push_back(i.index);
+  u.writes.push_back(v);
+  u.step.expr = std::move(e);
+  add_unit(std::move(u));
+  return v;
+}
+
+ValueId BlockBuilder::scalar_of(ir::Ref r) {
+  r = b.resolve(r);
+  if (auto it = b.scalars.find(r); it != b.scalars.end()) return it->second;
+  Expressions driver(*this, nullptr);
+  ValueId v;
+  uint64_t bits;
+  if (r.node->op == Op::constant && splat_bits(r.node->constant, bits)) v = driver.constant(b.dtype(r), bits);
+  else if (ValueId m = b.memory_of(r); m != kNone) v = driver.load(m, b.dims(r), Place(b.dims(r).size(), Index{}), kNone);
+  else if (r.node->op == Op::parameter) v = kNone;
+  else v = driver.compute(r, {});
+  if (v == kNone || b.failed) {
+    b.fail();
+    return b.add_scalar(b.dtype(r));
+  }
+  // A load behind a check reads the check's token.
+  for (ValueId token : driver.tokens) {
+    for (Unit& u : units_) {
+      if (std::find(u.writes.begin(), u.writes.end(), v) != u.writes.end()) {
+        u.reads.push_back(token);
+        u.tokens.push_back(token);
+      }
+    }
+  }
+  b.scalars[r] = v;
+  scoped_scalars_.push_back(r);
+  return v;
+}
+
+ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap) {
+  indices = b.resolve(indices);
+  std::string key(reinterpret_cast<const char*>(&indices), sizeof indices);
+  key += std::to_string(size) + (wrap ? "w" : "");
+  if (auto it = tokens_.find(key); it != tokens_.end()) return it->second;
+  const Sizes& dims = b.dims(indices);
+  Size count = b.count(dims);
+  auto inside = [&](Expressions& e, ExprId i) {
+    ExprId low = wrap ? e.size(b.negative(size)) : e.number(DType::I64, 0);
+    i = e.cast(i, DType::I64);
+    return e.apply(Op::logical_and, DType::Bool, {e.apply(Op::greater_equal, DType::Bool, {i, low}), e.apply(Op::less, DType::Bool, {i, e.size(size)})});
+  };
+  if (count == 0) return tokens_[key] = kNone;
+  Tensor known = b.known(indices);
+  if (Dims values; known && is_known(size) && known_integers(b.context, indices, values)) {
+    for (int64_t v : values) {
+      if (v >= size || v < (wrap ? -size : 0)) b.fail();
+    }
+    return tokens_[key] = kNone;
+  }
+  ValueId condition;
+  if (dims.empty()) {
+    ValueId index = scalar_of(indices);
+    Expressions driver(*this, nullptr);
+    condition = inside(driver, index);
+  } else {
+    if (!is_known(count)) b.at_least(count, 1);
+    ValueId all = b.add_value(DType::Bool, {}, Home::temporary);
+    Loop loop;
+    loop.kernel.form = Form::rows;
+    loop.kernel.axes = without_ones(dims);
+    if (loop.kernel.axes.empty()) loop.kernel.axes.push_back(1);
+    loop.reduced = loop.kernel.axes.size();
+    Expressions e(*this, &loop.kernel);
+    Stage stage;
+    stage.kind = Stage::Kind::reduce;
+    stage.reduce = ReduceKind::min;
+    stage.dtype = DType::Bool;
+    stage.expr = inside(e, e.element(indices, whole(loop, dims)));
+    loop.kernel.stages.push_back(std::move(stage));
+    if (!axes_fit(b, loop)) b.fail();
+    add_blocks(std::move(loop), e.tokens, count, all);
+    Expr load;
+    load.kind = ExprKind::load;
+    load.dtype = DType::Bool;
+    load.access.value = all;
+    condition = emit_scalar(std::move(load));
+  }
+  ValueId token = b.add_scalar(DType::Bool);
+  Unit u;
+  u.kind = Unit::Kind::step;
+  u.step.kind = Step::Kind::check;
+  u.step.condition = condition;
+  u.reads.push_back(condition);
+  u.writes.push_back(token);
+  add_unit(std::move(u));
+  return tokens_[key] = token;
+}
+
+void BlockBuilder::make_check(const ir::Node& n) {
+  Unit u;
+  u.kind = Unit::Kind::step;
+  u.step.kind = Step::Kind::check;
+  u.step.condition = scalar_of(n.operands[0]);
+  u.step.location = n.location;
+  u.reads.push_back(u.step.condition);
+  add_unit(std::move(u));
+}
+
+}  // namespace tfl::plan

@@ -1,0 +1,232 @@
+// Which units become one kernel, what stays in memory, and the order of the steps. Units form a graph by the values that they read
+// and write; two may be joined when no third one stands between them.
+#include <algorithm>
+
+#include "codegen/plan/builder.h"
+
+namespace tfl::plan {
+
+namespace {
+
+bool shares(const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
+  return std::any_of(a.begin(), a.end(), [&](ValueId v) { return std::find(b.begin(), b.end(), v) != b.end(); });
+}
+
+constexpr size_t kWindow = 48;      // how far back a partner is looked for
+constexpr int64_t kShortRow = 8;    // rows of fewer elements are not worth taking maps in that only share an operand
+
+}  // namespace
+
+void BlockBuilder::find_ancestors() {
+  size_t n = units_.size(), words = (n + 63) / 64;
+  ancestors_.assign(n, std::vector<uint64_t>(words, 0));
+  std::unordered_map<ValueId, SmallVec<uint32_t, 2>> writers;
+  for (size_t i = 0; i < n; ++i) {
+    if (units_[i].dead) continue;
+    for (ValueId v : units_[i].writes) writers[v].push_back(static_cast<uint32_t>(i));
+  }
+  // Units were made after those that they read from.
+  for (size_t i = 0; i < n; ++i) {
+    if (units_[i].dead) continue;
+    for (ValueId v : units_[i].reads) {
+      auto it = writers.find(v);
+      if (it == writers.end()) continue;
+      for (uint32_t w : it->second) {
+        if (w == i) continue;
+        for (size_t k = 0; k < words; ++k) ancestors_[i][k] |= ancestors_[w][k];
+        ancestors_[i][w / 64] |= uint64_t{1} << (w % 64);
+      }
+    }
+  }
+}
+
+bool BlockBuilder::can_join(size_t x, size_t y) const {
+  for (size_t k = 0; k < units_.size(); ++k) {
+    if (units_[k].dead || k == x || k == y) continue;
+    if ((depends(k, x) && depends(y, k)) || (depends(k, y) && depends(x, k))) return false;
+  }
+  return true;
+}
+
+void BlockBuilder::join_ancestors(size_t gone, size_t into) {
+  auto& joined = ancestors_[into];
+  for (size_t k = 0; k < joined.size(); ++k) joined[k] |= ancestors_[gone][k];
+  for (size_t i : {gone, into}) joined[i / 64] &= ~(uint64_t{1} << (i % 64));
+  for (size_t i = 0; i < units_.size(); ++i) {
+    if (i == into || units_[i].dead || !(depends(i, gone) || depends(i, into))) continue;
+    for (size_t k = 0; k < joined.size(); ++k) ancestors_[i][k] |= joined[k];
+    ancestors_[i][into / 64] |= uint64_t{1} << (into % 64);
+  }
+}
+
+void BlockBuilder::fuse() {
+  find_ancestors();
+  auto try_join = [&](size_t x, size_t y) {
+    size_t first = x, second = y;
+    if (depends(x, y)) std::swap(first, second);
+    if (!can_join(x, y)) return false;
+    Loop merged = units_[first].loop;
+    if (!merge_loops(b, merged, units_[second].loop)) return false;
+    Unit& into = units_[y];
+    into.loop = std::move(merged);
+    into.tokens.insert(into.tokens.end(), units_[x].tokens.begin(), units_[x].tokens.end());
+    units_[x].dead = true;
+    refresh(into);
+    join_ancestors(x, y);
+    return true;
+  };
+  auto short_rows = [](const Loop& l) { return l.kernel.form == Form::rows && is_known(l.kernel.axes.back()) && l.kernel.axes.back() < kShortRow; };
+  // Producers and consumers first, then kernels that only have their axes in common.
+  for (bool related : {true, false}) {
+    for (size_t y = 0; y < units_.size(); ++y) {
+      if (units_[y].dead || units_[y].kind != Unit::Kind::kernel) continue;
+      size_t looked = 0;
+      for (size_t x = y; x-- > 0 && looked < kWindow;) {
+        if (units_[x].dead || units_[x].kind != Unit::Kind::kernel) continue;
+        ++looked;
+        const Unit &p = units_[x], &c = units_[y];
+        bool flows = shares(p.writes, c.reads) || shares(c.writes, p.reads);
+        if (flows != related) continue;
+        bool maps = p.loop.kernel.form == Form::map && c.loop.kernel.form == Form::map;
+        if (!related && !maps && (!shares(p.reads, c.reads) || short_rows(p.loop) || short_rows(c.loop))) continue;
+        if (try_join(x, y)) x = y;
+      }
+    }
+  }
+}
+
+// A map over the elements of a product's result runs on its rows as they are finished.
+void BlockBuilder::attach_epilogues() {
+  for (size_t p = 0; p < units_.size(); ++p) {
+    Unit& unit = units_[p];
+    if (unit.dead || unit.kind != Unit::Kind::product || unit.product.batch != 1) continue;
+    Sizes matrix = without_ones({unit.product.m, unit.product.n});
+    for (size_t k = p + 1; k < units_.size() && !unit.epilogue; ++k) {
+      Unit& map = units_[k];
+      if (map.dead || map.kind != Unit::Kind::kernel || map.loop.kernel.form != Form::map || !map.loop.kernel.loops.empty()) continue;
+      if (std::find(map.reads.begin(), map.reads.end(), unit.product.result) == map.reads.end() || !can_join(p, k)) continue;
+      Kernel& kernel = map.loop.kernel;
+      // Its axes are those of the result, whose rows may be several axes.
+      if (kernel.axes.empty() || !b.same(b.count(kernel.axes), b.multiply(unit.product.m, unit.product.n))) continue;
+      bool flat = is_one(unit.product.m) || is_one(unit.product.n);
+      if (flat ? !(b.same(kernel.axes, matrix) || matrix.empty()) : kernel.axes.size() < 2 || !b.same(kernel.axes.back(), unit.product.n)) continue;
+      Sizes dense = b.row_major(kernel.axes);
+      bool aligned = true;
+      for (const Expr& e : kernel.exprs) {
+        if (e.kind != ExprKind::load || e.access.value != unit.product.result) continue;
+        Access plain;
+        plain.value = e.access.value;
+        plain.strides = dense;
+        aligned = aligned && equal_access(plain, e.access);
+      }
+      if (!aligned) continue;
+      Loop loop = map.loop;
+      finish_kernel(b, loop, true);
+      Kernel& made = loop.kernel;
+      auto insert_axis = [&](size_t at) {
+        made.axes.insert(at, 1);
+        for (Expr& e : made.exprs) {
+          if (e.kind == ExprKind::load) e.access.strides.insert(at, 0);
+          if (e.kind == ExprKind::index && e.axis >= at) ++e.axis;
+        }
+        for (Stage& s : made.stages) s.target.strides.insert(at, 0);
+      };
+      if (made.axes.size() == 1 && !(is_one(unit.product.m) && is_one(unit.product.n))) insert_axis(is_one(unit.product.m) ? 0 : 1);
+      else if (made.axes.size() == 1) insert_axis(0);
+      if (made.axes.size() != 2) continue;
+      unit.loop = std::move(loop);
+      unit.epilogue = true;
+      unit.tokens.insert(unit.tokens.end(), map.tokens.begin(), map.tokens.end());
+      map.dead = true;
+      refresh(unit);
+      // Its own result is no operand any more.
+      std::erase(unit.reads, unit.product.result);
+      join_ancestors(k, p);
+    }
+  }
+}
+
+void BlockBuilder::drop_dead_stores() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::unordered_set<ValueId> read = kept_;
+    for (const Unit& u : units_) {
+      if (!u.dead) read.insert(u.reads.begin(), u.reads.end());
+    }
+    for (Unit& u : units_) {
+      if (u.dead) continue;
+      if (u.kind == Unit::Kind::step) {
+        if (u.step.kind == Step::Kind::scalar && !read.contains(u.step.result)) {
+          u.dead = true;
+          changed = true;
+        }
+        continue;
+      }
+      if (u.kind == Unit::Kind::product && !u.epilogue) continue;
+      Kernel& k = u.loop.kernel;
+      std::vector<bool> needed(k.stages.size(), true);
+      for (size_t i = 0; i < k.stages.size(); ++i) {
+        const Stage& s = k.stages[i];
+        if (s.target.value != kNone && !read.contains(s.target.value)) needed[i] = false;
+      }
+      if (std::find(needed.begin(), needed.end(), false) == needed.end()) continue;
+      changed = true;
+      remove_stages(k, needed);
+      refresh(u);
+      if (u.kind == Unit::Kind::product) std::erase(u.reads, u.product.result);
+      if (k.stages.empty() && u.kind == Unit::Kind::kernel) u.dead = true;
+    }
+  }
+}
+
+// Those whose operands stand, the earliest made first.
+void BlockBuilder::emit(plan::Block& out) {
+  std::unordered_map<ValueId, uint32_t> missing;  // writers that have not been emitted
+  for (const Unit& u : units_) {
+    if (u.dead) continue;
+    for (ValueId v : u.writes) ++missing[v];
+  }
+  std::vector<bool> done(units_.size(), false);
+  for (size_t left = units_.size(), first = 0; left > 0;) {
+    size_t next = units_.size();
+    for (size_t i = first; i < units_.size() && next == units_.size(); ++i) {
+      if (done[i]) {
+        if (i == first) ++first;
+        continue;
+      }
+      if (units_[i].dead) {
+        next = i;
+        break;
+      }
+      bool ready = std::all_of(units_[i].reads.begin(), units_[i].reads.end(), [&](ValueId v) {
+        auto it = missing.find(v);
+        return it == missing.end() || it->second == 0 || std::find(units_[i].writes.begin(), units_[i].writes.end(), v) != units_[i].writes.end();
+      });
+      if (ready) next = i;
+    }
+    if (next == units_.size()) return b.fail();
+    done[next] = true;
+    --left;
+    Unit& u = units_[next];
+    if (u.dead) continue;
+    for (ValueId v : u.writes) --missing[v];
+    Step step = std::move(u.step);
+    auto add_kernel = [&](bool epilogue) {
+      if (!epilogue) finish_kernel(b, u.loop, false);
+      b.plan.kernels.push_back(std::move(u.loop.kernel));
+      return static_cast<uint32_t>(b.plan.kernels.size() - 1);
+    };
+    if (u.kind == Unit::Kind::kernel) {
+      step.kind = Step::Kind::kernel;
+      step.index = add_kernel(false);
+    } else if (u.kind == Unit::Kind::product) {
+      step.kind = Step::Kind::product;
+      if (u.epilogue && !u.loop.kernel.stages.empty()) u.product.epilogue = add_kernel(true);
+      step.index = static_cast<uint32_t>(b.plan.products.size());
+      b.plan.products.push_back(u.product);
+    }
+    out.steps.push_back(std::move(step));
+  }
+}
+
+}  // namespace tfl::plan
