@@ -48,6 +48,7 @@ Result<std::string> compiled(const CompileRequest& request) {
 // The functions' code, and the part that is no plan; `output` says in which form.
 Result<std::vector<std::string>> compile_all(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, CompileRequest::Output output) {
   std::vector<std::string> out;
+  bool products = false, floats = true;
   LibraryModule module;
   module.name = request.name;
   module.has_state = !request.states.empty();
@@ -65,10 +66,14 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
     Interface face = interface_of(f);
     module.functions.push_back({f.from->name, compile.entry, static_cast<uint32_t>(face.arguments.size()), static_cast<uint32_t>(face.outputs.size()),
                                 static_cast<uint32_t>(face.open.size()), face.flat_suffix});
-    if (!f.plan.products.empty()) {
-      module.product = "tfls_product_" + std::string(cpu_name(request.cpu));
-      std::replace(module.product.begin(), module.product.end(), '-', '_');
+    for (const plan::Product& p : f.plan.products) {
+      products = true;
+      floats &= f.plan.values[p.result].dtype == DType::F32;
     }
+  }
+  if (products) {
+    module.product = "tfls_product_" + std::string(cpu_name(request.cpu)) + (floats ? "_f32" : "");
+    std::replace(module.product.begin(), module.product.end(), '-', '_');
   }
   CompileRequest compile;
   compile.library = &module;

@@ -278,6 +278,7 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
     return tfls_fail(c, TFL_ERR_CANCELLED, "%s: cancelled", f->name);
   }
   if (outcome != 0 || frame->failed) {
+    if (frame->failed < 0) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory for a product", f->name);
     int64_t at = frame->failed - 1;
     const char *where = at >= 0 && at < (int64_t)f->locations ? f->location[at] : "";
     return tfls_fail(c, TFL_ERR_RUNTIME, "%s%s%s: a check failed: an index out of range, a division by zero or an assertion", where, *where ? ": " : "", f->name);

@@ -46,6 +46,17 @@ void tfls_free(tfl_context *c, void *memory, size_t bytes) {
   c->used -= bytes;
 }
 
+void *tfls_product_memory(tfl_context *c, size_t bytes) {
+  if (bytes == 0) return NULL;
+  if (bytes > c->product_bytes) {
+    tfls_free(c, c->product_memory, c->product_bytes);
+    c->product_bytes = 0;
+    c->product_memory = tfls_alloc(c, bytes);
+    if (c->product_memory) c->product_bytes = bytes;
+  }
+  return c->product_memory;
+}
+
 int64_t tfls_count(const tfls_type *t) {
   int64_t n = 1;
   for (int i = 0; i < t->rank; ++i) n *= t->dims[i];
@@ -123,6 +134,7 @@ void tfls_context_free(tfl_context *c) {
   }
   free(c->states);
   tfls_free(c, c->arena, c->arena_bytes);
+  tfls_free(c, c->product_memory, c->product_bytes);
   free(c->library.memory);
   free(c);
 }

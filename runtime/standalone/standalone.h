@@ -5,7 +5,11 @@
 #pragma once
 
 #include <pthread.h>
+#ifdef __cplusplus
+#define _Atomic(T) T
+#else
 #include <stdatomic.h>
+#endif
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +46,7 @@ typedef struct {
   const char *name, *safetensors;
 } tfls_dtype;
 extern const tfls_dtype tfls_dtypes[TFLS_DTYPES];
-static inline int64_t tfls_bytes(int dtype) { return dtype == TFLS_BOOL ? 1 : tfls_dtypes[dtype].bits / 8; }
+static inline int64_t tfls_bytes(int dtype) { return tfls_dtypes[dtype].bits / 8; }
 
 #define TFLS_MAX_RANK 32
 
@@ -122,9 +126,9 @@ struct tfl_context {
   int threads;
   struct tfls_pool *pool;
   void **states; /* values of the variables */
-  void *arena;
-  size_t arena_bytes;
-  _Atomic uint32_t cancelled;
+  void *arena, *product_memory; /* kept from one call to the next */
+  size_t arena_bytes, product_bytes;
+  _Atomic(uint32_t) cancelled;
   char error[512];
 };
 
@@ -135,6 +139,8 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out);
 tfl_status tfls_fail(tfl_context *c, tfl_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void *tfls_alloc(tfl_context *c, size_t bytes);
 void tfls_free(tfl_context *c, void *memory, size_t bytes);
+/* At least `bytes` of scratch memory; NULL when there is none, or none is asked for. */
+void *tfls_product_memory(tfl_context *c, size_t bytes);
 tfl_status tfls_context_new(const tfls_image *image, const tfl_options *options, tfl_context **out);
 void tfls_context_free(tfl_context *c);
 const char *tfls_last_error(const tfl_context *c);
@@ -160,6 +166,8 @@ void tfls_parallel(tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t
 /* The same for what is no kernel. */
 void tfls_parallel_for(tfl_context *c, int64_t n, int64_t grain, void (*body)(void *, int64_t first, int64_t last), void *argument);
 
-/* product.cpp, once for each instruction set level */
+/* product.cpp, for each instruction set level; _f32: of nothing but float32 */
+void tfls_product_x86_64_v3_f32(tfls_frame *frame, const tfls_product_call *call);
+void tfls_product_x86_64_v4_f32(tfls_frame *frame, const tfls_product_call *call);
 void tfls_product_x86_64_v3(tfls_frame *frame, const tfls_product_call *call);
 void tfls_product_x86_64_v4(tfls_frame *frame, const tfls_product_call *call);

@@ -171,12 +171,24 @@ constexpr ProductTiles<T> all_tiles(std::integer_sequence<int, Vectors...>) {
 }
 
 template <class T>
-constexpr ProductTiles<T> kTiles = all_tiles<T>(std::make_integer_sequence<int, kMaxVectors>());
+constexpr ProductTiles<T> tiles_of() {
+  return all_tiles<T>(std::make_integer_sequence<int, kMaxVectors>());
+}
 
 }  // namespace
 
+// One table a type: a library that multiplies floats alone carries no other tiles.
+extern const ProductTiles<float> kProductTilesF32;
+extern const ProductTiles<double> kProductTilesF64;
+extern const ProductTiles<int32_t> kProductTilesI32;
+extern const ProductTiles<int64_t> kProductTilesI64;
+constexpr ProductTiles<float> kProductTilesF32 = tiles_of<float>();
+constexpr ProductTiles<double> kProductTilesF64 = tiles_of<double>();
+constexpr ProductTiles<int32_t> kProductTilesI32 = tiles_of<int32_t>();
+constexpr ProductTiles<int64_t> kProductTilesI64 = tiles_of<int64_t>();
+
 extern const ProductKernels kProductKernels;
-constexpr ProductKernels kProductKernels = {&kTiles<float>, &kTiles<double>, &kTiles<int32_t>, &kTiles<int64_t>};
+constexpr ProductKernels kProductKernels = {&kProductTilesF32, &kProductTilesF64, &kProductTilesI32, &kProductTilesI64};
 
 }  // namespace TFL_ISA
 }  // namespace tfl

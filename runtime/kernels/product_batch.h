@@ -1,0 +1,63 @@
+// Matrix products over strided operands, one or many of the same sizes: what is to be multiplied, and by whom. This header must not know
+// tensors, operations or contexts: libraries made by `tfl build` run the same code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/kernels/matmul.h"
+
+namespace tfl {
+
+/// c[i, j] = sum over p of a[i, p] b[p, j]; the columns of c are dense.
+template <class T>
+struct Product {
+  int64_t m, n, k;
+  const T* a;
+  int64_t a_row, a_k;
+  const T* b;
+  int64_t b_k, b_col;
+  T* c;
+  int64_t c_row;
+  // Operands that lie nowhere as a matrix (the windows of a convolution) are copied from `source` block by block; a and b, where
+  // their function is set, are not looked at.
+  const void* source = nullptr;
+  /// to[i * to_row + j] = a[row + i, p + j]
+  void (*pack_a)(const void* source, int64_t row, int64_t rows, int64_t p, int64_t k, T* to, int64_t to_row) = nullptr;
+  /// to[j * to_k + i] = b[p + j, column + i]
+  void (*pack_b)(const void* source, int64_t p, int64_t k, int64_t column, int64_t columns, T* to, int64_t to_k) = nullptr;
+  // Told when rows [first, last) of c have their value, on any thread, while they lie in a cache; every row once.
+  void* finisher = nullptr;
+  void (*finish)(void* finisher, int64_t first, int64_t last) = nullptr;
+};
+
+/// Products of the same sizes. Results lie one after the other.
+template <class T>
+struct ProductBatch {
+  Product<T> one;                   // the first; only a product that is alone may have a `finish`
+  int64_t count = 1;
+  int64_t a_step = 0, b_step = 0;   // elements from one operand to the next; 0: the same for all
+  // Where the operands do not follow each other in steps: how far those of product `index` are from the first.
+  const void* places = nullptr;
+  void (*place)(const void* places, int64_t index, int64_t& a, int64_t& b) = nullptr;
+};
+
+/// Multiply-adds from which more than one thread pays.
+inline constexpr int64_t kThreadedProduct = 5'000'000;
+
+/// Who computes a product.
+struct Workers {
+  int threads = 1;                      // that may be used, the caller's among them
+  const uint32_t* interrupt = nullptr;  // not 0: what is left is not computed, since nobody looks at the result
+  void* self = nullptr;
+  void (*run)(void* self, int64_t n, int64_t grain, void (*body)(void*, int64_t first, int64_t last), void* argument) = nullptr;
+
+  bool interrupted() const { return __atomic_load_n(interrupt, __ATOMIC_RELAXED) != 0; }
+  template <class F>
+  void parallel_for(int64_t n, int64_t grain, const F& body) const {
+    run(self, n, grain, [](void* f, int64_t first, int64_t last) { (*static_cast<const F*>(f))(first, last); }, const_cast<void*>(static_cast<const void*>(&body)));
+  }
+};
+
+}  // namespace tfl

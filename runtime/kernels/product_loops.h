@@ -1,0 +1,344 @@
+// How a matrix product is computed around the tiles of matmul.h: which tiles, what is copied, who does what. Large products copy what they
+// read many times to where it lies dense: of every block of k, b into panels as wide as a tile and the rows of a in blocks that stay in
+// the second-level cache. Small ones are computed where they lie. This header must not know tensors or contexts, and needs no more of the
+// C++ library than its headers.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+#include "runtime/kernels/product_batch.h"
+
+namespace tfl {
+inline namespace product_loops {
+
+inline constexpr int64_t kBlockRows = 96;                  // of a, copied together
+inline constexpr int64_t kRowStride = kProductBlock + 16;  // of the copies: rows do not fall on the same cache sets
+inline constexpr int64_t kBlockColumns = 4096;             // of b, copied together
+inline constexpr int64_t kThreadedFinish = 1 << 17;        // elements from which the end of a product is worth several threads
+inline constexpr size_t kSmallBytes = 192 * 1024;          // of b: up to here it is read in place
+
+// `total` cut into as few parts of at most `most` as possible, of nearly equal size.
+struct Parts {
+  int64_t total, count, each, longer;
+  Parts(int64_t whole, int64_t most) : total(whole), count(whole > 0), each(whole), longer(0) {
+    if (whole <= most) return;  // small products should not wait for divisions
+    count = (whole + most - 1) / most;
+    each = total / count;
+    longer = total % count;
+  }
+  int64_t start(int64_t i) const { return i * each + std::min(i, longer); }
+  int64_t size(int64_t i) const { return each + (i < longer); }
+};
+
+template <class T>
+Parts panels_of(const ProductTiles<T>& tiles, int64_t columns) {
+  return Parts((columns + tiles.lanes - 1) >> std::countr_zero(static_cast<unsigned>(tiles.lanes)), tiles.max_vectors);
+}
+
+// Rows by one panel of columns, over one block of k.
+template <class T>
+void panel_rows(const ProductTiles<T>& tiles, int64_t rows, int64_t vectors, int64_t columns, int64_t k, const T* a,
+                int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, bool add) {
+  Parts parts(rows, tiles.max_rows[vectors - 1]);
+  int tail = static_cast<int>(columns - (vectors - 1) * tiles.lanes);
+  for (int64_t i = 0; i < parts.count; ++i) {
+    int64_t row = parts.start(i);
+    tiles.tile[vectors - 1][parts.size(i)](k, a + row * a_row, a_row, a_k, b, b_k, c + row * c_row, c_row, tail, add);
+  }
+}
+
+// b[0 .. k) x [0 .. columns) into a dense panel `width` wide, zeros after the last column.
+template <class T>
+void pack_panel(const ProductTiles<T>& tiles, int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_k,
+                int64_t b_col, T* to) {
+  if (b_col != 1 && b_k == 1) return tiles.pack_columns(k, columns, width, b, b_col, to);
+  for (int64_t p = 0; p < k; ++p) {
+    T* row = to + p * width;
+    const T* from = b + p * b_k;
+    if (b_col == 1) {
+      std::memcpy(row, from, static_cast<size_t>(columns) * sizeof(T));
+    } else {
+      for (int64_t j = 0; j < columns; ++j) row[j] = from[j * b_col];
+    }
+    std::fill(row + columns, row + width, T(0));
+  }
+}
+
+template <class T>
+void pack_rows(int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_k, T* to) {
+  if (a_k == 1) {
+    for (int64_t i = 0; i < rows; ++i)
+      std::memcpy(to + i * kRowStride, a + i * a_row, static_cast<size_t>(k) * sizeof(T));
+    return;
+  }
+  constexpr int64_t kStep = 16;
+  for (int64_t p0 = 0; p0 < k; p0 += kStep) {
+    int64_t p1 = std::min(k, p0 + kStep);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t p = p0; p < p1; ++p) to[i * kRowStride + p] = a[i * a_row + p * a_k];
+    }
+  }
+}
+
+// A product with one column is one with one row of the transposed operands: tiles are wide, not tall.
+template <class T>
+Product<T> turned(const Product<T>& p) {
+  if (p.n != 1 || p.m == 1 || p.c_row != 1 || p.source) return p;
+  return {1, p.m, p.k, p.b, p.b_col, p.b_k, p.a, p.a_k, p.a_row, p.c, p.m};
+}
+
+// One row by a matrix whose columns are dense: every element is a dot product.
+template <class T>
+bool is_dots(const Product<T>& p) {
+  return p.m == 1 && p.b_k == 1 && p.b_col != 1;
+}
+
+template <class T>
+bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
+  if (p.source) return false;
+  if (is_dots(p)) return true;
+  if (p.b_col != 1 || !(tiles.masked || p.n % tiles.lanes == 0)) return false;
+  if (p.m <= tiles.max_rows[tiles.max_vectors - 1]) return true;  // every element is used once
+  return static_cast<size_t>(p.k) * static_cast<size_t>(p.n) * sizeof(T) <= kSmallBytes;
+}
+template <class T>
+bool reads_a_in_place(const Product<T>& p) {
+  if (p.pack_a) return false;
+  return p.n <= 64 || (p.a_k == 1 && p.k <= kProductBlock && p.a_row % 256 != 0) || p.m * p.k <= 16384;
+}
+
+// Some columns of the product, all operands read where they are.
+template <class T>
+void run_columns(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles) {
+  for (int64_t p0 = 0; p0 < p.k && !workers.interrupted(); p0 += kProductBlock) {
+    int64_t k = std::min(kProductBlock, p.k - p0), done = 0;
+    const T* a = p.a + p0 * p.a_k;
+    const T* b = p.b + p0 * p.b_k;
+    if (is_dots(p)) {
+      tiles.dots(p.n, k, b, p.b_col, a, p.a_k, p.c, p0 != 0);
+      continue;
+    }
+    if (p.m == 1) {
+      for (int64_t width = tiles.row_vectors * tiles.lanes; done + width <= p.n; done += width) {
+        tiles.row(k, a, p.a_row, p.a_k, b + done, p.b_k, p.c + done, p.c_row, tiles.lanes, p0 != 0);
+      }
+    }
+    Parts panels = panels_of(tiles, p.n - done);
+    for (int64_t j = 0; j < panels.count; ++j) {
+      int64_t first = done + panels.start(j) * tiles.lanes, vectors = panels.size(j);
+      int64_t columns = std::min(vectors * tiles.lanes, p.n - first);
+      panel_rows(tiles, p.m, vectors, columns, k, a, p.a_row, p.a_k, b + first, p.b_k, p.c + first, p.c_row, p0 != 0);
+    }
+  }
+}
+
+template <class T>
+void run_in_place(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles, int threads) {
+  constexpr int64_t kColumns = 512;  // for a thread at a time
+  if (threads == 1 || p.m > 1 || p.n < 2 * kColumns || p.n * p.k < kThreadedProduct / 4)
+    return run_columns(workers, p, tiles);
+  workers.parallel_for(p.n, kColumns, [&](int64_t first, int64_t last) {
+    Product<T> part = p;
+    part.n = last - first;
+    part.b += first * p.b_col;
+    part.c += first;
+    run_columns(workers, part, tiles);
+  });
+}
+
+// Scratch places for copies of rows: a task takes one that no other task has.
+struct Places {
+  std::atomic<uint64_t> taken{0};
+  int take() {
+    for (;;) {
+      uint64_t mask = taken.load(std::memory_order_relaxed);
+      int place = __builtin_ctzll(~mask);
+      if (taken.compare_exchange_weak(mask, mask | uint64_t{1} << place, std::memory_order_acquire)) return place;
+    }
+  }
+  void give(int place) { taken.fetch_and(~(uint64_t{1} << place), std::memory_order_release); }
+};
+
+inline int usable_threads(int threads) { return std::clamp(threads, 1, 63); }
+
+// What is told at the end of a product that was too small, or has the wrong form, to be finished row by row.
+template <class T>
+void finish_rows(const Workers& workers, const Product<T>& p, int threads) {
+  if (!p.finish || workers.interrupted()) return;
+  int64_t elements;
+  if (threads == 1 || (!__builtin_mul_overflow(p.m, p.n, &elements) && elements < kThreadedFinish)) return p.finish(p.finisher, 0, p.m);
+  workers.parallel_for(p.m, std::max<int64_t>(1, kThreadedFinish / 4 / p.n), [&](int64_t first, int64_t last) { p.finish(p.finisher, first, last); });
+}
+
+// Counts down what is left to do of each block of rows.
+struct Countdown {
+  static constexpr size_t kBlocks = 128;  // tasks share a block only where there are fewer blocks than that
+  std::atomic<int64_t> left[kBlocks];
+  void start(int64_t blocks, int64_t tasks) {
+    for (int64_t i = 0; i < blocks && tasks > 1; ++i) left[i].store(tasks, std::memory_order_relaxed);
+  }
+  bool last(int64_t block, int64_t tasks) { return tasks == 1 || left[block].fetch_sub(1, std::memory_order_acq_rel) == 1; }
+};
+
+template <class T>
+int64_t packed_columns(const Product<T>& p, const ProductTiles<T>& tiles) {
+  int64_t columns = std::min(p.n, kBlockColumns);
+  return (columns + tiles.lanes - 1) / tiles.lanes * tiles.lanes;
+}
+
+/// Elements of scratch memory that `run_product` needs, 0 for many small products.
+template <class T>
+size_t product_scratch(const Product<T>& product, const ProductTiles<T>& tiles, int threads) {
+  Product<T> p = turned(product);
+  if (reads_b_in_place(p, tiles) && (reads_a_in_place(p) || p.m <= tiles.max_rows[tiles.max_vectors - 1])) return 0;
+  size_t b = static_cast<size_t>(packed_columns(p, tiles) * std::min(p.k, kProductBlock));
+  size_t a = static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) * static_cast<size_t>(usable_threads(threads));
+  return (b + a + 63) / 64 * 64;
+}
+
+/// `threads` > 1 uses the workers where the product is large enough; results do not depend on it.
+template <class T>
+void run_product(const Workers& workers, const Product<T>& product, const ProductTiles<T>& tiles, int threads, T* scratch) {
+  Product<T> p = turned(product);
+  if (p.m == 0 || p.n == 0) return;
+  if (p.k == 0) {
+    for (int64_t i = 0; i < p.m; ++i) std::fill(p.c + i * p.c_row, p.c + i * p.c_row + p.n, T(0));
+    return finish_rows(workers, product, threads);
+  }
+  if (!scratch) {
+    run_in_place(workers, p, tiles, threads);
+    return finish_rows(workers, product, threads);
+  }
+  threads = usable_threads(threads);
+  int64_t work;
+  bool large = __builtin_mul_overflow(p.m * p.n, p.k, &work) || work >= kThreadedProduct;
+  if (!large) threads = 1;
+  auto each = [&](int64_t n, auto&& body) {
+    if (threads == 1 || n == 1) {
+      for (int64_t i = 0; i < n; ++i) body(i);
+    } else {
+      workers.parallel_for(n, 1, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) body(i);
+      });
+    }
+  };
+
+  bool a_in_place = reads_a_in_place(p);
+  T* packed_b = scratch;
+  T* packed_a = scratch + packed_columns(p, tiles) * std::min(p.k, kProductBlock);
+  Places places;
+  Countdown countdown;
+
+  // Blocks of rows begin where a tile does; their number suits the threads.
+  int64_t height = tiles.max_rows[tiles.max_vectors - 1];
+  int64_t tile_rows = (p.m + height - 1) / height;
+  int64_t blocks = (p.m + kBlockRows - 1) / kBlockRows;
+  if (threads > 1) blocks = (blocks + threads - 1) / threads * threads;
+  blocks = std::min(blocks, tile_rows);
+  Parts rows(tile_rows, (tile_rows + blocks - 1) / blocks);
+
+  for (int64_t n0 = 0; n0 < p.n; n0 += kBlockColumns) {
+    int64_t n = std::min(kBlockColumns, p.n - n0);
+    Parts panels = panels_of(tiles, n);
+    // With few blocks of rows a task takes only some of the panels.
+    int64_t wanted = threads > 1 && rows.count < 2 * threads ? (4 * threads + rows.count - 1) / rows.count : 1;
+    Parts groups(panels.count, (panels.count + wanted - 1) / wanted);
+    for (int64_t p0 = 0; p0 < p.k; p0 += kProductBlock) {
+      int64_t k = std::min(kProductBlock, p.k - p0);
+      bool last = p.finish && n0 + n == p.n && p0 + k == p.k;
+      if (last) countdown.start(rows.count, groups.count);
+      if (workers.interrupted()) return;
+      each(panels.count, [&](int64_t j) {
+        int64_t first = panels.start(j) * tiles.lanes, width = panels.size(j) * tiles.lanes;
+        if (p.pack_b) {
+          int64_t columns = std::min(width, n - first);
+          T* to = packed_b + first * k;
+          p.pack_b(p.source, p0, k, n0 + first, columns, to, width);
+          for (int64_t i = 0; columns < width && i < k; ++i) std::fill(to + i * width + columns, to + (i + 1) * width, T(0));
+          return;
+        }
+        pack_panel(tiles, k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k,
+                   p.b_col, packed_b + first * k);
+      });
+      each(rows.count * groups.count, [&](int64_t task) {
+        if (workers.interrupted()) return;
+        int64_t block = task / groups.count, group = task % groups.count;
+        int64_t row = rows.start(block) * height, count = std::min(rows.size(block) * height, p.m - row);
+        const T* a = p.pack_a ? nullptr : p.a + row * p.a_row + p0 * p.a_k;
+        int64_t a_row = p.a_row, a_k = p.a_k;
+        int place = -1;
+        if (!a_in_place) {
+          place = places.take();
+          T* copy = packed_a + place * (std::min(p.m, kBlockRows) * kRowStride);
+          if (p.pack_a) {
+            p.pack_a(p.source, row, count, p0, k, copy, kRowStride);
+          } else {
+            pack_rows(count, k, a, a_row, a_k, copy);
+          }
+          a = copy;
+          a_row = kRowStride;
+          a_k = 1;
+        }
+        for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
+          int64_t first = panels.start(j) * tiles.lanes, vectors = panels.size(j), width = vectors * tiles.lanes;
+          panel_rows(tiles, count, vectors, std::min(width, n - first), k, a, a_row, a_k,
+                     static_cast<const T*>(packed_b) + first * k, width, p.c + row * p.c_row + n0 + first, p.c_row,
+                     p0 != 0);
+        }
+        if (place >= 0) places.give(place);
+        if (last && countdown.last(block, groups.count)) p.finish(p.finisher, row, row + count);
+      });
+    }
+  }
+  if (!p.finish) finish_rows(workers, product, threads);  // a turned product has none of its own
+}
+
+// How many products are run side by side, each by one thread: 1 when they are run one after the other on all threads.
+template <class T>
+int64_t lots_of(const ProductBatch<T>& b, int threads) {
+  int64_t work = 0, all = 0;
+  bool huge = __builtin_mul_overflow(b.one.m * b.one.n, b.one.k, &work) || __builtin_mul_overflow(work, b.count, &all);
+  bool spread = threads > 1 && b.count > 1 && !huge && work < 4 * kThreadedProduct && all >= kThreadedProduct;
+  return spread ? std::min<int64_t>(threads, b.count) : 1;
+}
+
+/// Elements of scratch memory that `run_products` needs, in lots for the threads: SIZE_MAX when they cannot be counted.
+template <class T>
+size_t products_scratch(const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads) {
+  int64_t lots = lots_of(b, threads);
+  size_t each = product_scratch(b.one, tiles, lots > 1 ? 1 : threads), all;
+  return __builtin_mul_overflow(each, static_cast<size_t>(lots), &all) ? SIZE_MAX : all;
+}
+
+template <class T>
+void run_products(const Workers& workers, const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads, T* scratch) {
+  if (b.count == 1) return run_product(workers, b.one, tiles, threads, scratch);
+  auto run = [&](int64_t i, int with_threads, T* memory) {
+    Product<T> p = b.one;
+    int64_t a_offset = i * b.a_step, b_offset = i * b.b_step;
+    if (b.place) b.place(b.places, i, a_offset, b_offset);
+    p.a += a_offset;
+    p.b += b_offset;
+    p.c += i * p.m * p.n;
+    run_product(workers, p, tiles, with_threads, memory);
+  };
+  int64_t lots = lots_of(b, threads);
+  if (lots == 1) {
+    for (int64_t i = 0; i < b.count && !workers.interrupted(); ++i) run(i, threads, scratch);
+    return;
+  }
+  // Each lot of products has its own scratch memory.
+  size_t each = scratch ? product_scratch(b.one, tiles, 1) : 0;
+  workers.parallel_for(lots, 1, [&](int64_t first, int64_t last) {
+    for (int64_t lot = first; lot < last; ++lot) {
+      for (int64_t i = lot * b.count / lots; i < (lot + 1) * b.count / lots && !workers.interrupted(); ++i)
+        run(i, 1, scratch ? scratch + static_cast<size_t>(lot) * each : nullptr);
+    }
+  });
+}
+
+}  // namespace product_loops
+}  // namespace tfl
