@@ -57,6 +57,11 @@ struct Limit {
   std::string memory, timeout;
 };
 
+void add_cpu(CLI::App& app, Arguments& out) {
+  app.add_option("--cpu", out.cpu, "Processor to make machine code for: x86-64-v3 or x86-64-v4 (default: this one)")
+      ->envname("TFL_CPU")->check(CLI::IsMember({"x86-64-v3", "x86-64-v4"}))->type_name("CPU");
+}
+
 void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
   app.add_option("--max-memory", limit.memory, "Memory for tensors and host values, e.g. 2G (default: 80 % of the machine)")->envname("TFL_MAX_MEMORY")->type_name("SIZE");
   app.add_option("--timeout", limit.timeout, "End the run after this time, e.g. 10s (default: never)")->envname("TFL_TIMEOUT")->type_name("TIME");
@@ -66,7 +71,11 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
   app.add_option("--allow-write", out.allow_write, "A folder that scripts may read and write")->type_name("DIR")->expected(1)->take_all()->allow_extra_args(false);
   app.add_flag("--allow-all", out.allow_all, "Scripts may use every file that you may");
   app.add_flag("--strict", out.strict, "Traced functions keep operations whose results nobody needs when they may fail");
-  app.add_flag("!--no-cache", out.use_cache, "Neither read nor write the bytecode cache");
+  app.add_flag("!--no-cache", out.use_cache, "Neither read nor write the caches of bytecode and machine code");
+  app.add_option("--jit", out.jit, "When traced functions become machine code: auto, wait (before their first run) or off")
+      ->envname("TFL_JIT")->check(CLI::IsMember({"auto", "wait", "off"}))->type_name("WHEN");
+  app.add_flag_callback("--no-jit", [&out] { out.jit = "off"; }, "Run traced functions without machine code; the same as --jit=off");
+  add_cpu(app, out);
 }
 
 void add_color(CLI::App& app, Arguments& out) {
@@ -177,10 +186,14 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
       dump->add_flag("--optimized", out.graph.optimized, "The graph of a function as it runs"),
       dump->add_option("--passes", out.graph.passes, "The graph after these passes, e.g. cse,dce (tfl-opt --list names them)")->type_name("A,B"),
       dump->add_flag("--dot", out.graph.dot, "The graph as Graphviz text"),
-      dump->add_flag("--svg", out.graph.svg, "The graph as a picture, drawn by Graphviz")};
+      dump->add_flag("--svg", out.graph.svg, "The graph as a picture, drawn by Graphviz"),
+      dump->add_flag("--plan", out.graph.plan, "The loops and the memory of what is compiled of a function"),
+      dump->add_flag("--llvm", out.graph.llvm, "The same as LLVM's intermediate code"),
+      dump->add_flag("--asm", out.graph.assembly, "The same as assembly, for --cpu")};
   for (CLI::Option* o : of_graph) o->excludes(kind_tokens)->excludes(kind_ast)->excludes(kind_bytecode);
   dump->add_option("--signature", out.graph.signature, "Types of the function's arguments, e.g. \"f32[?,784], i32\"")->type_name("TYPES");
   dump->add_option("file", out.files, "Script, or a function of it")->required()->expected(1)->type_name("FILE[::FUNCTION]");
+  add_cpu(*dump, out);
   add_color(*dump, out);
 
   CLI::App* explain = app.add_subcommand("explain", "Run a script and tell what was traced, why, and what became of it");
@@ -189,8 +202,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   add_color(*explain, out);
 
   CLI::App* info = app.add_subcommand("info", "Version, processor, memory, folders");
-  CLI::App* cache = app.add_subcommand("cache", "What the bytecode cache holds");
-  cache->add_flag("--clear", out.clear_cache, "Empty it");
+  CLI::App* cache = app.add_subcommand("cache", "What the caches of bytecode and machine code hold");
+  cache->add_flag("--clear", out.clear_cache, "Empty them");
   CLI::App* completion = app.add_subcommand("completion", "Completion script for a shell");
   completion->add_option("shell", out.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}))->type_name("SHELL");
 

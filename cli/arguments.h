@@ -33,6 +33,7 @@ struct GraphOptions {
   bool ir = false, optimized = false;  // as traced, or as it runs
   std::string passes;                  // after these
   bool dot = false, svg = false;       // as Graphviz text, or drawn by it
+  bool plan = false, llvm = false, assembly = false;  // what is compiled of it
   std::string signature;               // "f32[?,784], i32"
 };
 
@@ -53,6 +54,8 @@ struct Arguments {
   bool allow_all = false;
   bool strict = false;              // graphs keep every operation that may fail
   bool use_cache = true;
+  std::string jit = "auto";         // when functions become machine code: auto, wait (before they run), off
+  std::string cpu;                  // to make machine code for; empty: this one
   std::string color = "auto";
   DumpKind dump = DumpKind::Ast;
   GraphOptions graph;

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "cli/version.h"
-#include "frontend/bytecode/cache.h"
+#include "runtime/support/cache_files.h"
 
 namespace tfl::cli {
 
@@ -64,7 +64,7 @@ constexpr std::string_view kBash = R"(_tfl() {
     return
   fi
   case $cur in
-    --*) COMPREPLY=($(compgen -W "--max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --color --tokens --ast --bytecode --autograph --ir --optimized --passes --dot --svg --signature --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
+    --*) COMPREPLY=($(compgen -W "--max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --no-jit --jit --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --passes --dot --svg --signature --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
     *) [ "${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) || COMPREPLY=($(compgen -f -- "$cur")) ;;
   esac
 }
@@ -74,12 +74,12 @@ complete -o filenames -F _tfl tfl
 constexpr std::string_view kZsh = R"(#compdef tfl
 _tfl() {
   local -a commands
-  commands=('run:run a script' 'check:find errors without running' 'repl:type statements' 'test:run tests' 'dump:show tokens, tree or bytecode' 'explain:what was traced and why' 'info:about this program' 'cache:the bytecode cache' 'completion:completion script')
+  commands=('run:run a script' 'check:find errors without running' 'repl:type statements' 'test:run tests' 'dump:show tokens, tree or bytecode' 'explain:what was traced and why' 'info:about this program' 'cache:the caches of bytecode and machine code' 'completion:completion script')
   if (( CURRENT == 2 )); then
     _describe command commands
     _files -g '*.tfl'
   else
-    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--strict[keep operations that may fail]' '--no-cache[no bytecode cache]' '--color=[colour]:when:(auto always never)' '*:file:_files'
+    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--strict[keep operations that may fail]' '--no-cache[no caches]' '--no-jit[no machine code]' '--jit=[when to compile]:when:(auto wait off)' '--cpu=[processor to compile for]:cpu:(x86-64-v3 x86-64-v4)' '--color=[colour]:when:(auto always never)' '*:file:_files'
   fi
 }
 _tfl "$@"
@@ -94,7 +94,9 @@ complete -c tfl -n __fish_use_subcommand -a 'explain' -d 'What was traced and wh
 complete -c tfl -n __fish_use_subcommand -a 'info cache completion'
 complete -c tfl -l max-memory -l timeout -l max-depth -l threads -x
 complete -c tfl -l allow-read -l allow-write -x -a '(__fish_complete_directories)'
-complete -c tfl -l allow-all -l strict -l no-cache
+complete -c tfl -l allow-all -l strict -l no-cache -l no-jit
+complete -c tfl -l jit -x -a 'auto wait off'
+complete -c tfl -l cpu -x -a 'x86-64-v3 x86-64-v4'
 complete -c tfl -l color -x -a 'auto always never'
 )";
 
@@ -102,7 +104,8 @@ complete -c tfl -l color -x -a 'auto always never'
 
 int show_info(const Arguments& a) {
   Session session(a, "");
-  std::string cache = bytecode_cache_folder();
+  std::string cache = cache_folder("");
+  if (cache.ends_with('/')) cache.pop_back();
   std::string text = fmt::format(
       "tfl {}\n"
       "processor     {}\n"
@@ -116,19 +119,26 @@ int show_info(const Arguments& a) {
 }
 
 int manage_cache(const Arguments& a) {
-  std::string folder = bytecode_cache_folder();
-  if (folder.empty()) {
-    std::fputs("tfl: there is no cache: HOME and XDG_CACHE_HOME are not set\n", stderr);
-    return kExitUncaught;
+  struct Kind {
+    std::string_view folder, files;
+  };
+  static constexpr Kind kKinds[] = {{"bytecode", "scripts"}, {"native", "compiled functions"}};
+  size_t failed = 0;
+  for (const Kind& kind : kKinds) {
+    std::string folder = cache_folder(kind.folder);
+    if (folder.empty()) {
+      std::fputs("tfl: there is no cache: HOME and XDG_CACHE_HOME are not set\n", stderr);
+      return kExitUncaught;
+    }
+    size_t files = 0, bytes = 0;
+    for_each_file(folder, [&](const std::string& path, size_t size) {
+      ++files;
+      bytes += size;
+      if (a.clear_cache && unlink(path.c_str()) != 0) ++failed;
+    });
+    std::string text = fmt::format("{}: {} {}, {}{}\n", folder, files, kind.files, size_text(bytes), a.clear_cache ? ", removed" : "");
+    std::fwrite(text.data(), 1, text.size(), stdout);
   }
-  size_t files = 0, bytes = 0, failed = 0;
-  for_each_file(folder, [&](const std::string& path, size_t size) {
-    ++files;
-    bytes += size;
-    if (a.clear_cache && unlink(path.c_str()) != 0) ++failed;
-  });
-  std::string text = fmt::format("{}: {} scripts, {}{}\n", folder, files, size_text(bytes), a.clear_cache ? ", removed" : "");
-  std::fwrite(text.data(), 1, text.size(), stdout);
   if (failed) std::fprintf(stderr, "tfl: %zu files could not be removed\n", failed);
   return failed ? kExitUncaught : 0;
 }

@@ -1,8 +1,11 @@
 // The program `tfl`: arguments to commands, and nothing else.
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 
 #include "cli/commands.h"
+#include "codegen/jit/jit.h"
 
 namespace {
 
@@ -19,7 +22,7 @@ int dispatch(int argc, char** argv) {
     case Command::Explain: return explain_script(arguments);
     case Command::Info: return show_info(arguments);
     case Command::Cache: return manage_cache(arguments);
-    case Command::Build: return 70;
+    case Command::Build: return build_files(arguments);
     case Command::Completion: return print_completion(arguments);
   }
   return 70;
@@ -30,7 +33,12 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   // Nothing of TFL throws; what a library throws all the same is an internal error and not an abort.
   try {
-    return dispatch(argc, argv);
+    int code = dispatch(argc, argv);
+    if (tfl::codegen::compiler_left_alone()) {
+      std::fflush(nullptr);
+      _exit(code);
+    }
+    return code;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tfl: internal error: %s\n", e.what());
   } catch (...) {

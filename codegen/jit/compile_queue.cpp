@@ -12,6 +12,54 @@
 
 namespace tfl::codegen {
 
+namespace {
+
+// At its end a program waits this long for what is being compiled: the object is found on disk the next time.
+constexpr auto kPatience = std::chrono::milliseconds(200);
+
+// Whether a thread of this process was left alone with a compilation: an end that destroys what it uses would crash.
+constinit std::atomic<bool> left_alone{false};
+
+}  // namespace
+
+/// What both threads use; nothing in it changes.
+struct CompileQueue::Compiler {
+  JitOptions options;
+  ObjectCache cache;
+
+  bool load(Unit& unit, std::string_view object) const {
+    auto code = LoadedCode::load(object, options.listeners);
+    if (!code) {
+      unit.error = code.error().message;
+      return false;
+    }
+    unit.code = code.take();
+    return true;
+  }
+
+  // Nobody else touches a unit that is being compiled.
+  void make(Unit& unit) const {
+    auto begin = std::chrono::steady_clock::now();
+    CompileRequest request;
+    request.plan = &unit.plan;
+    request.lines = &unit.lines;
+    request.cpu = options.cpu;
+    CompileResult result;
+    compile_plan(request, result);
+    auto end = std::chrono::steady_clock::now();
+    unit.error = std::move(result.error);
+    bool good = unit.error.empty() && load(unit, result.bytes);
+    if (options.verbose) {
+      double ms = std::chrono::duration<double, std::milli>(end - begin).count();
+      if (good) fmt::print(stderr, "tfl: {} compiled in {:.1f} ms, {} bytes\n", unit.plan.name, ms, result.bytes.size());
+      else fmt::print(stderr, "tfl: {} was not compiled: {}\n", unit.plan.name, unit.error);
+    }
+    unit.phase.store(good ? Unit::ready : Unit::failed, std::memory_order_release);
+    unit.phase.notify_all();
+    if (good) cache.store(unit.key, result.bytes);
+  }
+};
+
 struct CompileQueue::Worker {
   std::mutex mutex;
   std::condition_variable wake, done;
@@ -19,7 +67,7 @@ struct CompileQueue::Worker {
   bool stop = false, busy = false;
   std::thread thread;
 
-  void run(const CompileQueue& queue) {
+  void run(const Compiler& compiler) {
     std::unique_lock lock(mutex);
     for (;;) {
       wake.wait(lock, [&] { return stop || !units.empty(); });
@@ -30,7 +78,7 @@ struct CompileQueue::Worker {
       if (!unit || !unit->phase.compare_exchange_strong(queued, Unit::compiling)) continue;
       busy = true;
       lock.unlock();
-      queue.make(*unit);
+      compiler.make(*unit);
       unit.reset();
       lock.lock();
       busy = false;
@@ -45,28 +93,30 @@ size_t CompileQueue::KeyHash::operator()(const ObjectKey& k) const {
   return h;
 }
 
-CompileQueue::CompileQueue(const JitOptions& options) : options_(options), cache_(options.cache_folder) {}
+CompileQueue::CompileQueue(const JitOptions& options)
+    : compiler_(std::make_shared<const Compiler>(Compiler{options, ObjectCache(options.cache_folder)})) {}
 
 CompileQueue::~CompileQueue() {
   if (!worker_) return;
+  bool idle;
   {
-    std::lock_guard lock(worker_->mutex);
+    std::unique_lock lock(worker_->mutex);
     worker_->stop = true;
+    worker_->wake.notify_all();
+    idle = worker_->done.wait_for(lock, kPatience, [&] { return !worker_->busy; });
   }
-  worker_->wake.notify_all();
-  if (worker_->thread.joinable()) worker_->thread.join();
+  if (idle) {
+    worker_->thread.join();
+  } else {
+    left_alone.store(true);
+    worker_->thread.detach();  // it holds all that it uses
+  }
 }
 
-bool CompileQueue::finish(double seconds) {
-  if (!worker_) return true;
-  std::unique_lock lock(worker_->mutex);
-  worker_->stop = true;
-  worker_->wake.notify_all();
-  return worker_->done.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return !worker_->busy; });
-}
+bool compiler_left_alone() { return left_alone.load(); }
 
 std::shared_ptr<Unit> CompileQueue::unit(plan::Plan plan, std::string_view text) {
-  ObjectKey key = object_key(text, cpu_name(options_.cpu));
+  ObjectKey key = object_key(text, cpu_name(compiler_->options.cpu));
   std::weak_ptr<Unit>& place = units_[key];
   if (std::shared_ptr<Unit> known = place.lock()) return known;
   auto made = std::make_shared<Unit>();
@@ -77,43 +127,11 @@ std::shared_ptr<Unit> CompileQueue::unit(plan::Plan plan, std::string_view text)
     std::erase_if(units_, [](const auto& entry) { return entry.second.expired(); });
     sweep_at_ = 64 + 2 * units_.size();
   }
-  if (std::string object; cache_.load(key, object) && load(*made, object)) {
-    if (options_.verbose) fmt::print(stderr, "tfl: {} loaded from the cache\n", made->plan.name);
+  if (std::string object; compiler_->cache.load(key, object) && compiler_->load(*made, object)) {
+    if (compiler_->options.verbose) fmt::print(stderr, "tfl: {} loaded from the cache\n", made->plan.name);
     made->phase.store(Unit::ready, std::memory_order_release);
   }
   return made;
-}
-
-bool CompileQueue::load(Unit& unit, std::string_view object) const {
-  auto code = LoadedCode::load(object, options_.listeners);
-  if (!code) {
-    unit.error = code.error().message;
-    return false;
-  }
-  unit.code = code.take();
-  return true;
-}
-
-// On either thread; nobody else touches a unit that is being compiled.
-void CompileQueue::make(Unit& unit) const {
-  auto begin = std::chrono::steady_clock::now();
-  CompileRequest request;
-  request.plan = &unit.plan;
-  request.lines = &unit.lines;
-  request.cpu = options_.cpu;
-  CompileResult result;
-  compile_plan(request, result);
-  auto end = std::chrono::steady_clock::now();
-  unit.error = std::move(result.error);
-  bool good = unit.error.empty() && load(unit, result.bytes);
-  if (options_.verbose) {
-    double ms = std::chrono::duration<double, std::milli>(end - begin).count();
-    if (good) fmt::print(stderr, "tfl: {} compiled in {:.1f} ms, {} bytes\n", unit.plan.name, ms, result.bytes.size());
-    else fmt::print(stderr, "tfl: {} was not compiled: {}\n", unit.plan.name, unit.error);
-  }
-  unit.phase.store(good ? Unit::ready : Unit::failed, std::memory_order_release);
-  unit.phase.notify_all();
-  if (good) cache_.store(unit.key, result.bytes);
 }
 
 void CompileQueue::compile_now(Unit& unit) {
@@ -123,7 +141,7 @@ void CompileQueue::compile_now(Unit& unit) {
     if (phase == Unit::compiling) {
       unit.phase.wait(phase, std::memory_order_acquire);
     } else if (unit.phase.compare_exchange_strong(phase, Unit::compiling)) {
-      return make(unit);
+      return compiler_->make(unit);
     }
   }
 }
@@ -131,17 +149,16 @@ void CompileQueue::compile_now(Unit& unit) {
 void CompileQueue::compile_later(const std::shared_ptr<Unit>& unit) {
   uint8_t waiting = Unit::waiting;
   if (!unit->phase.compare_exchange_strong(waiting, Unit::queued)) return;
-  if (!worker_) worker_ = std::make_unique<Worker>();
+  if (!worker_) worker_ = std::make_shared<Worker>();
   {
     std::lock_guard lock(worker_->mutex);
-    if (worker_->stop) return;
     worker_->units.push_back(unit);
     if (!worker_->thread.joinable()) {
       // Signals are for the thread that runs the script.
       sigset_t all, before;
       sigfillset(&all);
       pthread_sigmask(SIG_SETMASK, &all, &before);
-      worker_->thread = std::thread([this] { worker_->run(*this); });
+      worker_->thread = std::thread([worker = worker_, compiler = compiler_] { worker->run(*compiler); });
       pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
   }

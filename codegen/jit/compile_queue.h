@@ -40,22 +40,18 @@ class CompileQueue {
   void compile_now(Unit& unit);
   /// Leaves a waiting unit to the other thread.
   void compile_later(const std::shared_ptr<Unit>& unit);
-  bool finish(double seconds);
 
  private:
   struct KeyHash {
     size_t operator()(const ObjectKey& k) const;
   };
+  struct Compiler;
   struct Worker;
 
-  void make(Unit& unit) const;
-  bool load(Unit& unit, std::string_view object) const;
-
-  const JitOptions options_;
-  ObjectCache cache_;
+  std::shared_ptr<const Compiler> compiler_;
   std::unordered_map<ObjectKey, std::weak_ptr<Unit>, KeyHash> units_;
   size_t sweep_at_ = 64;
-  std::unique_ptr<Worker> worker_;
+  std::shared_ptr<Worker> worker_;
 };
 
 }  // namespace tfl::codegen

@@ -99,6 +99,4 @@ Result<void> Jit::prepare(Context& context, ir::Function& f) {
   return {};
 }
 
-bool Jit::finish(double seconds) { return state_->queue.finish(seconds); }
-
 }  // namespace tfl::codegen

@@ -25,20 +25,21 @@ struct JitOptions {
 class Jit {
  public:
   explicit Jit(const JitOptions& options);
-  ~Jit();  // waits for what is being compiled, drops what has not begun
+  ~Jit();  // drops what has not begun to be compiled, waits a little for what has (compiler_left_alone)
   Jit(const Jit&) = delete;
   Jit& operator=(const Jit&) = delete;
 
   /// Outlines clusters of `f`, and sets Function::native of each of them.
   Result<void> prepare(Context& context, ir::Function& f);
 
-  /// Drops what has not begun and waits this long for what has; false when it takes longer. Nothing is compiled any more.
-  bool finish(double seconds);
-
   struct State;
 
  private:
   std::shared_ptr<State> state_;
 };
+
+/// Whether a compilation that takes long goes on after its Jit went: the process must then end without destroying what libraries
+/// hold (_exit).
+bool compiler_left_alone();
 
 }  // namespace tfl::codegen
