@@ -1,0 +1,149 @@
+// tfl build: a script's traced functions as a native library.
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/aside.h"
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "codegen/library/library.h"
+#include "frontend/object/attributes.h"
+#include "frontend/object/native.h"
+#include "frontend/tensor/tensor_api.h"
+#include "frontend/trace/concrete.h"
+
+namespace tfl::cli {
+
+namespace {
+
+void say(std::string_view text) { std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data()); }
+
+std::vector<std::string> strings_of(const Value& list) {
+  std::vector<std::string> out;
+  for (const Value& v : list.as<List>()->items) out.emplace_back(text_of(v));
+  return out;
+}
+
+// The number of the variable `v` among the library's states, which it joins.
+int64_t state_of(codegen::LibraryRequest& request, std::vector<const VariableObject*>& known, VariableObject* v) {
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i] == v) return static_cast<int64_t>(i);
+  }
+  known.push_back(v);
+  std::string name = v->name;
+  for (int k = 1; std::any_of(request.states.begin(), request.states.end(), [&](const auto& s) { return s.name == name; }); ++k) name = v->name + "_" + std::to_string(k);
+  request.states.push_back({name, v->value});
+  return static_cast<int64_t>(known.size()) - 1;
+}
+
+Result<void> add_function(codegen::LibraryRequest& request, std::vector<const VariableObject*>& known, const Value& row) {
+  const Value* parts = row.as<Tuple>()->items;
+  const FunctionCall& call = static_cast<TracedGraph*>(parts[1].object())->call;
+  codegen::ExportedFunction f;
+  f.name = codegen::c_identifier(text_of(parts[0]));
+  f.graph = call.function;
+  f.arguments = strings_of(parts[2]);
+  f.outputs = strings_of(parts[3]);
+  for (const Value& sizes : parts[4].as<List>()->items) f.sizes.push_back(strings_of(sizes));
+  f.doc = std::string(text_of(parts[5]));
+  f.arguments.resize(call.arguments, "x");
+  for (const Value& v : call.captures) {
+    codegen::Capture c;
+    if (v.is_tensor()) {
+      c.constant = v.tensor();
+    } else if (v.kind() == Kind::Variable) {
+      VariableObject* storage = variable_storage(v.as<VariableObject>());
+      if (!storage->value) return fail(ErrorKind::ValueError, "{} reads the variable {}, which has no value yet", f.name, storage->name);
+      c.state = state_of(request, known, storage);
+    } else {
+      return fail(ErrorKind::ValueError, "{} calls back into the script (tf.py_function, a dataset), which a library has not", f.name);
+    }
+    f.captures.push_back(std::move(c));
+  }
+  request.functions.push_back(std::move(f));
+  return {};
+}
+
+bool parse_cpu(const std::string& text, codegen::Cpu& cpu) {
+  if (text.empty() || text == "native") {
+    cpu = best_isa_level() == IsaLevel::v4 ? codegen::Cpu::x86_64_v4 : codegen::Cpu::x86_64_v3;
+    return true;
+  }
+  for (codegen::Cpu c : {codegen::Cpu::x86_64_v3, codegen::Cpu::x86_64_v4, codegen::Cpu::aarch64}) {
+    if (text == codegen::cpu_name(c)) {
+      cpu = c;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {
+  request.shared = text.empty();
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    std::string kind = text.substr(at, end - at);
+    at = end + 1;
+    if (kind == "shared-lib") request.shared = true;
+    else if (kind == "static-lib") request.archive = true;
+    else if (kind == "object") request.object = true;
+    else if (kind == "llvm") request.llvm = true;
+    else if (kind == "asm") request.assembly = true;
+    else {
+      say("--emit '" + kind + "': there are shared-lib, static-lib, object, llvm and asm");
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int build_files(const Arguments& a) {
+  const std::string& file = a.files[0];
+  Session session(a, file);  // before the request, which holds tensors of it
+  codegen::LibraryRequest request;
+  std::string base = file.substr(file.rfind('/') + 1);
+  request.source = base;
+  request.name = codegen::c_identifier(a.build.name.empty() ? base.substr(0, base.rfind('.')) : a.build.name);
+  request.folder = a.build.folder.empty() ? "." : a.build.folder;
+  if (!parse_kinds(a.build.emit, request)) return kExitUsage;
+  if (!parse_cpu(a.build.target, request.cpu)) {
+    say("--target '" + a.build.target + "': there are native, x86-64-v3, x86-64-v4 and aarch64");
+    return kExitUsage;
+  }
+  if (request.cpu == codegen::Cpu::aarch64 && (request.shared || request.archive)) {
+    say("for aarch64 there are objects and texts: --emit object,llvm,asm");
+    return kExitUsage;
+  }
+
+  Ran ran = run_aside(session, file, "__build__");
+  if (ran.names.is_empty() || ran.code != 0) return ran.code;
+  Interp& interp = session.interp;
+  std::vector<Value> wanted;
+  for (const std::string& e : a.build.exports) wanted.push_back(interp.str(e));
+  Result<Value> found = [&] {
+    OutputAside aside(interp);
+    return ask_library(interp, "tensorflow._exports", "exports", {ran.names, interp.list(std::move(wanted))});
+  }();
+  if (!found) return session.report(found.error());
+  if (found->is_str()) {
+    say(text_of(*found));
+    return kExitUsage;
+  }
+  std::vector<const VariableObject*> known;
+  for (const Value& row : found->as<List>()->items) {
+    if (auto done = add_function(request, known, row); !done) {
+      say(done.error().message);
+      return kExitUncaught;
+    }
+  }
+  auto files = codegen::build_library(session.context, request);
+  if (!files) {
+    say(files.error().message);
+    return kExitUncaught;
+  }
+  for (const std::string& f : *files) std::printf("%s\n", f.c_str());
+  return 0;
+}
+
+}  // namespace tfl::cli
