@@ -15,6 +15,7 @@
 #include "frontend/parse/source.h"
 #include "frontend/tensor/tensor_api.h"
 #include "optimizer/pass.h"
+#include "runtime/support/cache_files.h"
 
 namespace tfl::cli {
 
@@ -56,6 +57,32 @@ InterpOptions interp_options(const Arguments& a, const std::string& file) {
   return o;
 }
 
+ContextOptions context_options(const Arguments& a) {
+  ContextOptions o{a.limits.memory, a.limits.threads};
+  if (a.cpu == "x86-64-v3") o.max_isa = IsaLevel::v3;
+  return o;
+}
+
+/// TFL_JIT_DEBUG: "log" says what is compiled, "gdb" and "perf" tell them of the code; several with commas.
+bool debugging(std::string_view what) {
+  const char* wanted = std::getenv("TFL_JIT_DEBUG");
+  return wanted && (',' + std::string(wanted) + ',').find(',' + std::string(what) + ',') != std::string::npos;
+}
+
+codegen::JitOptions jit_options(const Arguments& a) {
+  codegen::JitOptions o;
+  // Other commands show graphs and do not run them.
+  bool runs = a.command == Command::Run || a.command == Command::Repl || a.command == Command::Test || a.command == Command::Explain;
+  IsaLevel best = best_isa_level();
+  o.enabled = runs && a.jit != "off" && best != IsaLevel::base;
+  o.wait = a.jit == "wait";
+  if (a.use_cache) o.cache_folder = cache_folder("native");
+  o.cpu = a.cpu == "x86-64-v3" || best < IsaLevel::v4 ? codegen::Cpu::x86_64_v3 : codegen::Cpu::x86_64_v4;
+  o.listeners = {debugging("gdb"), debugging("perf")};
+  o.verbose = debugging("log");
+  return o;
+}
+
 }  // namespace
 
 bool use_color(const Arguments& a) {
@@ -89,8 +116,13 @@ bool read_source(const std::string& path, std::string& text) {
 }
 
 Session::Session(const Arguments& arguments, const std::string& file)
-    : context(ContextOptions{arguments.limits.memory, arguments.limits.threads}), interp(context, interp_options(arguments, file)), arguments_(arguments) {
-  if (interp.tensors) interp.tensors->prepare_graph = [](Context& c, ir::Function& f) { return optimizer::optimize(c, f, 1); };
+    : context(context_options(arguments), jit_options(arguments)), interp(context, interp_options(arguments, file)), arguments_(arguments) {
+  if (interp.tensors) {
+    interp.tensors->prepare_graph = [](Context& c, ir::Function& f) -> Result<void> {
+      TFL_TRY(optimizer::optimize(c, f, 1));
+      return static_cast<ProgramContext&>(c).jit.prepare(c, f);
+    };
+  }
   if (interp.tensors) interp.tensors->strict = arguments.strict;
   interrupt_flag.store(&context.interrupt);
   install(SIGINT, on_interrupt, 0);

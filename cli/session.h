@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/arguments.h"
+#include "codegen/jit/jit.h"
 #include "frontend/compile/compile.h"
 #include "frontend/vm/interp.h"
 
@@ -22,6 +23,12 @@ bool use_color(const Arguments& arguments);
 /// The whole text of a file, or of standard input for "-". On failure prints why and gives false.
 bool read_source(const std::string& path, std::string& text);
 
+/// The context of a program, with what makes machine code of its functions.
+struct ProgramContext final : Context {
+  ProgramContext(const ContextOptions& options, const codegen::JitOptions& jit_options) : Context(options), jit(jit_options) {}
+  codegen::Jit jit;
+};
+
 class Session {
  public:
   /// `file` is the script (its folder is where imports look); empty for none.
@@ -30,7 +37,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  Context context;
+  ProgramContext context;
   Interp interp;
 
   /// A module object ready to run as `name`, registered in sys.modules.
