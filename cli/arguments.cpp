@@ -263,7 +263,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   } else if (chosen == dump) {
     out.command = Command::Dump;
     const GraphOptions& g = out.graph;
-    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || !g.signature.empty();
+    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly || !g.signature.empty();
     out.dump = graph ? DumpKind::Graph : tokens ? DumpKind::Tokens : bytecode ? DumpKind::Bytecode : autograph ? DumpKind::Autograph : DumpKind::Ast;
   } else if (chosen == explain) {
     out.command = Command::Explain;

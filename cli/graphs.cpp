@@ -6,6 +6,7 @@
 #include "cli/aside.h"
 #include "cli/commands.h"
 #include "cli/session.h"
+#include "codegen/jit/code_text.h"
 #include "frontend/object/attributes.h"
 #include "frontend/object/dict.h"
 #include "frontend/object/native.h"
@@ -69,7 +70,8 @@ int dump_graph(const Arguments& a) {
   const FunctionCall& call = static_cast<TracedGraph*>(found->object())->call;
   std::shared_ptr<ir::Function> f = ir::clone(*call.function);
   Result<void> done;
-  if (g.optimized || (!g.ir && g.passes.empty() && !g.dot && !g.svg)) {
+  bool code = g.plan || g.llvm || g.assembly;
+  if (g.optimized || code || (!g.ir && g.passes.empty() && !g.dot && !g.svg)) {
     ir::prune(*f, a.strict);
     done = optimizer::optimize(session.context, *f, 1);
   } else if (!g.passes.empty()) {
@@ -78,6 +80,13 @@ int dump_graph(const Arguments& a) {
     done = optimizer::run_pipeline(session.context, *f, *passes, options);
   }
   if (!done) return session.report(done.error());
+  if (code) {
+    codegen::CodeText what = g.plan ? codegen::CodeText::plan : g.llvm ? codegen::CodeText::llvm : codegen::CodeText::assembly;
+    Result<std::string> text = codegen::code_text(session.context, *f, what, *codegen::cpu_from_name(a.cpu));
+    if (!text) return session.report(text.error());
+    print(stdout, *text);
+    return 0;
+  }
   if (g.svg) return draw(ir::to_dot(*f));
   ir::TextOptions text;
   text.names = true;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codegen/llvm/compile.h"
+#include "runtime/context.h"
 
 namespace tfl::codegen {
 
@@ -53,6 +54,16 @@ std::string_view cpu_name(Cpu cpu) {
     case Cpu::aarch64: return "aarch64";
   }
   return "";
+}
+
+Cpu this_cpu() { return best_isa_level() == IsaLevel::v4 ? Cpu::x86_64_v4 : Cpu::x86_64_v3; }
+
+std::optional<Cpu> cpu_from_name(std::string_view name) {
+  if (name.empty()) return this_cpu();
+  for (Cpu cpu : {Cpu::x86_64_v3, Cpu::x86_64_v4, Cpu::aarch64}) {
+    if (name == cpu_name(cpu)) return cpu;
+  }
+  return std::nullopt;
 }
 
 void compile_plan(const CompileRequest& request, CompileResult& result) {

@@ -2,6 +2,7 @@
 // that a program which compiles nothing does not pay for LLVM. This header must not include LLVM.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace tfl::codegen {
 
 enum class Cpu : uint8_t { x86_64_v3, x86_64_v4, aarch64 };
 std::string_view cpu_name(Cpu cpu);  // "x86-64-v3", "x86-64-v4", "aarch64"
+Cpu this_cpu();                      // the best that this machine has
+/// The processor of that name; of no name: this one. None: there is no such processor.
+std::optional<Cpu> cpu_from_name(std::string_view name);
 
 /// Where the lines of machine code come from, for debuggers and profilers: by Expr::location and Step::location.
 struct LineTable {

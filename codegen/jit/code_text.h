@@ -1,0 +1,18 @@
+// What becomes of a function's clusters, as text for people: their plans, LLVM's intermediate code, assembly. This header must not know
+// how code is run.
+#pragma once
+
+#include <string>
+
+#include "codegen/llvm/compile.h"
+#include "ir/graph.h"
+#include "runtime/context.h"
+
+namespace tfl::codegen {
+
+enum class CodeText : uint8_t { plan, llvm, assembly };
+
+/// Outlines the clusters of `f`, an optimised function, and tells about each in order. An error where the compiler cannot be had.
+Result<std::string> code_text(Context& context, ir::Function& f, CodeText what, Cpu cpu);
+
+}  // namespace tfl::codegen
