@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "ir/graph.h"
 
@@ -16,5 +17,8 @@ bool is_native(Context& context, const ir::Node& node);
 /// least two operations, unless it is all that `f` does. `made` is told each new function, which has no effects, takes and gives
 /// tensors only, and contains no calls.
 void outline(Context& context, ir::Function& f, const std::function<void(const std::shared_ptr<ir::Function>&)>& made);
+
+/// After outline(): the nodes that the evaluator runs, one line each with the reason.
+std::string outside_text(Context& context, const ir::Function& f);
 
 }  // namespace tfl::plan
