@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Builds native libraries of tests/library and uses them as their users do: from C99 (shared and static), C++20 through CMake, Python with NumPy,
+two in one process, eight threads under a race detector; every function gives the bits that `tfl run` gives. Exit status 0: all right.
+
+usage: library.py --tfl PROGRAM
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(HERE, "..", "library")
+C_TYPES = {"float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t", "bool": "uint8_t"}
+CODES = {"float": 2, "int": 0, "uint": 1, "bool": 6, "bfloat": 4}
+C_FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200112L", "-O1"]
+
+
+def run(*command, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=240, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(str(c) for c in command)}\nended with status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def bits_of(dtype):
+    return 8 if dtype == "bool" else int(re.search(r"\d+$", dtype).group())
+
+
+def code_of(dtype):
+    return CODES[re.match(r"[a-z]+", dtype).group()]
+
+
+def shape_of(text):
+    return [] if text == "-" else [int(d) for d in text.split(",")]
+
+
+def cases_program(metadata, cases, folder):
+    """A C99 program that calls each function with the inputs of each case and compares every byte."""
+    functions = {f["name"]: f for f in metadata["functions"]}
+    out = ["#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", '#include "functions.h"', """
+static void *read_file(const char *name, size_t bytes) {
+  char *data = calloc(1, bytes + 1);
+  FILE *f = fopen(name, "rb");
+  if (!f || !data || fread(data, 1, bytes + 1, f) != bytes) {
+    printf("%s cannot be read, or is not %lu bytes long\\n", name, (unsigned long)bytes);
+    exit(2);
+  }
+  fclose(f);
+  return data;
+}
+static tfl_tensor tensor(void *data, int code, int bits, int rank, int64_t *shape) {
+  tfl_tensor t;
+  memset(&t, 0, sizeof t);
+  t.data = data;
+  t.device.device_type = 1;
+  t.ndim = rank;
+  t.dtype.code = (uint8_t)code;
+  t.dtype.bits = (uint8_t)bits;
+  t.dtype.lanes = 1;
+  t.shape = shape;
+  return t;
+}
+int main(void) {
+  tfl_context *c = NULL;
+  int failures = 0;
+  if (functions_context_new(NULL, &c) != TFL_OK) return 3;"""]
+    for case in cases:
+        name, number, *shapes = case.split()
+        f = functions[name]
+        values = f["arguments"] + f["results"]
+        inputs = len(f["arguments"])
+        assert len(shapes) == len(values), case
+        out.append("  {")
+        calls, checks, wanted = [], [], []
+        for i, (v, text) in enumerate(zip(values, shapes)):
+            shape, bits = shape_of(text), bits_of(v["dtype"])
+            bytes_ = bits // 8
+            for d in shape:
+                bytes_ *= d
+            kind = f"in{i}" if i < inputs else f"out{i - inputs}"
+            out.append(f"    int64_t s{i}[] = {{{', '.join(str(d) for d in shape) or '0'}}};")
+            out.append(f"    void *d{i} = read_file(\"{folder}/{name}.{number}.{kind}\", {bytes_});")
+            if i < inputs:
+                out.append(f"    tfl_tensor t{i} = tensor(d{i}, {code_of(v['dtype'])}, {bits}, {len(shape)}, s{i});")
+            else:
+                out.append(f"    void *r{i} = calloc(1, {bytes_} + 1);")
+                out.append(f"    int64_t g{i}[{max(len(shape), 1)}] = {{0}};")
+                out.append(f"    tfl_tensor t{i} = tensor(r{i}, {code_of(v['dtype'])}, {bits}, {len(shape)}, s{i});")
+                wanted.append(f"g{i}")
+                checks += [f"g{i}[{k}] == {d}" for k, d in enumerate(shape)] + [f"memcmp(r{i}, d{i}, {bytes_}) == 0"]
+            calls.append(f"&t{i}")
+        out.append(f"    if (functions_{name}_shape(c, {', '.join(calls[:inputs] + wanted)}) != TFL_OK || functions_{name}(c, {', '.join(calls)}) != TFL_OK) {{")
+        out.append(f"      printf(\"{name}.{number}: %s\\n\", functions_last_error(c));\n      ++failures;")
+        out.append(f"    }} else if (!({' && '.join(checks)})) {{\n      printf(\"{name}.{number} gives other bits than tfl run\\n\");\n      ++failures;\n    }}")
+        out += [f"    free(d{i});" for i in range(len(values))] + [f"    free(r{i});" for i in range(inputs, len(values))] + ["  }"]
+    out.append('  functions_context_free(c);\n  printf(failures ? "%d failures\\n" : "all right\\n", failures);\n  return failures != 0;\n}\n')
+    return "\n".join(out)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--tfl", required=True)
+    tfl = os.path.abspath(p.parse_args().tfl)
+    with tempfile.TemporaryDirectory(prefix="tfl-library-") as folder:
+        source = os.path.join(SOURCES, "functions.tfl")
+        for name in os.listdir(SOURCES):
+            shutil.copy(os.path.join(SOURCES, name), folder)
+        run(tfl, "run", "--allow-write", folder, source, folder, cwd=folder)
+        with open(os.path.join(folder, "cases")) as f:
+            cases = f.read().split("\n")[:-1]
+        if len({c.split()[0] for c in cases}) < 40:
+            sys.exit("fewer than 40 functions")
+
+        for target in ("x86-64-v3", "native"):
+            files = run(tfl, "build", "functions.tfl", "-o", target, "--target", target, "--emit", "shared-lib,static-lib,object", cwd=folder).split()
+            missing = [f for f in files if not os.path.exists(os.path.join(folder, f))]
+            if missing or f"{target}/libfunctions.so" not in files:
+                sys.exit(f"tfl build names files that are not there: {missing or files}")
+            with open(f"{folder}/{target}/functions.json") as f:
+                metadata = json.load(f)
+            with open(f"{folder}/cases.c", "w") as f:
+                f.write(cases_program(metadata, cases, folder))
+            place = f"{folder}/{target}"
+            run("cc", *C_FLAGS, "-I", place, f"{folder}/cases.c", "-o", f"{folder}/cases_shared", "-L", place, "-lfunctions", f"-Wl,-rpath,{place}")
+            run(f"{folder}/cases_shared")
+            run("cc", *C_FLAGS, "-I", place, f"{folder}/cases.c", f"{place}/libfunctions.a", "-o", f"{folder}/cases_static", "-lm", "-lpthread")
+            run(f"{folder}/cases_static")
+        place = f"{folder}/native"
+
+        run("cc", *C_FLAGS, "-I", place, f"{folder}/errors.c", "-o", f"{folder}/errors", "-L", place, "-lfunctions", f"-Wl,-rpath,{place}")
+        run(f"{folder}/errors", folder)
+        run("cc", *C_FLAGS, "-fsanitize=thread", "-I", place, f"{folder}/threads.c", f"{place}/libfunctions.a", "-o", f"{folder}/threads", "-lm", "-lpthread")
+        run(f"{folder}/threads")
+
+        run(tfl, "build", "other.tfl", "-o", "native", cwd=folder)
+        run("cmake", "-S", folder, "-B", f"{folder}/cmake", f"-Dfunctions_DIR={place}", f"-Dother_DIR={place}", "-DCMAKE_BUILD_RPATH=" + place)
+        run("cmake", "--build", f"{folder}/cmake")
+        run(f"{folder}/cmake/two")
+        run("python3", f"{folder}/consumer.py", place)
+
+        # The same input gives the same bytes; nothing but the interface is visible; a small library is small.
+        run(tfl, "build", "other.tfl", "-o", "again", cwd=folder)
+        for name in ("libother.so", "other.h", "other.json", "other.py"):
+            with open(f"{place}/{name}", "rb") as a, open(f"{folder}/again/{name}", "rb") as b:
+                if a.read() != b.read():
+                    sys.exit(f"{name} differs from build to build")
+        for library in ("functions", "other"):
+            symbols = [line.split()[-1] for line in run("nm", "-D", "--defined-only", f"{place}/lib{library}.so").splitlines()]
+            stray = [s for s in symbols if not s.startswith(library + "_")]
+            if stray or not symbols:
+                sys.exit(f"lib{library}.so shows {stray or 'nothing'}")
+            needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", f"{place}/lib{library}.so"))
+            if any(not re.match(r"lib(c|m)\.so|ld-linux", n) for n in needed):
+                sys.exit(f"lib{library}.so needs {needed}")
+        if os.path.getsize(f"{place}/libother.so") > 100_000:
+            sys.exit(f"libother.so has {os.path.getsize(f'{place}/libother.so')} bytes")
+        kinds = run(tfl, "build", "other.tfl", "-o", "kinds", "--emit", "llvm,asm,object", "--target", "aarch64", cwd=folder)
+        if "other_scale.ll" not in kinds or "other_scale.s" not in kinds:
+            sys.exit("no LLVM IR or assembly: " + kinds)
+    print("all right")
+
+
+main()
