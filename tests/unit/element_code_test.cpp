@@ -1,0 +1,94 @@
+// Machine code of every row and cast for every type that they take: elements in vectors of every width that kernels use, and alone.
+#include "tests/unit/formulas.h"
+#include "tests/unit/kernel_plans.h"
+
+using namespace tfl;
+using namespace tfl::test;
+using codegen::Cpu;
+
+namespace {
+
+// Whole vectors and what is left.
+constexpr int64_t kElements = 83;
+
+// One kernel a type.
+void add_row(KernelPlan& p, Op op, DType dtype) {
+  const OpInfo& info = op_info(op);
+  int64_t n = is_slow_row(op) ? 19 : kElements;
+  KernelMaker k(p.plan, Form::map, {n});
+  Expr e;
+  e.kind = ExprKind::apply;
+  e.op = op;
+  for (int i = 0; i < info.max_operands; ++i) {
+    ValueId from = p.value(row_operand(p.context, op, static_cast<size_t>(i), dtype, n, 5));
+    e.operands.push_back(k.load(from, {1}));
+  }
+  e.dtype = info.result == ResultType::boolean ? DType::Bool : info.result == ResultType::byte ? DType::U8 : dtype;
+  DType result = e.dtype;
+  ExprId value = k.add(std::move(e));
+  k.store(0, value, p.zeros(result, n), {1});
+  k.done();
+}
+
+// Every other type and every row, or all types that a row takes.
+void check_rows(bool all) {
+  Context c(options(1));
+  std::vector<Cpu> cpus = test_cpus();
+  for (int i = 0; i < kElementwiseCount; ++i) {
+    Op op = static_cast<Op>(i);
+    INFO(op_info(op).name);
+    KernelPlan p(c);
+    for (int d = 0; d < kDTypeCount; ++d) {
+      auto dtype = static_cast<DType>(d);
+      if (dtype == DType::String || !type_class_has(op_info(op).types, dtype)) continue;
+      bool often = dtype == DType::F32 || dtype == DType::I32 || dtype == DType::Bool;
+      if (all || often || (i + d) % 4 == 0) add_row(p, op, dtype);
+    }
+    if (all) {
+      p.check(cpus);
+    } else if (!cpus.empty()) {
+      p.check({cpus[static_cast<size_t>(i) % cpus.size()]});
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("machine code of every row, a sample of types", "[element code]") { check_rows(false); }
+TEST_CASE("machine code of every row and type for every processor", "[.][all element code]") { check_rows(true); }
+
+TEST_CASE("machine code of every cast", "[element code]") {
+  Context c(options(1));
+  std::vector<Cpu> cpus = test_cpus();
+  for (int from = 0; from < kDTypeCount - 1; ++from) {
+    INFO(dtype_name(static_cast<DType>(from)));
+    KernelPlan p(c);
+    ValueId x = p.value(any_tensor(c, static_cast<DType>(from), kElements, 9));
+    for (int to = 0; to < kDTypeCount - 1; ++to) {
+      KernelMaker k(p.plan, Form::map, {kElements});
+      k.store(0, k.cast(static_cast<DType>(to), k.load(x, {1})), p.zeros(static_cast<DType>(to), kElements), {1});
+      k.done();
+    }
+    if (!cpus.empty()) p.check({cpus[static_cast<size_t>(from) % cpus.size()]});
+  }
+}
+
+TEST_CASE("machine code with a constant operand", "[element code]") {
+  Context c(options(1));
+  KernelPlan p(c);
+  for (float exponent : {0.0f, 1.0f, 2.0f, 3.0f, -1.0f, 0.5f, 2.5f, -2.0f}) {
+    KernelMaker k(p.plan, Form::map, {kElements});
+    ExprId x = k.load(p.value(any_tensor(c, DType::F32, kElements, 3)), {1});
+    k.store(0, k.apply(Op::pow, DType::F32, {x, k.number(exponent)}), p.zeros(DType::F32, kElements), {1});
+    k.done();
+  }
+  for (uint64_t divisor : {1, 2, 3, 7, 10, 255}) {
+    KernelMaker k(p.plan, Form::map, {kElements});
+    ExprId x = k.load(p.value(any_tensor(c, DType::I32, kElements, 3)), {1});
+    k.store(0, k.apply(Op::floordiv, DType::I32, {x, k.constant(DType::I32, divisor)}), p.zeros(DType::I32, kElements), {1});
+    k.store(0, k.apply(Op::mod, DType::I32, {x, k.constant(DType::I32, 0 - divisor)}), p.zeros(DType::I32, kElements), {1});
+    k.store(0, k.apply(Op::pow, DType::I32, {x, k.constant(DType::I32, divisor)}), p.zeros(DType::I32, kElements), {1});
+    k.done();
+  }
+  p.check();
+}
