@@ -87,8 +87,13 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
     const ir::Node& n = *node;
     if (!live_.contains(&n) || n.op == Op::constant || n.op == Op::check) continue;
     if (is_control_flow(n.op)) {
-      for (ir::Ref r : n.operands) {
-        if (live_.contains(r.node) && !b.dims(r).empty()) need_memory(r);
+      for (size_t i = 0; i < n.operands.size(); ++i) {
+        ir::Ref r = b.resolve(n.operands[i]);
+        if (!live_.contains(n.operands[i].node) || b.dims(r).empty()) continue;
+        // The first value of a variable is computed where the variable lies.
+        auto cost = costs_.find(r);
+        bool cheap = n.op == Op::while_loop && i < n.types.size() && cost != costs_.end() && cost->second <= kRecomputeCost;
+        if (!cheap) need_memory(r);
       }
       continue;
     }

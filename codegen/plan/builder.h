@@ -172,7 +172,9 @@ class BlockBuilder {
   void make_check(const ir::Node& n);
   void make_cond(const ir::Node& n);
   void make_loop(const ir::Node& n);
-  bool make_interchanged(const ir::Node& n);
+  bool make_interchanged(const ir::Node& n, const std::vector<bool>& fixed);
+  void outside_scalars(const ir::Node& n, size_t first);
+  bool is_used(ir::Ref r) const;
   Unit& add_unit(Unit u);
   void fuse();
   void attach_epilogues();
@@ -221,6 +223,8 @@ class Expressions {
 
   std::vector<ValueId> tokens;                          // of checks that must have been passed
   RefMap<ExprId> given;                                 // variables of an interchanged loop
+  SmallVec<const ir::Block*, 2> inside;                 // its regions: their scalars are computed in the kernel
+  bool displaced = false;                               // an element of a variable was wanted elsewhere than at its own place
 
  private:
   ExprId create(const ir::Node& n, ir::Ref r, const Place& at, ExprId mask);
@@ -253,6 +257,10 @@ void finish_kernel(Builder& b, Loop& loop, bool epilogue);
 /// Passes of the stages; false where the form has none for them.
 bool assign_passes(Builder& b, Loop& loop);
 
+/// What the blocks of a branch or loop read from outside.
+void step_reads(const Plan& plan, const Step& step, std::vector<ValueId>& out);
+/// Whether stage `i` of `k` may overwrite what it reads of `v`: it is read at the same place only, and by no stage behind it.
+bool writes_in_place(const Kernel& k, size_t i, ValueId v);
 /// Keeps only the stages that are needed, and the reductions that those use.
 void remove_stages(Kernel& k, const std::vector<bool>& needed);
 

@@ -1,8 +1,298 @@
+// Branches and loops: their regions become blocks of steps. Scalars are handed on in registers; tensors that a loop changes have two
+// places, between which a pointer goes back and forth, or one, where each element is read before it is written.
+#include <algorithm>
+
 #include "codegen/plan/builder.h"
+#include "codegen/plan/native_ops.h"
 
 namespace tfl::plan {
 
-void BlockBuilder::make_cond(const ir::Node&) { b.fail(); }
-void BlockBuilder::make_loop(const ir::Node&) { b.fail(); }
+namespace {
+
+// What the steps of a block read from outside it, and all that they write.
+void block_values(const Plan& plan, const plan::Block& block, std::vector<ValueId>& reads, std::unordered_set<ValueId>& writes) {
+  auto read = [&](ValueId v) {
+    if (v != kNone) reads.push_back(v);
+  };
+  writes.insert(block.params.begin(), block.params.end());
+  auto kernel = [&](uint32_t index) {
+    std::vector<ValueId> from, to;
+    kernel_values(plan.kernels[index], from, to);
+    for (ValueId v : from) read(v);
+    writes.insert(to.begin(), to.end());
+  };
+  for (const Step& s : block.steps) {
+    switch (s.kind) {
+      case Step::Kind::scalar:
+        for (ValueId v : s.expr.operands) read(v);
+        read(s.expr.access.value);
+        for (const Access::Indexed& i : s.expr.access.indexed) read(i.index);
+        writes.insert(s.result);
+        break;
+      case Step::Kind::kernel: kernel(s.index); break;
+      case Step::Kind::product: {
+        const Product& p = plan.products[s.index];
+        read(p.a);
+        read(p.b);
+        writes.insert(p.result);
+        if (p.epilogue != kNone) kernel(p.epilogue);
+        break;
+      }
+      case Step::Kind::check: read(s.condition); break;
+      case Step::Kind::point:
+        read(s.from);
+        writes.insert(s.result);
+        break;
+      case Step::Kind::branch:
+      case Step::Kind::loop:
+        read(s.condition);
+        for (ValueId v : s.initial) read(v);
+        writes.insert(s.results.begin(), s.results.end());
+        for (const plan::Block& inner : s.blocks) block_values(plan, inner, reads, writes);
+        break;
+    }
+  }
+  for (ValueId v : block.results) read(v);
+}
+
+Step point(ValueId pointer, ValueId to) {
+  Step s;
+  s.kind = Step::Kind::point;
+  s.result = pointer;
+  s.from = to;
+  return s;
+}
+
+void rename(Access& a, ValueId from, ValueId to) {
+  if (a.value == from) a.value = to;
+}
+
+// Whether the new value of a variable can be written over the old one, `current`: one kernel writes it, element by element, and
+// nothing reads the old value afterwards. Then `next` is renamed.
+bool make_in_place(Plan& plan, plan::Block& body, ValueId current, ValueId next) {
+  size_t writer = body.steps.size();
+  for (size_t i = 0; i < body.steps.size(); ++i) {
+    const Step& s = body.steps[i];
+    std::vector<ValueId> reads;
+    std::unordered_set<ValueId> writes;
+    plan::Block one;
+    one.steps.push_back(s);
+    block_values(plan, one, reads, writes);
+    bool reads_current = std::find(reads.begin(), reads.end(), current) != reads.end();
+    if (writes.contains(next)) {
+      if (writer != body.steps.size() || s.kind != Step::Kind::kernel) return false;
+      const Kernel& k = plan.kernels[s.index];
+      size_t stages = 0, at = 0;
+      for (size_t j = 0; j < k.stages.size(); ++j) {
+        if (k.stages[j].target.value != next) continue;
+        ++stages;
+        at = j;
+      }
+      if (stages != 1 || !writes_in_place(k, at, current)) return false;
+      writer = i;
+    } else if (writer != body.steps.size() && reads_current) {
+      return false;
+    }
+    bool reads_next = std::find(reads.begin(), reads.end(), next) != reads.end();
+    if (reads_next && (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop || s.kind == Step::Kind::point)) return false;
+  }
+  if (writer == body.steps.size()) return false;
+  for (Step& s : body.steps) {
+    auto kernel = [&](Kernel& k) {
+      for (Expr& e : k.exprs) rename(e.access, next, current);
+      for (Stage& st : k.stages) rename(st.target, next, current);
+    };
+    if (s.kind == Step::Kind::scalar) rename(s.expr.access, next, current);
+    if (s.kind == Step::Kind::kernel) kernel(plan.kernels[s.index]);
+    if (s.kind != Step::Kind::product) continue;
+    Product& p = plan.products[s.index];
+    for (ValueId* v : {&p.a, &p.b}) {
+      if (*v == next) *v = current;
+    }
+    if (p.epilogue != kNone) kernel(plan.kernels[p.epilogue]);
+  }
+  return true;
+}
+
+}  // namespace
+
+void step_reads(const Plan& plan, const Step& step, std::vector<ValueId>& out) {
+  std::vector<ValueId> reads;
+  std::unordered_set<ValueId> writes;
+  for (const plan::Block& block : step.blocks) block_values(plan, block, reads, writes);
+  for (ValueId v : reads) {
+    if (!writes.contains(v) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+  }
+}
+
+// Scalars that a region uses are computed before it.
+void BlockBuilder::outside_scalars(const ir::Node& n, size_t first) {
+  std::unordered_set<const ir::Node*> needed;
+  for (const auto& region : n.regions) {
+    for (const ir::Node* inner : needed_nodes(*region)) needed.insert(inner);
+  }
+  for (size_t i = first; i < n.operands.size(); ++i) {
+    ir::Ref r = b.resolve(n.operands[i]);
+    bool used = std::any_of(n.regions.begin(), n.regions.end(), [&](const auto& region) { return needed.contains(region->params[i - first].get()); });
+    if (used && b.dims(r).empty() && r.node->op != Op::constant) scalar_of(r);
+  }
+}
+
+bool BlockBuilder::is_used(ir::Ref r) const { return uses_.contains(r) || targets_.contains(r) || needs_scalar_.contains(r); }
+
+void BlockBuilder::make_cond(const ir::Node& n) {
+  Unit u;
+  u.kind = Unit::Kind::step;
+  u.step.kind = Step::Kind::branch;
+  u.step.location = n.location;
+  u.step.condition = scalar_of(n.operands[0]);
+  outside_scalars(n, 1);
+  std::vector<ValueId> targets(n.types.size(), kNone);
+  std::vector<bool> used(n.types.size(), false);
+  for (uint32_t i = 0; i < n.types.size(); ++i) {
+    ir::Ref r{const_cast<ir::Node*>(&n), i};
+    used[i] = is_used(r);
+    if (!used[i]) continue;
+    if (b.dims(r).empty()) {
+      ValueId v = b.add_scalar(b.dtype(r));
+      b.scalars[r] = v;
+      scoped_scalars_.push_back(r);
+      u.step.results.push_back(v);
+      u.writes.push_back(v);
+    } else {
+      auto it = targets_.find(r);
+      targets[i] = it != targets_.end() ? it->second : b.add_value(b.dtype(r), b.dims(r), Home::temporary);
+      b.memory[r] = targets[i];
+      u.writes.push_back(targets[i]);
+    }
+  }
+  for (const auto& region : n.regions) {
+    for (size_t i = 0; i < region->params.size(); ++i) b.aliases[region->param(i)] = n.operands[i + 1];
+    std::vector<Wanted> wanted;
+    for (size_t i = 0; i < n.types.size(); ++i) {
+      if (used[i]) wanted.push_back({region->results[i], targets[i]});
+    }
+    plan::Block block;
+    BlockBuilder(b, *region).build(std::move(wanted), block);
+    if (b.failed) return;
+    u.step.blocks.push_back(std::move(block));
+  }
+  u.reads.push_back(u.step.condition);
+  step_reads(b.plan, u.step, u.reads);
+  add_unit(std::move(u));
+}
+
+void BlockBuilder::make_loop(const ir::Node& n) {
+  const ir::Block &test = *n.regions[0], &body = *n.regions[1];
+  size_t count = n.types.size();
+  outside_scalars(n, 0);
+  std::vector<bool> fixed(n.operands.size(), true);
+  for (size_t i = 0; i < count; ++i) {
+    ir::Ref next = body.results[i];
+    fixed[i] = next == body.param(i);
+  }
+  for (size_t i = 0; i < n.operands.size(); ++i) {
+    if (!fixed[i]) continue;
+    b.aliases[test.param(i)] = b.aliases[body.param(i)] = n.operands[i];
+    if (i >= count) continue;
+    ir::Ref r{const_cast<ir::Node*>(&n), static_cast<uint32_t>(i)};
+    b.aliases[r] = n.operands[i];
+  }
+  if (make_interchanged(n, fixed) || b.failed) return;
+
+  struct Variable {
+    size_t index;
+    ir::Ref result;
+    bool scalar;
+    ValueId current = kNone, spare = kNone;
+  };
+  std::vector<Variable> variables;
+  Unit u;
+  u.kind = Unit::Kind::step;
+  u.step.kind = Step::Kind::loop;
+  u.step.limit = n.attrs.get_int(Attr::limit, -1);
+  u.step.location = n.location;
+  plan::Block blocks[2];
+  for (size_t i = 0; i < count; ++i) {
+    if (fixed[i]) continue;
+    Variable v{i, {const_cast<ir::Node*>(&n), static_cast<uint32_t>(i)}, b.dims(n.operands[i]).empty(), kNone, kNone};
+    DType dtype = b.dtype(n.operands[i]);
+    if (v.scalar) {
+      u.step.initial.push_back(scalar_of(n.operands[i]));
+      size_t which = 0;
+      for (const ir::Block* region : {&test, &body}) {
+        ValueId p = b.add_scalar(dtype);
+        blocks[which++].params.push_back(p);
+        b.scalars[region->param(i)] = p;
+      }
+    } else {
+      v.current = b.add_value(dtype, b.dims(v.result), Home::pointer);
+      v.spare = b.add_value(dtype, b.dims(v.result), Home::pointer);
+      b.memory[test.param(i)] = b.memory[body.param(i)] = v.current;
+    }
+    variables.push_back(v);
+  }
+  if (b.failed) return;
+  BlockBuilder(b, test).build({{test.results[0], kNone}}, blocks[0]);
+  std::vector<Wanted> wanted;
+  for (const Variable& v : variables) wanted.push_back({body.results[v.index], v.spare});
+  if (b.failed) return;
+  BlockBuilder(b, body).build(std::move(wanted), blocks[1]);
+  if (b.failed) return;
+
+  for (Variable& v : variables) {
+    if (v.scalar) {
+      ValueId end = b.add_scalar(b.dtype(v.result));
+      b.scalars[v.result] = end;
+      scoped_scalars_.push_back(v.result);
+      u.step.results.push_back(end);
+      u.writes.push_back(end);
+      continue;
+    }
+    Value& current = b.plan.values[v.current];
+    if (make_in_place(b.plan, blocks[1], v.current, v.spare)) {
+      // No pointer is needed; maybe it is the memory of a result.
+      current.home = Home::temporary;
+      b.memory[v.result] = v.current;
+      if (auto it = targets_.find(v.result); it != targets_.end() && b.plan.values[it->second].home == Home::result) {
+        current.home = Home::result;
+        current.index = b.plan.values[it->second].index;
+        b.memory[v.result] = it->second;
+        u.writes.push_back(it->second);
+      }
+      make_map(b.resolve(n.operands[v.index]), v.current, false);
+      u.writes.push_back(v.current);
+      continue;
+    }
+    DType dtype = b.dtype(v.result);
+    ValueId first = b.add_value(dtype, b.dims(v.result), Home::temporary);
+    ValueId second = b.add_value(dtype, b.dims(v.result), Home::temporary);
+    ValueId aside = b.add_value(dtype, b.dims(v.result), Home::pointer);
+    for (ValueId p : {v.current, v.spare, aside}) b.pointees[p] = {first, second};
+    make_map(b.resolve(n.operands[v.index]), first, false);
+    for (auto [pointer, to] : {std::pair{v.current, first}, std::pair{v.spare, second}}) {
+      Unit p;
+      p.kind = Unit::Kind::step;
+      p.step = point(pointer, to);
+      if (to == first) p.reads.push_back(first);
+      p.writes.push_back(pointer);
+      add_unit(std::move(p));
+    }
+    blocks[1].steps.push_back(point(aside, v.current));
+    blocks[1].steps.push_back(point(v.current, v.spare));
+    blocks[1].steps.push_back(point(v.spare, aside));
+    b.memory[v.result] = v.current;
+    u.writes.push_back(v.current);
+  }
+  for (plan::Block& block : blocks) u.step.blocks.push_back(std::move(block));
+  for (ValueId v : u.step.initial) u.reads.push_back(v);
+  step_reads(b.plan, u.step, u.reads);
+  for (const Variable& v : variables) {
+    if (v.scalar) continue;
+    u.reads.push_back(v.current);
+    if (b.plan.values[v.current].home == Home::pointer) u.reads.push_back(v.spare);
+  }
+  add_unit(std::move(u));
+}
 
 }  // namespace tfl::plan

@@ -1,4 +1,5 @@
 // Elements of values as expressions over what lies in memory: each operation that is computed inside its users' loops is here.
+#include <algorithm>
 #include <cstring>
 
 #include "codegen/plan/builder.h"
@@ -158,8 +159,19 @@ ExprId Expressions::load(ValueId v, const Sizes& dims, const Place& at, ExprId m
 
 ExprId Expressions::element(ir::Ref r, const Place& at, ExprId mask) {
   r = b.resolve(r);
-  if (auto it = given.find(r); it != given.end()) return it->second;
-  if (block_.is_scalar(r)) {
+  if (auto it = given.find(r); it != given.end()) {
+    size_t axis = 0;
+    const Sizes& dims = b.dims(r);
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (is_one(dims[i])) continue;
+      displaced = displaced || at[i].offset != 0 || !at[i].indexed.empty() || at[i].strides.size() != kernel_->axes.size();
+      for (size_t k = 0; !displaced && k < at[i].strides.size(); ++k) displaced = at[i].strides[k] != (k == axis ? 1 : 0);
+      ++axis;
+    }
+    return it->second;
+  }
+  bool in_loop = std::find(inside.begin(), inside.end(), r.node->block) != inside.end();
+  if (!in_loop && block_.is_scalar(r)) {
     ValueId s = block_.scalar_of(r);
     if (!kernel_ || b.failed) return s;
     b.word_of(s);

@@ -208,6 +208,26 @@ bool merge_axis(Builder& b, Kernel& k, size_t axis) {
 
 }  // namespace
 
+bool writes_in_place(const Kernel& k, size_t i, ValueId v) {
+  const Stage& stage = k.stages[i];
+  if (stage.kind != Stage::Kind::store || !k.loops.empty() || !stage.target.indexed.empty() || stage.target.mask != kNone) return false;
+  std::vector<bool> reaches(k.exprs.size(), false);
+  for (size_t e = 0; e < k.exprs.size(); ++e) {
+    const Expr& x = k.exprs[e];
+    if (x.kind == ExprKind::load && x.access.value == v) {
+      Access there = x.access;
+      there.value = stage.target.value;
+      if (!equal_access(there, stage.target)) return false;
+      reaches[e] = true;
+    }
+    for_operands(x, [&](ExprId o) { reaches[e] = reaches[e] || reaches[o]; });
+  }
+  for (size_t j = i + 1; j < k.stages.size(); ++j) {
+    if (reaches[k.stages[j].expr]) return false;
+  }
+  return true;
+}
+
 void remove_stages(Kernel& k, const std::vector<bool>& needed) {
   std::vector<uint32_t> to(k.stages.size(), kNone);
   std::vector<Stage> stages;
@@ -265,7 +285,7 @@ void finish_kernel(Builder& b, Loop& loop, bool epilogue) {
   } else {
     join(0, outer, false);
   }
-  int64_t cost = 0;
+  int64_t cost = 0, times = k.loops.empty() ? 1 : std::max<int64_t>(1, k.cost);
   std::string name;
   size_t names = 0;
   for (const Expr& e : k.exprs) {
@@ -282,7 +302,7 @@ void finish_kernel(Builder& b, Loop& loop, bool epilogue) {
     ++cost;
   }
   cost += static_cast<int64_t>(k.stages.size());
-  k.cost = std::max<int64_t>(1, cost);
+  k.cost = std::max<int64_t>(1, cost * times);
   k.name = name.empty() ? "copy" : name;
 }
 

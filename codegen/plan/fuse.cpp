@@ -200,7 +200,8 @@ void BlockBuilder::emit(plan::Block& out) {
       }
       bool ready = std::all_of(units_[i].reads.begin(), units_[i].reads.end(), [&](ValueId v) {
         auto it = missing.find(v);
-        return it == missing.end() || it->second == 0 || std::find(units_[i].writes.begin(), units_[i].writes.end(), v) != units_[i].writes.end();
+        bool own = std::find(units_[i].writes.begin(), units_[i].writes.end(), v) != units_[i].writes.end();
+        return it == missing.end() || it->second == (own ? 1 : 0);
       });
       if (ready) next = i;
     }

@@ -117,27 +117,6 @@ class Memory {
     return v;
   }
 
-  // Whether stage `i` of `k` may overwrite what it reads: `v` is read at the same place only, and by no stage behind it.
-  bool in_place(const Kernel& k, size_t i, ValueId v) const {
-    const Stage& stage = k.stages[i];
-    if (stage.kind != Stage::Kind::store || !k.loops.empty() || !stage.target.indexed.empty() || stage.target.mask != kNone) return false;
-    std::vector<bool> reaches(k.exprs.size(), false);
-    for (size_t e = 0; e < k.exprs.size(); ++e) {
-      const Expr& x = k.exprs[e];
-      if (x.kind == ExprKind::load && x.access.value == v) {
-        if (!equal_access(x.access, stage.target)) return false;
-        reaches[e] = true;
-      }
-      for (ExprId o : x.operands) reaches[e] = reaches[e] || reaches[o];
-      if (x.access.mask != kNone) reaches[e] = reaches[e] || reaches[x.access.mask];
-      for (const Access::Indexed& a : x.access.indexed) reaches[e] = reaches[e] || reaches[a.index];
-    }
-    for (size_t j = i + 1; j < k.stages.size(); ++j) {
-      if (reaches[k.stages[j].expr]) return false;
-    }
-    return true;
-  }
-
   bool same_memory(ValueId x, ValueId y) {
     const Value &p = plan.values[x], &q = plan.values[y];
     return dtype_size(p.dtype) == dtype_size(q.dtype) && b.count(p.dims) == b.count(q.dims);
@@ -153,7 +132,7 @@ class Memory {
       kernel_values(k, reads, writes);
       for (ValueId from : reads) {
         if (plan.values[from].home != Home::temporary || lives_[from].last != at || pointee_.contains(from)) continue;
-        if (given_.contains(from) || from == to || !same_memory(from, to) || !in_place(k, i, from)) continue;
+        if (given_.contains(from) || from == to || !same_memory(from, to) || !writes_in_place(k, i, from)) continue;
         given_.insert(from);
         taken_.insert(to);
         parent_[root(from)] = root(to);
@@ -270,7 +249,7 @@ class Memory {
         for (size_t i = 0; i < kernel.stages.size(); ++i) {
           ValueId t = kernel.stages[i].target.value;
           if (t == kNone || plan.values[t].home != Home::result || plan.values[t].index != k) continue;
-          return lives_[t].first == at && in_place(kernel, i, v);
+          return lives_[t].first == at && writes_in_place(kernel, i, v);
         }
         return false;
       }

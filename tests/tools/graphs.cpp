@@ -12,12 +12,11 @@
 #include "optimizer/pass.h"
 #include "runtime/tensor/element.h"
 #include "tests/tools/random_graph.h"
+#include "tests/tools/shrink_graph.h"
 
 namespace tfl::test {
 
 namespace {
-
-using FunctionPtr = std::shared_ptr<ir::Function>;
 
 struct Outcome {
   bool failed = false;
@@ -79,72 +78,11 @@ std::string difference(Context& c, const FunctionPtr& f, const Outcome& expected
   return "expected\n" + expected.text + "\nand got\n" + actual.text + "\n";
 }
 
-// The nodes of all blocks, in order.
-ir::Node* nth_node(ir::Function& f, size_t n) {
-  ir::Node* found = nullptr;
-  walk(f.body, [&](ir::Node& node) {
-    if (n-- == 0) found = &node;
-  });
-  return found;
-}
-
-// Takes node `n` out of the function: uses get an earlier value of the same type.
-bool remove_node(ir::Function& f, size_t n) {
-  ir::Node* node = nth_node(f, n);
-  if (!node) return false;
-  ir::Block& b = *node->block;
-  size_t at = 0;
-  while (b.nodes[at].get() != node) ++at;
-  for (uint32_t i = 0; i < node->types.size(); ++i) {
-    ir::Ref other;
-    for (const auto& p : b.params) {
-      if (p->types[0] == node->types[i]) other = {p.get(), 0};
-    }
-    for (size_t k = 0; k < at && !other; ++k) {
-      for (uint32_t r = 0; r < b.nodes[k]->types.size(); ++r) {
-        if (b.nodes[k]->types[r] == node->types[i]) other = {b.nodes[k].get(), r};
-      }
-    }
-    if (!other) {
-      bool used = false;
-      for (const auto& user : b.nodes) {
-        for (ir::Ref r : user->operands) used |= r == ir::Ref{node, i};
-      }
-      for (ir::Ref r : b.results) used |= r == ir::Ref{node, i};
-      if (used) return false;
-      continue;
-    }
-    replace_uses(b, {node, i}, other);
-  }
-  b.nodes.erase(b.nodes.begin() + static_cast<ptrdiff_t>(at));
-  return true;
-}
-
-FunctionPtr shrink(Context& c, FunctionPtr f, std::string_view passes, uint64_t seed) {
-  auto still_wrong = [&](const FunctionPtr& g) {
-    if (!verify(c, *g).empty()) return false;
+FunctionPtr shrink(Context& c, const FunctionPtr& f, std::string_view passes, uint64_t seed) {
+  return shrink_graph(c, f, [&](const FunctionPtr& g) {
     Outcome expected = run(c, g, seed);
     return !difference(c, g, expected, passes, seed).empty();
-  };
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    for (size_t i = f->body.results.size(); i-- > 0 && f->body.results.size() > 1;) {
-      FunctionPtr g = clone(*f);
-      g->body.results.erase(g->body.results.begin() + static_cast<ptrdiff_t>(i));
-      if (still_wrong(g)) {
-        f = g;
-        smaller = true;
-      }
-    }
-    for (size_t i = node_count(*f); i-- > 0;) {
-      FunctionPtr g = clone(*f);
-      if (remove_node(*g, i) && still_wrong(g)) {
-        f = g;
-        smaller = true;
-      }
-    }
-  }
-  return f;
+  });
 }
 
 std::string random_passes(uint64_t seed) {

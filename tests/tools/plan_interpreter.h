@@ -1,0 +1,522 @@
+// Runs a plan element by element with the eager operations: what machine code made from it must do, so that an error of a plan can be
+// told from one of the code. Slow, and strict: memory begins as rubbish, units run backwards, each stage computes its expression
+// anew, inputs are always given away, and every access is checked.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "codegen/plan/build.h"
+#include "ir/native.h"
+#include "runtime/kernels/reduce.h"
+#include "runtime/tensor/element.h"
+
+namespace tfl::test {
+
+class PlanRun {
+ public:
+  PlanRun(Context& context, const plan::Plan& p, std::span<Tensor> inputs) : context_(context), p_(p), inputs_(inputs) {}
+
+  /// False where the plan declines.
+  bool run(std::span<Tensor> results) {
+    if (!symbols() || !guards()) return false;
+    for (plan::Size bytes : p_.slots) slots_.push_back(rubbish(size(bytes)));
+    for (const Tensor& t : inputs_) {
+      dense_.push_back(*contiguous(context_, t));
+      input_bytes_.emplace_back(dense_.back().raw(), dense_.back().raw() + dense_.back().bytes());
+    }
+    for (const plan::ResultPlace& r : p_.results) {
+      int64_t bytes = static_cast<int64_t>(dtype_size(r.dtype));
+      for (plan::Size d : r.dims) bytes *= size(d);
+      result_bytes_.push_back(rubbish(r.kind == plan::ResultPlace::Kind::memory ? bytes : 0));
+    }
+    for (const plan::Donation& d : p_.donations) {
+      expect(result_bytes_[d.result].size() == input_bytes_[d.input].size(), "a donation of another size");
+      donated_[d.result] = d.input;
+    }
+    if (!block(p_.body)) return false;
+    for (size_t i = 0; i < p_.results.size(); ++i) {
+      const plan::ResultPlace& r = p_.results[i];
+      Dims dims;
+      for (plan::Size d : r.dims) dims.push_back(size(d));
+      if (r.kind == plan::ResultPlace::Kind::scalar) results[i] = scalars_.at(r.index);
+      else if (r.kind == plan::ResultPlace::Kind::input) results[i] = inputs_[r.index];
+      else if (r.kind == plan::ResultPlace::Kind::constant) results[i] = p_.constants[r.index];
+      else results[i] = tensor(r.dtype, dims, memory_of_result(i).data());
+      expect(results[i].dtype() == r.dtype, "a result of another type");
+      expect(std::equal(dims.begin(), dims.end(), results[i].dims().begin(), results[i].dims().end()), "a result of other sizes");
+    }
+    return true;
+  }
+
+ private:
+  using Bytes = std::vector<std::byte>;
+  struct Element {  // where a kernel is
+    const plan::Kernel* kernel = nullptr;
+    std::vector<int64_t> at;
+    std::map<uint32_t, Tensor> reduced;                       // by stage
+    std::map<std::pair<uint32_t, int64_t>, Tensor>* kept = nullptr;  // by stage and place in the row
+    int64_t place = 0;
+    std::vector<Tensor>* variables = nullptr;                 // of the kernel's loop
+    bool after_loop = false;
+  };
+
+  static void expect(bool fine, const char* what) {
+    if (fine) return;
+    std::printf("a plan is wrong: %s\n", what);
+    std::abort();
+  }
+  static Bytes rubbish(int64_t n) { return Bytes(static_cast<size_t>(std::max<int64_t>(n, 0)), std::byte{0xAB}); }
+  Tensor tensor(DType dtype, const Dims& dims, const std::byte* from) {
+    Tensor t = *Tensor::empty(context_, dtype, dims);
+    if (t.bytes()) std::memcpy(t.raw(), from, t.bytes());
+    return t;
+  }
+  Tensor number(DType dtype, int64_t v) {
+    Tensor t = *Tensor::empty(context_, dtype, Dims{});
+    store_int(dtype, v, t.raw());
+    return t;
+  }
+  static int64_t integer(const Tensor& t) { return load_int(t.dtype(), t.raw()); }
+
+  int64_t size(plan::Size s) const { return plan::is_known(s) ? s : symbols_[plan::symbol_of(s)]; }
+
+  bool symbols() {
+    using Kind = plan::Symbol::Kind;
+    for (const plan::Symbol& s : p_.symbols) {
+      int64_t v = 0;
+      bool bad = false;
+      if (s.kind == Kind::dim) {
+        v = inputs_[s.input].dim(static_cast<int>(s.axis));
+      } else {
+        int64_t a = size(s.a), c = size(s.b);
+        switch (s.kind) {
+          case Kind::add: bad = __builtin_add_overflow(a, c, &v); break;
+          case Kind::subtract: bad = __builtin_sub_overflow(a, c, &v); break;
+          case Kind::multiply: bad = __builtin_mul_overflow(a, c, &v); break;
+          case Kind::divide:
+            bad = c == 0 || c == -1;
+            if (!bad) v = a / c - (a % c != 0 && (a < 0) != (c < 0));
+            break;
+          case Kind::maximum: v = std::max(a, c); break;
+          default: v = std::min(a, c); break;
+        }
+      }
+      if (bad) return false;
+      symbols_.push_back(v);
+    }
+    return true;
+  }
+  bool guards() const {
+    for (const plan::Guard& g : p_.guards) {
+      if (g.kind == plan::Guard::Kind::equal ? size(g.a) != size(g.b) : size(g.a) < size(g.b)) return false;
+    }
+    for (size_t i = 0; i < p_.inputs.size(); ++i) {
+      expect(inputs_[i].dtype() == p_.inputs[i].dtype && inputs_[i].dims().size() == p_.inputs[i].dims.size(), "an input of another type");
+      for (size_t k = 0; k < p_.inputs[i].dims.size(); ++k) {
+        if (inputs_[i].dim(static_cast<int>(k)) != size(p_.inputs[i].dims[k])) return false;
+      }
+    }
+    return true;
+  }
+
+  Bytes& memory_of_result(size_t i) {
+    auto it = donated_.find(static_cast<uint32_t>(i));
+    return it == donated_.end() ? result_bytes_[i] : input_bytes_[it->second];
+  }
+  std::span<std::byte> memory(plan::ValueId v) {
+    const plan::Value& value = p_.values[v];
+    switch (value.home) {
+      case plan::Home::input: return input_bytes_[value.index];
+      case plan::Home::constant: {
+        const Tensor& t = p_.constants[value.index];
+        return {const_cast<std::byte*>(t.raw()), t.bytes()};
+      }
+      case plan::Home::result: return memory_of_result(value.index);
+      case plan::Home::temporary: expect(value.index < slots_.size(), "a slot that is not there"); return slots_[value.index];
+      case plan::Home::pointer: expect(pointers_.contains(v), "a pointer that points nowhere"); return pointers_[v];
+      default: expect(false, "a scalar has no memory"); return {};
+    }
+  }
+
+  Tensor apply_row(Op op, std::vector<Tensor> operands, bool& failed) {
+    Tensors results;
+    if (!apply(context_, op, {operands.data(), operands.size()}, {}, results)) {
+      failed = true;
+      return number(DType::I32, 0);
+    }
+    return results[0];
+  }
+  Tensor cast_to(const Tensor& t, DType dtype) { return *apply1(context_, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)); }
+
+  int64_t offset(const plan::Access& a, const Element* e) {
+    int64_t at = size(a.offset);
+    for (size_t k = 0; k < a.strides.size(); ++k) at += size(a.strides[k]) * e->at[k];
+    for (const plan::Access::Indexed& i : a.indexed) {
+      Tensor x = e ? value(i.index, *e) : scalars_.at(i.index);
+      at += integer(x) * size(i.factor);
+    }
+    return at;
+  }
+  Tensor read(const plan::Access& a, DType dtype, const Element* e) {
+    Tensor t = *Tensor::empty(context_, dtype, Dims{});
+    std::memset(t.raw(), 0, dtype_size(dtype));
+    if (a.mask != plan::kNone && !*value(a.mask, *e).data<bool>()) return t;
+    expect(p_.values[a.value].dtype == dtype, "a load of another type");
+    std::span<std::byte> bytes = memory(a.value);
+    int64_t at = offset(a, e) * static_cast<int64_t>(dtype_size(dtype));
+    if (failed_) return t;  // what decides the place has failed
+    expect(at >= 0 && static_cast<size_t>(at) + dtype_size(dtype) <= bytes.size(), "a load outside the memory");
+    std::memcpy(t.raw(), bytes.data() + at, dtype_size(dtype));
+    return t;
+  }
+  void write(const plan::Access& a, const Tensor& x, const Element& e) {
+    expect(p_.values[a.value].dtype == x.dtype(), "a store of another type");
+    expect(a.strides.size() == e.at.size(), "a store with other axes");
+    std::span<std::byte> bytes = memory(a.value);
+    int64_t at = offset(a, &e) * static_cast<int64_t>(dtype_size(x.dtype()));
+    expect(at >= 0 && static_cast<size_t>(at) + dtype_size(x.dtype()) <= bytes.size(), "a store outside the memory");
+    plan::Home home = p_.values[a.value].home;
+    expect(home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer, "a store to what is only read");
+    std::memcpy(bytes.data() + at, x.raw(), dtype_size(x.dtype()));
+  }
+
+  // Expression `id` at an element; nothing is remembered from one stage to the next.
+  Tensor value(plan::ExprId id, const Element& e) {
+    std::map<plan::ExprId, Tensor> known;
+    return value(id, e, known);
+  }
+  Tensor value(plan::ExprId id, const Element& e, std::map<plan::ExprId, Tensor>& known) {
+    if (auto it = known.find(id); it != known.end()) return it->second;
+    const plan::Expr& x = e.kernel->exprs[id];
+    std::vector<Tensor> operands;
+    for (plan::ExprId o : x.operands) {
+      expect(o < id, "an operand behind its user");
+      operands.push_back(value(o, e, known));
+    }
+    Tensor t;
+    switch (x.kind) {
+      case plan::ExprKind::load: t = read(x.access, x.dtype, &e); break;
+      case plan::ExprKind::index: t = number(x.dtype, e.at[x.axis]); break;
+      case plan::ExprKind::reduced: t = e.reduced.at(x.stage); break;
+      case plan::ExprKind::kept: t = e.kept->at({x.stage, e.place}); break;
+      case plan::ExprKind::variable:
+        expect(!e.after_loop, "a variable outside its loop");
+        t = (*e.variables)[x.axis];
+        break;
+      case plan::ExprKind::looped:
+        expect(e.after_loop, "the end of a loop inside it");
+        t = (*e.variables)[x.axis];
+        break;
+      default: t = simple(x, operands); break;
+    }
+    expect(t.dtype() == x.dtype, "an expression of another type");
+    known[id] = t;
+    return t;
+  }
+  Tensor simple(const plan::Expr& x, const std::vector<Tensor>& operands) {
+    switch (x.kind) {
+      case plan::ExprKind::constant: return tensor(x.dtype, {}, reinterpret_cast<const std::byte*>(&x.bits));
+      case plan::ExprKind::value: return scalars_.at(x.access.value);
+      case plan::ExprKind::size: return number(x.dtype, size(x.size));
+      case plan::ExprKind::apply: {
+        bool failed = false;
+        Tensor t = apply_row(x.op, operands, failed);
+        if (failed) t = number(x.dtype, 0);
+        failed_ = failed_ || failed;
+        return t;
+      }
+      case plan::ExprKind::cast: return cast_to(operands[0], x.dtype);
+      case plan::ExprKind::bitcast: return tensor(x.dtype, {}, operands[0].raw());
+      default: expect(false, "an expression that is not for here"); return {};
+    }
+  }
+
+  Tensor reduce(const plan::Stage& s, const std::vector<Tensor>& items) {
+    expect(!items.empty(), "a reduction of nothing");
+    Tensor row = *Tensor::empty(context_, items[0].dtype(), Dims{static_cast<int64_t>(items.size())});
+    size_t bytes = dtype_size(row.dtype());
+    for (size_t i = 0; i < items.size(); ++i) std::memcpy(row.raw() + i * bytes, items[i].raw(), bytes);
+    bool logical = row.dtype() == DType::Bool;
+    Op op = Op::reduce_sum;
+    switch (s.reduce) {
+      case ReduceKind::sum:
+      case ReduceKind::wide_sum: op = s.divisor == 0 ? Op::reduce_sum : Op::reduce_mean; break;
+      case ReduceKind::prod: op = Op::reduce_prod; break;
+      case ReduceKind::max: op = logical ? Op::reduce_any : Op::reduce_max; break;
+      case ReduceKind::min: op = logical ? Op::reduce_all : Op::reduce_min; break;
+    }
+    if (s.divisor != 0) expect(size(s.divisor) == static_cast<int64_t>(items.size()), "a divisor that is not the length");
+    Tensor t = *apply1(context_, op, {row});
+    expect(t.dtype() == s.dtype, "a reduction of another type");
+    return t;
+  }
+  // One block as a partial result.
+  Tensor partial(const plan::Stage& s, std::vector<Tensor> items) {
+    for (Tensor& t : items) {
+      if (t.dtype() == DType::Bool) {
+        t = cast_to(t, DType::U8);
+      } else if (t.dtype() != s.dtype) {
+        t = cast_to(t, s.dtype);
+      }
+    }
+    plan::Stage plain = s;
+    if (plain.reduce == ReduceKind::wide_sum) plain.reduce = ReduceKind::sum;
+    return reduce(plain, items);
+  }
+  Tensor tree(const plan::Stage& s, std::vector<Tensor> items) {
+    constexpr Op kOps[] = {Op::add, Op::multiply, Op::maximum, Op::minimum, Op::add};
+    while (items.size() > 1) {
+      std::vector<Tensor> next;
+      for (size_t i = 0; i + 1 < items.size(); i += 2) {
+        bool failed = false;
+        next.push_back(apply_row(kOps[static_cast<int>(s.reduce)], {items[i], items[i + 1]}, failed));
+      }
+      if (items.size() % 2) next.push_back(items.back());
+      items = std::move(next);
+    }
+    Tensor t = items[0];
+    if (s.divisor != 0) {
+      bool failed = false;
+      Tensor by = cast_to(number(DType::I64, size(s.divisor)), t.dtype());
+      t = apply_row(is_floating(t.dtype()) ? Op::divide : Op::truncatediv, {t, by}, failed);
+    }
+    return t.dtype() == s.dtype ? t : cast_to(t, s.dtype);
+  }
+
+  // f(at) for each index of axes [first, last), the last one first.
+  template <class F>
+  void backwards(const plan::Kernel& k, size_t first, size_t last, Element& e, F f) {
+    if (first == last) return f();
+    for (int64_t i = size(k.axes[first]); i-- > 0;) {
+      e.at[first] = i;
+      backwards(k, first + 1, last, e, f);
+    }
+  }
+
+  bool kernel(const plan::Kernel& k, bool epilogue = false) {
+    using Kind = plan::Stage::Kind;
+    Element e;
+    e.kernel = &k;
+    e.at.resize(k.axes.size(), 0);
+    if (epilogue) expect(k.form == plan::Form::map && k.axes.size() == 2, "an epilogue that is no map over a matrix");
+    uint32_t passes = 0;
+    for (const plan::Stage& s : k.stages) passes = std::max(passes, s.pass + 1);
+    size_t n = k.axes.size();
+    switch (k.form) {
+      case plan::Form::map:
+        backwards(k, 0, n, e, [&] {
+          std::vector<Tensor> variables;
+          if (!k.loops.empty()) iterate(k.loops[0], e, variables);
+          for (const plan::Stage& s : k.stages) {
+            expect(s.kind == Kind::store && s.pass == 0, "a map that does not only store");
+            write(s.target, value(s.expr, e), e);
+          }
+          e.variables = nullptr;
+          e.after_loop = false;
+        });
+        break;
+      case plan::Form::rows:
+        backwards(k, 0, n - 1, e, [&] {
+          std::map<std::pair<uint32_t, int64_t>, Tensor> kept;
+          e.kept = &kept;
+          e.reduced.clear();
+          for (uint32_t pass = 0; pass < passes; ++pass) {
+            std::map<uint32_t, std::vector<Tensor>> items;
+            for (int64_t i = 0; i < size(k.axes[n - 1]); ++i) {
+              e.at[n - 1] = e.place = i;
+              for (uint32_t s = 0; s < k.stages.size(); ++s) {
+                const plan::Stage& stage = k.stages[s];
+                if (stage.pass != pass || stage.kind == Kind::store_once) continue;
+                Tensor x = value(stage.expr, e);
+                if (stage.kind == Kind::store) write(stage.target, x, e);
+                else if (stage.kind == Kind::keep) kept[{s, i}] = x;
+                else items[s].push_back(x);
+              }
+            }
+            for (auto& [s, list] : items) e.reduced[s] = reduce(k.stages[s], list);
+            once(k, pass, e);
+          }
+        });
+        break;
+      case plan::Form::columns:
+        expect(n >= 2 && passes == 1, "columns of several passes");
+        backwards(k, 0, n - 2, e, [&] {
+          for (int64_t c = size(k.axes[n - 1]); c-- > 0;) {
+            e.at[n - 1] = c;
+            std::map<uint32_t, std::vector<Tensor>> items;
+            e.reduced.clear();
+            for (int64_t i = 0; i < size(k.axes[n - 2]); ++i) {
+              e.at[n - 2] = i;
+              for (uint32_t s = 0; s < k.stages.size(); ++s) {
+                const plan::Stage& stage = k.stages[s];
+                if (stage.kind == Kind::store_once) continue;
+                expect(stage.kind != Kind::keep, "columns that keep");
+                Tensor x = value(stage.expr, e);
+                if (stage.kind == Kind::store) write(stage.target, x, e);
+                else items[s].push_back(x);
+              }
+            }
+            for (auto& [s, list] : items) e.reduced[s] = reduce(k.stages[s], list);
+            once(k, 0, e);
+          }
+        });
+        break;
+      case plan::Form::blocks:
+        expect(k.stages.size() == 1, "blocks that do more than reduce");
+        backwards(k, 0, n - 1, e, [&] {
+          std::vector<Tensor> items;
+          for (int64_t i = 0; i < size(k.axes[n - 1]); ++i) {
+            e.at[n - 1] = i;
+            items.push_back(value(k.stages[0].expr, e));
+            if ((i + 1) % kReduceBlock != 0 && i + 1 != size(k.axes[n - 1])) continue;
+            e.at[n - 1] = i / kReduceBlock;
+            write(k.stages[0].target, partial(k.stages[0], items), e);
+            items.clear();
+          }
+        });
+        break;
+      case plan::Form::tree:
+        backwards(k, 0, n - 1, e, [&] {
+          std::vector<Tensor> items;
+          for (int64_t i = 0; i < size(k.axes[n - 1]); ++i) {
+            e.at[n - 1] = i;
+            items.push_back(value(k.stages[0].expr, e));
+          }
+          e.reduced[0] = tree(k.stages[0], items);
+          once(k, 0, e);
+        });
+        break;
+    }
+    return !failed_;
+  }
+  // What is stored once a row: no element of it may be read.
+  void once(const plan::Kernel& k, uint32_t pass, Element& e) {
+    Element row = e;
+    size_t axis = k.axes.size() - (k.form == plan::Form::columns ? 2 : 1);
+    row.at[axis] = int64_t{1} << 40;
+    for (const plan::Stage& stage : k.stages) {
+      if (stage.pass == pass && stage.kind == plan::Stage::Kind::store_once) write(stage.target, value(stage.expr, row), row);
+    }
+  }
+  void iterate(const plan::KernelLoop& l, Element& e, std::vector<Tensor>& variables) {
+    for (const auto& v : l.variables) variables.push_back(value(v.init, e));
+    e.variables = &variables;
+    e.after_loop = false;
+    for (int64_t i = 0; l.limit < 0 || i < l.limit; ++i) {
+      expect(i < 100000, "a kernel's loop that does not end");
+      if (!*value(l.condition, e).data<bool>()) break;
+      std::vector<Tensor> next;
+      for (const auto& v : l.variables) next.push_back(value(v.next, e));
+      variables = std::move(next);
+    }
+    e.after_loop = true;
+  }
+
+  bool product(const plan::Product& p) {
+    DType dtype = p_.values[p.result].dtype;
+    size_t bytes = dtype_size(dtype);
+    int64_t m = size(p.m), n = size(p.n), k = size(p.k);
+    auto matrix = [&](plan::ValueId v, int64_t at, int64_t rows, int64_t columns) {
+      std::span<std::byte> from = memory(v);
+      expect(static_cast<size_t>((at + rows * columns)) * bytes <= from.size(), "a matrix outside its memory");
+      return tensor(dtype, Dims{rows, columns}, from.data() + static_cast<size_t>(at) * bytes);
+    };
+    for (int64_t i = 0; i < size(p.batch); ++i) {
+      Tensor a = matrix(p.a, i * size(p.a_batch), p.transpose_a ? k : m, p.transpose_a ? m : k);
+      Tensor c = matrix(p.b, i * size(p.b_batch), p.transpose_b ? n : k, p.transpose_b ? k : n);
+      Attrs attrs;
+      attrs.set_bool(Attr::transpose_a, p.transpose_a).set_bool(Attr::transpose_b, p.transpose_b);
+      Tensor out = *apply1(context_, Op::matmul, {a, c}, attrs);
+      std::span<std::byte> to = memory(p.result);
+      size_t at = static_cast<size_t>(i * m * n) * bytes;
+      expect(at + out.bytes() <= to.size(), "a product outside its memory");
+      if (out.bytes()) std::memcpy(to.data() + at, out.raw(), out.bytes());
+    }
+    return p.epilogue == plan::kNone || kernel(p_.kernels[p.epilogue], true);
+  }
+
+  bool block(const plan::Block& b) {
+    for (const plan::Step& s : b.steps) {
+      if (!step(s)) return false;
+    }
+    return true;
+  }
+  bool step(const plan::Step& s) {
+    switch (s.kind) {
+      case plan::Step::Kind::scalar: {
+        std::vector<Tensor> operands;
+        for (plan::ValueId v : s.expr.operands) operands.push_back(scalars_.at(v));
+        Tensor t = s.expr.kind == plan::ExprKind::load ? read(s.expr.access, s.expr.dtype, nullptr) : simple(s.expr, operands);
+        expect(t.dtype() == p_.values[s.result].dtype && t.rank() == 0, "a scalar of another type");
+        scalars_[s.result] = t;
+        return !failed_;
+      }
+      case plan::Step::Kind::kernel: return kernel(p_.kernels[s.index]);
+      case plan::Step::Kind::product: return product(p_.products[s.index]);
+      case plan::Step::Kind::check: return *scalars_.at(s.condition).data<bool>();
+      case plan::Step::Kind::point:
+        expect(p_.values[s.result].home == plan::Home::pointer, "only pointers point");
+        pointers_[s.result] = memory(s.from);
+        return true;
+      case plan::Step::Kind::branch: {
+        const Tensor& c = scalars_.at(s.condition);
+        int64_t count = static_cast<int64_t>(s.blocks.size());
+        int64_t which = c.dtype() == DType::Bool ? !*c.data<bool>() : integer(c);
+        if (which < 0 || which >= count) which = count - 1;
+        const plan::Block& chosen = s.blocks[static_cast<size_t>(which)];
+        if (!block(chosen)) return false;
+        expect(chosen.results.size() == s.results.size(), "a branch with other results");
+        for (size_t i = 0; i < s.results.size(); ++i) scalars_[s.results[i]] = scalars_.at(chosen.results[i]);
+        return true;
+      }
+      case plan::Step::Kind::loop: {
+        std::vector<Tensor> variables;
+        for (plan::ValueId v : s.initial) variables.push_back(scalars_.at(v));
+        auto bind = [&](const plan::Block& b) {
+          expect(b.params.size() == variables.size(), "a loop with other variables");
+          for (size_t i = 0; i < variables.size(); ++i) scalars_[b.params[i]] = variables[i];
+        };
+        for (int64_t i = 0; s.limit < 0 || i < s.limit; ++i) {
+          expect(i < 100000, "a loop that does not end");
+          bind(s.blocks[0]);
+          if (!block(s.blocks[0])) return false;
+          if (!*scalars_.at(s.blocks[0].results[0]).data<bool>()) break;
+          bind(s.blocks[1]);
+          if (!block(s.blocks[1])) return false;
+          for (size_t k = 0; k < variables.size(); ++k) variables[k] = scalars_.at(s.blocks[1].results[k]);
+        }
+        for (size_t i = 0; i < s.results.size(); ++i) scalars_[s.results[i]] = variables[i];
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Context& context_;
+  const plan::Plan& p_;
+  std::span<Tensor> inputs_;
+  std::vector<Tensor> dense_;
+  std::vector<int64_t> symbols_;
+  std::vector<Bytes> slots_, input_bytes_, result_bytes_;
+  std::map<uint32_t, uint32_t> donated_;
+  std::map<plan::ValueId, Tensor> scalars_;
+  std::map<plan::ValueId, std::span<std::byte>> pointers_;
+  bool failed_ = false;
+};
+
+/// A cluster that its plan runs.
+struct PlannedFunction : ir::Native {
+  explicit PlannedFunction(plan::Plan p) : plan(std::move(p)) {}
+  bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) override {
+    bool done = PlanRun(context, plan, inputs).run(results);
+    ++(done ? runs : declined);
+    return done;
+  }
+  plan::Plan plan;
+  size_t runs = 0, declined = 0;
+};
+
+}  // namespace tfl::test
