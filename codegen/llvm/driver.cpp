@@ -10,6 +10,9 @@ using plan::Step;
 
 namespace {
 
+constexpr int64_t kInlineElements = 256;  // a kernel of no more, all sizes known, becomes part of the driver
+constexpr size_t kInlineExprs = 64;
+
 uint32_t first_location(const plan::Block& block) {
   for (const Step& s : block.steps) {
     uint32_t here = s.location != 0 ? s.location : s.expr.location;
@@ -17,6 +20,23 @@ uint32_t first_location(const plan::Block& block) {
     if (here != 0) return here;
   }
   return 0;
+}
+
+bool is_tiny(const plan::Kernel& kernel) {
+  int64_t elements = 1;
+  for (plan::Size s : kernel.axes) {
+    if (!plan::is_known(s) || s > kInlineElements) return false;
+    elements *= s;
+    if (elements > kInlineElements) return false;
+  }
+  return kernel.exprs.size() <= kInlineExprs;
+}
+
+// A function that is called in one place, and whose address nobody takes.
+bool is_called_once(const llvm::Function& function) {
+  if (!function.hasOneUse()) return false;
+  auto* call = llvm::dyn_cast<llvm::CallInst>(function.user_back());
+  return call && call->getCalledFunction() == &function;
 }
 
 }  // namespace
@@ -49,6 +69,11 @@ std::string Driver::emit() {
   at(first_location(plan_.body));
   steps(plan_.body);
   if (!error_.empty()) return error_;
+  // Of a tiny kernel most would be the call and what decides which of its loops to take.
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    if (is_tiny(plan_.kernels[i]) && is_called_once(*kernels_[i]))
+      kernels_[i]->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
   if (calls_kernels_) {
     llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, frame_), llvm::Align(8));
     b_.CreateRet(b_.CreateSelect(b_.CreateICmpNE(failed, b_.getInt64(0)), b_.getInt64(kFailed), b_.getInt64(kDone)));

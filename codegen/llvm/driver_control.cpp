@@ -118,12 +118,8 @@ void Driver::loop(const plan::Step& s) {
   if (!condition->getType()->isIntegerTy(1)) return fail("the condition of a loop is not Bool");
   b_.CreateCondBr(condition, body, after);
 
+  // At the head of the body, so that the way back is the only other one into the loop: LLVM turns such loops around.
   b_.SetInsertPoint(body);
-  for (size_t i = 0; i < n; ++i) define(s.blocks[1].params[i], variables[i]);
-  steps(s.blocks[1]);
-  Values next;
-  for (plan::ValueId id : s.blocks[1].results) next.push_back(scalar(id));
-  if (!error_.empty()) return;
   at(s.location);
   // Kernels go on with anything where an operation would raise: what they leave must not decide how long a loop runs.
   if (runs_kernels(s.blocks[0]) || runs_kernels(s.blocks[1])) {
@@ -133,6 +129,12 @@ void Driver::loop(const plan::Step& s) {
   auto* interrupted = b_.CreateAlignedLoad(b_.getInt32Ty(), interrupt_, llvm::Align(4));
   interrupted->setAtomic(llvm::AtomicOrdering::Monotonic);
   leave_if(b_.CreateICmpNE(interrupted, b_.getInt32(0)), kInterrupted);
+  for (size_t i = 0; i < n; ++i) define(s.blocks[1].params[i], variables[i]);
+  steps(s.blocks[1]);
+  Values next;
+  for (plan::ValueId id : s.blocks[1].results) next.push_back(scalar(id));
+  if (!error_.empty()) return;
+  at(s.location);
   llvm::BasicBlock* end = b_.GetInsertBlock();
   if (count) count->addIncoming(b_.CreateAdd(count, b_.getInt64(1)), end);
   for (size_t i = 0; i < n; ++i) {
