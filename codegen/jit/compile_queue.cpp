@@ -22,10 +22,12 @@ constinit std::atomic<bool> left_alone{false};
 
 }  // namespace
 
-/// What both threads use; nothing in it changes.
+/// What both threads use.
 struct CompileQueue::Compiler {
-  JitOptions options;
-  ObjectCache cache;
+  explicit Compiler(const JitOptions& o) : options(o), cache(o.cache_folder) {}
+  const JitOptions options;
+  const ObjectCache cache;
+  mutable std::atomic<uint32_t> compiled{0}, loaded{0}, failed{0};
 
   bool load(Unit& unit, std::string_view object) const {
     auto code = LoadedCode::load(object, options.listeners);
@@ -54,6 +56,7 @@ struct CompileQueue::Compiler {
       if (good) fmt::print(stderr, "tfl: {} compiled in {:.1f} ms, {} bytes\n", unit.plan.name, ms, result.bytes.size());
       else fmt::print(stderr, "tfl: {} was not compiled: {}\n", unit.plan.name, unit.error);
     }
+    (good ? compiled : failed).fetch_add(1, std::memory_order_relaxed);
     unit.phase.store(good ? Unit::ready : Unit::failed, std::memory_order_release);
     unit.phase.notify_all();
     if (good) cache.store(unit.key, result.bytes);
@@ -94,7 +97,7 @@ size_t CompileQueue::KeyHash::operator()(const ObjectKey& k) const {
 }
 
 CompileQueue::CompileQueue(const JitOptions& options)
-    : compiler_(std::make_shared<const Compiler>(Compiler{options, ObjectCache(options.cache_folder)})) {}
+    : compiler_(std::make_shared<const Compiler>(options)) {}
 
 CompileQueue::~CompileQueue() {
   if (!worker_) return;
@@ -113,6 +116,8 @@ CompileQueue::~CompileQueue() {
   }
 }
 
+JitCounts CompileQueue::counts() const { return {compiler_->compiled.load(), compiler_->loaded.load(), compiler_->failed.load(), 0}; }
+
 bool compiler_left_alone() { return left_alone.load(); }
 
 std::shared_ptr<Unit> CompileQueue::unit(plan::Plan plan, std::string_view text) {
@@ -129,6 +134,7 @@ std::shared_ptr<Unit> CompileQueue::unit(plan::Plan plan, std::string_view text)
   }
   if (std::string object; compiler_->cache.load(key, object) && compiler_->load(*made, object)) {
     if (compiler_->options.verbose) fmt::print(stderr, "tfl: {} loaded from the cache\n", made->plan.name);
+    compiler_->loaded.fetch_add(1, std::memory_order_relaxed);
     made->phase.store(Unit::ready, std::memory_order_release);
   }
   return made;

@@ -40,6 +40,7 @@ class CompileQueue {
   void compile_now(Unit& unit);
   /// Leaves a waiting unit to the other thread.
   void compile_later(const std::shared_ptr<Unit>& unit);
+  JitCounts counts() const;
 
  private:
   struct KeyHash {

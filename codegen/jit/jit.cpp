@@ -11,6 +11,7 @@ struct Jit::State {
   explicit State(const JitOptions& o) : options(o), queue(o) {}
   const JitOptions options;
   CompileQueue queue;
+  uint32_t unplanned = 0;
 };
 
 namespace {
@@ -38,6 +39,7 @@ class Cluster final : public ir::Native {
       if (!at_once && runs_ < 2 && options.cache_folder.empty()) return false;
       if (!make_unit(context)) {
         never_ = true;
+        ++jit_->unplanned;
         return false;
       }
     }
@@ -97,6 +99,12 @@ Result<void> Jit::prepare(Context& context, ir::Function& f) {
   if (!state_->options.enabled) return {};
   plan::outline(context, f, [&](const std::shared_ptr<ir::Function>& made) { made->native = std::make_shared<Cluster>(state_, *made); });
   return {};
+}
+
+JitCounts Jit::counts() const {
+  JitCounts c = state_->queue.counts();
+  c.unplanned = state_->unplanned;
+  return c;
 }
 
 }  // namespace tfl::codegen

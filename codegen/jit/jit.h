@@ -21,6 +21,14 @@ struct JitOptions {
   bool verbose = false;         // says on standard error what was compiled and how long it took
 };
 
+/// What became of the clusters that were run so far.
+struct JitCounts {
+  uint32_t compiled = 0;  // by this program
+  uint32_t loaded = 0;    // found on disk
+  uint32_t failed = 0;    // the compiler refused them
+  uint32_t unplanned = 0; // they have no plan
+};
+
 /// One per program. Outlines clusters of prepared graphs and gives them machine code.
 class Jit {
  public:
@@ -31,6 +39,8 @@ class Jit {
 
   /// Outlines clusters of `f`, and sets Function::native of each of them.
   Result<void> prepare(Context& context, ir::Function& f);
+
+  JitCounts counts() const;
 
   struct State;
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "runtime/support/bundle.h"
 #include "runtime/support/cache_files.h"
 #include "runtime/support/sha512.h"
 
@@ -62,9 +63,14 @@ ObjectKey object_key(std::string_view plan_text, std::string_view cpu) {
 }
 
 bool ObjectCache::load(const ObjectKey& key, std::string& object) const {
-  if (folder_.empty()) return false;
-  std::string path = folder_ + "/" + file_name(key), data;
-  if (!read_cache_file(path, kMostObject + sizeof(Header), data) || data.size() < sizeof(Header)) return false;
+  std::string name = file_name(key), path = folder_ + "/" + name, data;
+  if (auto bundled = is_bundle() ? bundled_file("object/" + name) : std::nullopt) {
+    data = *bundled;
+    path.clear();
+  } else if (folder_.empty() || !read_cache_file(path, kMostObject + sizeof(Header), data)) {
+    return false;
+  }
+  if (data.size() < sizeof(Header)) return false;
   Header h;
   std::memcpy(&h, data.data(), sizeof h);
   std::string_view body = std::string_view(data).substr(sizeof h);
@@ -73,7 +79,7 @@ bool ObjectCache::load(const ObjectKey& key, std::string& object) const {
     return false;
   object.assign(body);
   struct stat s {};
-  if (::stat(path.c_str(), &s) == 0 && std::time(nullptr) - s.st_mtim.tv_sec > kFresh) ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  if (!path.empty() && ::stat(path.c_str(), &s) == 0 && std::time(nullptr) - s.st_mtim.tv_sec > kFresh) ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   return true;
 }
 
