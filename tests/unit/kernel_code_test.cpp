@@ -71,7 +71,8 @@ TEST_CASE("kernels: maps over several axes") {
       Size bd = symbolic ? p.symbol(s.b * s.d) : s.b * s.d;
       if (symbolic) p.plan.symbols.back() = {Symbol::Kind::multiply, 0, 0, b, d};
       Size row = is_known(d) ? d : d;
-      ValueId x = p.random(DType::F32, n, 1), bias = p.random(DType::F32, s.d, 2), column = p.random(DType::F32, s.a, 3);
+      ValueId x = p.random(DType::F32, n, 1), bias = p.random(DType::F32, s.d, 2),
+              column = p.random(DType::F32, s.a, 3);
       ValueId turned = p.random(DType::F32, n, 4), out = p.zeros(DType::F32, n), second = p.zeros(DType::I32, n);
       KernelMaker k(p.plan, Form::map, {a, b, d});
       ExprId v = k.load(x, {bd, row, 1});
@@ -81,7 +82,9 @@ TEST_CASE("kernels: maps over several axes") {
       // turned has the last axis first.
       ExprId t = k.load(turned, {is_known(b) ? b : b, 1, symbolic ? p.symbol(s.a * s.b) : s.a * s.b});
       k.store(0, k.apply(Op::add, DType::F32, {w, t}), out, {bd, row, 1});
-      k.store(0, k.apply(Op::subtract, DType::I32, {k.apply(Op::multiply, DType::I32, {index, last}), k.of(ExprKind::size, DType::I32, 0, 0, b)}),
+      k.store(0,
+              k.apply(Op::subtract, DType::I32,
+                      {k.apply(Op::multiply, DType::I32, {index, last}), k.of(ExprKind::size, DType::I32, 0, 0, b)}),
               second, {bd, row, 1});
       k.done(3);
       p.cut = 2;
@@ -148,7 +151,8 @@ TEST_CASE("kernels: an operation that would raise") {
 TEST_CASE("kernels: rows of every reduction") {
   Context c(options(1));
   for (DType dtype : kTypes) {
-    for (ReduceKind kind : {ReduceKind::sum, ReduceKind::prod, ReduceKind::max, ReduceKind::min, ReduceKind::wide_sum}) {
+    for (ReduceKind kind :
+         {ReduceKind::sum, ReduceKind::prod, ReduceKind::max, ReduceKind::min, ReduceKind::wide_sum}) {
       if (kind == ReduceKind::wide_sum && !is_integer(dtype)) continue;
       if (is_bool(dtype) && kind != ReduceKind::max && kind != ReduceKind::min) continue;
       INFO(dtype_name(dtype) << " " << static_cast<int>(kind));
@@ -174,7 +178,8 @@ TEST_CASE("kernels: rows of every length") {
     INFO(rows << " x " << n << " " << symbolic << " " << cost);
     KernelPlan p(c);
     Size length = symbolic ? p.symbol(n) : n, count = symbolic ? p.symbol(rows) : rows;
-    ValueId x = p.random(DType::F32, rows * n, 3, true), out = p.zeros(DType::F32, 3 * rows), means = p.zeros(DType::F32, rows * n);
+    ValueId x = p.random(DType::F32, rows * n, 3, true), out = p.zeros(DType::F32, 3 * rows),
+            means = p.zeros(DType::F32, rows * n);
     KernelMaker k(p.plan, Form::rows, {count, length});
     ExprId v = k.load(x, {length, 1});
     ExprId mean = k.reduce(0, v, ReduceKind::sum, DType::F32, length);
@@ -250,7 +255,8 @@ TEST_CASE("kernels: blocks and their tree") {
     KernelPlan p(c);
     int64_t count = (n + kReduceBlock - 1) / kReduceBlock;
     DType partial = kind == ReduceKind::wide_sum ? DType::I64 : dtype == DType::F16 ? DType::F32 : dtype;
-    ValueId x = p.random(dtype, outer * n, 3, true), partials = p.zeros(partial, outer * count), out = p.zeros(dtype, outer);
+    ValueId x = p.random(dtype, outer * n, 3, true), partials = p.zeros(partial, outer * count),
+            out = p.zeros(dtype, outer);
     Size length = symbolic ? p.symbol(n) : n, blocks = symbolic ? p.symbol(count) : count;
     KernelMaker k(p.plan, Form::blocks, {outer, length});
     ExprId v = k.load(x, {length, 1});
@@ -259,7 +265,8 @@ TEST_CASE("kernels: blocks and their tree") {
     k.kernel.stages[0].target = {partials, 0, Sizes{blocks, 1}, {}, kNone};
     k.done(cost);
     KernelMaker t(p.plan, Form::tree, {outer, blocks});
-    ExprId sum = t.reduce(0, t.load(partials, {blocks, 1}), kind, dtype, kind == ReduceKind::sum && is_integer(dtype) ? 0 : length);
+    ExprId sum = t.reduce(0, t.load(partials, {blocks, 1}), kind, dtype,
+                          kind == ReduceKind::sum && is_integer(dtype) ? 0 : length);
     t.store(0, t.apply(Op::add, dtype, {sum, sum}), out, {1, 0}, 0, kNone, true);
     t.done();
     p.cut = 3;
@@ -294,7 +301,10 @@ TEST_CASE("kernels: loops inside elements") {
       ExprId next_count = k.apply(Op::add, DType::I32, {count, k.cast(DType::I32, inside)});
       ExprId next_step = k.apply(Op::add, DType::I32, {i, k.constant(DType::I32, 1)});
       KernelLoop loop;
-      loop.variables = {{zero, next_r, DType::F32}, {zero, next_i, DType::F32}, {none, next_count, DType::I32}, {none, next_step, DType::I32}};
+      loop.variables = {{zero, next_r, DType::F32},
+                        {zero, next_i, DType::F32},
+                        {none, next_count, DType::I32},
+                        {none, next_step, DType::I32}};
       loop.condition = k.apply(Op::less, DType::Bool, {i, most});
       loop.limit = limit;
       k.kernel.loops.push_back(std::move(loop));

@@ -19,8 +19,8 @@ struct Reference {
   std::vector<Tensor>& memory;
   Context& c = p.context;
   Dims dims;
-  std::vector<Tensor> values;            // by expression, of shape `dims`
-  std::vector<Tensor> results;           // by stage, of the reduction, over `dims` with a 1 where it was
+  std::vector<Tensor> values;   // by expression, of shape `dims`
+  std::vector<Tensor> results;  // by stage, of the reduction, over `dims` with a 1 where it was
   std::vector<Tensor> variables;
   bool failed = false;
 
@@ -76,7 +76,8 @@ struct Reference {
   }
   Tensor filled(DType dtype, uint64_t bits) {
     Tensor t = Tensor::empty(c, dtype, dims).take();
-    for (int64_t i = 0; i < t.size(); ++i) std::memcpy(t.raw() + i * static_cast<int64_t>(dtype_size(dtype)), &bits, dtype_size(dtype));
+    for (int64_t i = 0; i < t.size(); ++i)
+      std::memcpy(t.raw() + i * static_cast<int64_t>(dtype_size(dtype)), &bits, dtype_size(dtype));
     return t;
   }
   Tensor run_op(Op op, const std::vector<Tensor>& operands, const Attrs& attrs = {}) {
@@ -108,7 +109,8 @@ struct Reference {
         std::vector<int64_t> at = places(e.access);
         size_t n = dtype_size(e.dtype);
         for (size_t i = 0; i < at.size(); ++i) {
-          if (at[i] >= 0) std::memcpy(t.raw() + i * n, memory[e.access.value].raw() + static_cast<size_t>(at[i]) * n, n);
+          if (at[i] >= 0)
+            std::memcpy(t.raw() + i * n, memory[e.access.value].raw() + static_cast<size_t>(at[i]) * n, n);
         }
         break;
       }
@@ -164,7 +166,8 @@ struct Reference {
     size_t n = dtype_size(x.dtype());
     for (int64_t i = 0; i < elements(); ++i) {
       if (at[static_cast<size_t>(i)] < 0 || (once && indices(i)[reduced_axis] != 0)) continue;
-      std::memcpy(memory[s.target.value].raw() + static_cast<size_t>(at[static_cast<size_t>(i)]) * n, x.raw() + static_cast<size_t>(i) * n, n);
+      std::memcpy(memory[s.target.value].raw() + static_cast<size_t>(at[static_cast<size_t>(i)]) * n,
+                  x.raw() + static_cast<size_t>(i) * n, n);
     }
   }
   // The lanes and trees of blocks are those of the eager reduction; their partial results in a tensor of their own.
@@ -179,7 +182,8 @@ struct Reference {
       for (int64_t b = 0; b < count; ++b) {
         int64_t size = std::min(kReduceBlock, length - b * kReduceBlock);
         Tensor part = Tensor::empty(c, x.dtype(), Dims{size}).take();
-        std::memcpy(part.raw(), x.raw() + static_cast<size_t>(o * length + b * kReduceBlock) * n, static_cast<size_t>(size) * n);
+        std::memcpy(part.raw(), x.raw() + static_cast<size_t>(o * length + b * kReduceBlock) * n,
+                    static_cast<size_t>(size) * n);
         int64_t place = p.size(s.target.offset) + b * p.size(s.target.strides[dims.size() - 1]);
         for (size_t a = 0; a + 1 < dims.size(); ++a) place += at[a] * p.size(s.target.strides[a]);
         std::memcpy(memory[s.target.value].raw() + static_cast<size_t>(place) * n, reduce(part, s.reduce, 0).raw(), n);
@@ -202,7 +206,8 @@ struct Reference {
       while (level.size() > 1) {
         std::vector<Tensor> next;
         for (size_t i = 0; i < level.size(); i += 2) {
-          next.push_back(i + 1 < level.size() ? run_op(kOps[static_cast<int>(kind)], {level[i], level[i + 1]}) : level[i]);
+          next.push_back(i + 1 < level.size() ? run_op(kOps[static_cast<int>(kind)], {level[i], level[i + 1]})
+                                              : level[i]);
         }
         level = next;
       }
@@ -226,11 +231,13 @@ struct Reference {
         const Stage& s = k.stages[i];
         if (s.pass != pass || s.kind != Stage::Kind::reduce) continue;
         Tensor x = cast_to(c, eval(s.expr), partial_of(s.reduce, k.exprs[s.expr].dtype));
-        results[i] = finish(k.form == Form::tree ? tree(x, s.reduce) : reduce(x, s.reduce, static_cast<int64_t>(axis)), s);
+        results[i] =
+            finish(k.form == Form::tree ? tree(x, s.reduce) : reduce(x, s.reduce, static_cast<int64_t>(axis)), s);
       }
       std::vector<std::pair<const Stage*, Tensor>> writes;
       for (const Stage& s : k.stages) {
-        if (s.pass == pass && (s.kind == Stage::Kind::store || s.kind == Stage::Kind::store_once)) writes.emplace_back(&s, eval(s.expr));
+        if (s.pass == pass && (s.kind == Stage::Kind::store || s.kind == Stage::Kind::store_once))
+          writes.emplace_back(&s, eval(s.expr));
       }
       for (auto& [s, x] : writes) {
         bool once = s->kind == Stage::Kind::store_once;
@@ -274,7 +281,7 @@ void in_parts(Frame* frame, KernelFunction kernel, int64_t units, int64_t grain)
 
 }  // namespace
 
-int64_t KernelPlan::run(Cpu cpu) {
+std::shared_ptr<const LoadedCode> KernelPlan::compile(Cpu cpu) const {
   CompileRequest request;
   request.plan = &plan;
   request.cpu = cpu;
@@ -283,6 +290,10 @@ int64_t KernelPlan::run(Cpu cpu) {
   REQUIRE(result.error == "");
   auto loaded = LoadedCode::load(result.bytes);
   REQUIRE(loaded);
+  return *loaded;
+}
+
+int64_t KernelPlan::run(const LoadedCode& code) {
   static constexpr Services services{in_parts, nullptr};
   std::vector<int64_t> storage(sizeof(Frame) / 8 + plan.words);
   auto* frame = reinterpret_cast<Frame*>(storage.data());
@@ -297,7 +308,7 @@ int64_t KernelPlan::run(Cpu cpu) {
   for (size_t i = 0; i < memory.size(); ++i) {
     words[plan.values[i].word] = reinterpret_cast<int64_t>(memory[i].raw());
   }
-  return (*loaded)->entry()(frame);
+  return code.entry()(frame);
 }
 
 std::vector<Cpu> test_cpus() {
@@ -321,14 +332,15 @@ void KernelPlan::check(std::vector<Cpu> cpus) {
   for (Cpu cpu : cpus) {
     memory.clear();
     for (const Tensor& t : before) memory.push_back(copy_of(context, t));
-    int64_t done = run(cpu);
+    int64_t done = run(*compile(cpu));
     INFO("cpu " << static_cast<int>(cpu));
     CHECK(done == (failed ? kFailed : kDone));
     if (failed) continue;
     for (size_t i = 0; i < memory.size(); ++i) {
       int64_t at = first_difference(memory[i], expected[i]);
       INFO("value " << i << " element " << at << " of " << memory[i].size());
-      if (at >= 0) UNSCOPED_INFO("bits " << element_bits(memory[i], at) << ", should be " << element_bits(expected[i], at));
+      if (at >= 0)
+        UNSCOPED_INFO("bits " << element_bits(memory[i], at) << ", should be " << element_bits(expected[i], at));
       CHECK(at == -1);
     }
   }

@@ -26,7 +26,8 @@ struct KernelMaker {
     kernel.exprs.push_back(std::move(e));
     return static_cast<ExprId>(kernel.exprs.size() - 1);
   }
-  ExprId load(ValueId from, Sizes strides, Size offset = 0, SmallVec<Access::Indexed, 2> indexed = {}, ExprId mask = kNone) {
+  ExprId load(ValueId from, Sizes strides, Size offset = 0, SmallVec<Access::Indexed, 2> indexed = {},
+              ExprId mask = kNone) {
     Expr e;
     e.kind = ExprKind::load;
     e.dtype = plan.values[from].dtype;
@@ -74,7 +75,8 @@ struct KernelMaker {
     kernel.stages.push_back(std::move(s));
     return static_cast<uint32_t>(kernel.stages.size() - 1);
   }
-  void store(uint32_t pass, ExprId e, ValueId to, Sizes strides, Size offset = 0, ExprId mask = kNone, bool once = false) {
+  void store(uint32_t pass, ExprId e, ValueId to, Sizes strides, Size offset = 0, ExprId mask = kNone,
+             bool once = false) {
     uint32_t s = stage(once ? Stage::Kind::store_once : Stage::Kind::store, pass, e);
     kernel.stages[s].target = {to, offset, std::move(strides), {}, mask};
   }
@@ -134,8 +136,9 @@ struct KernelPlan {
   }
   int64_t size(Size s) const { return is_known(s) ? s : symbols[symbol_of(s)]; }
 
+  std::shared_ptr<const codegen::LoadedCode> compile(codegen::Cpu cpu) const;
   /// Runs machine code over `memory`; gives tfl_run's answer.
-  int64_t run(codegen::Cpu cpu);
+  int64_t run(const codegen::LoadedCode& code);
   /// Compiles, runs, and compares with eager operations. Every value is compared.
   void check(std::vector<codegen::Cpu> cpus = {});
 };
