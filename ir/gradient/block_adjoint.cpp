@@ -143,6 +143,48 @@ ActiveSet dependents(const ir::Block& block, const std::vector<ir::Ref>& from) {
   return out;
 }
 
+namespace {
+
+ActiveSet all_dependents(const ir::Block& region) {
+  std::vector<ir::Ref> from;
+  for (size_t i = 0; i < region.params.size(); ++i) from.push_back(region.param(i));
+  return dependents(region, from);
+}
+
+std::vector<ir::Ref> chosen(const std::vector<ir::Ref>& values, const std::vector<bool>& which) {
+  std::vector<ir::Ref> out;
+  for (size_t i = 0; i < which.size(); ++i) {
+    if (which[i]) out.push_back(values[i]);
+  }
+  return out;
+}
+
+// The operands of control flow that get a gradient when the results in `needed` have one. To say more than that would cost: a zero that
+// flows into what is infinite is no zero.
+std::vector<bool> reached_operands(const ir::Node& node, std::vector<bool> needed) {
+  std::vector<bool> out(node.operands.size(), false);
+  if (node.op != Op::while_loop) {
+    for (const auto& region : node.regions) {
+      std::vector<bool> reached = reached_params(*region, chosen(region->results, needed), all_dependents(*region));
+      for (size_t i = 0; i < reached.size(); ++i) out[i + 1] = out[i + 1] || reached[i];
+    }
+    return out;
+  }
+  const ir::Block& body = *node.regions[1];
+  ActiveSet active = all_dependents(body);
+  for (bool again = true; again;) {
+    again = false;
+    out = reached_params(body, chosen(body.results, needed), active);
+    for (size_t k = 0; k < needed.size(); ++k) {
+      if (out[k] && !needed[k]) needed[k] = again = true;
+    }
+  }
+  for (size_t k = 0; k < needed.size(); ++k) out[k] = out[k] || needed[k];
+  return out;
+}
+
+}  // namespace
+
 std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const ActiveSet& active) {
   ActiveSet needed;
   for (ir::Ref r : to) {
@@ -151,10 +193,14 @@ std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::R
   for (size_t i = block.nodes.size(); i-- > 0;) {
     ir::Node* node = block.nodes[i].get();
     bool any = false;
-    for (uint32_t k = 0; k < node->types.size(); ++k) any |= needed.count({node, k}) > 0;
+    std::vector<bool> results;
+    for (uint32_t k = 0; k < node->types.size(); ++k) results.push_back(needed.count({node, k}) > 0);
+    for (bool r : results) any |= r;
     if (!any) continue;
+    std::vector<bool> reached(node->operands.size(), true);
+    if (!node->regions.empty() && !is_custom(*node)) reached = reached_operands(*node, std::move(results));
     for (size_t k = 0; k < node->operands.size(); ++k) {
-      if (active.count(node->operands[k]) && flows_to(*node, k)) needed.insert(node->operands[k]);
+      if (reached[k] && active.count(node->operands[k]) && flows_to(*node, k)) needed.insert(node->operands[k]);
     }
   }
   std::vector<bool> out;

@@ -85,6 +85,21 @@ Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
   return out;
 }
 
+// What has been added up for the value that variable k begins with goes on in the first iteration, which the gradient's loop runs last.
+// Empty: nothing has, or the loop gets the value in two ways, or the variable may have other sizes later.
+X sum_before(RuleCall& c, ir::Block& body, size_t k) {
+  if (!known(body.param(k).type().tensor)) return {};
+  for (size_t i = 0; i < c.operand_count(); ++i) {
+    if (i != k && c.same_operand(i, k)) return {};
+  }
+  X sum = c.operand_type(k).is_tensor() ? c.gathered(k) : X();
+  return sum && sum.adjoint()->type(sum.id()).is_tensor() ? sum : X();
+}
+// `sum` where `iterations` of the gradient's loop are left, else nothing.
+X sum_when_left(X sum, X iterations, double left) {
+  return emit(Op::where, {emit(Op::equal, {iterations, X(left)}), sum, X(kEmptySum)});
+}
+
 }  // namespace
 
 void loop_rule(RuleCall& c) {
@@ -112,6 +127,16 @@ void loop_rule(RuleCall& c) {
   Gradients gradients;
   std::vector<ir::Ref> var_params, inv_params;
   auto gradient_type = [&](const ir::Type& t) { return t.kind == ir::TypeKind::Resource ? ir::Type::of(t.tensor) : t; };
+  std::vector<X> sums;  // one a variable; those that are not empty are invariants of the gradient's loop
+  std::vector<ir::Ref> sum_params;
+  for (size_t k : vars) {
+    sums.push_back(sum_before(c, body, k));
+    if (!sums.back()) continue;
+    sum_params.push_back(back->add_param(c.a.type(sums.back().id()), "sum"));
+    X sum = sum_when_left(X(&a, a.add(sum_params.back())), X(&a, a.add(counter)), 1);
+    if (!sum) return c.a.fail_with(a.take_failure());
+    gradients[body.param(k)] = sum.id();
+  }
   for (size_t k : vars) {
     ir::Ref p = back->add_param(gradient_type(body.param(k).type()), "gradient");
     var_params.push_back(p);
@@ -222,6 +247,10 @@ void loop_rule(RuleCall& c) {
     operands.push_back(x.id());
     take(p.backward);
   }
+  for (const X& sum : sums) {
+    if (sum) operands.push_back(sum.id());
+  }
+  for (ir::Ref p : sum_params) take(p);
   back->results = std::move(back_results);
 
   std::unique_ptr<ir::Block> condition = new_region(loop);
@@ -243,7 +272,12 @@ void loop_rule(RuleCall& c) {
   std::vector<V> of_vars(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(vars.size()));
   r += vars.size();
   for (size_t j : invs) c.put_sum(n + j, X(&c.a, results[r++]), n);
-  for (size_t i = 0; i < vars.size(); ++i) c.give(vars[i], X(&c.a, of_vars[i]));
+  for (size_t i = 0; i < vars.size(); ++i) {
+    X g(&c.a, of_vars[i]);
+    // A loop that does not run hands on what its result got.
+    if (sums[i]) c.replace(vars[i], sum_when_left(sums[i], X(&c.a, *count), 0) + g);
+    else c.give(vars[i], g);
+  }
   for (const Added& s : added) c.a.leave_stack(s.before, results[r++]);
 }
 

@@ -60,6 +60,11 @@ def compare(index, f):
 '''
 
 
+# Stands after control flow: a branch or a loop that leaves a variable as it is makes two names of one value, whose gradient is then summed in
+# another order than the staged one.
+RENEW = "a, b = a + 0.0 * x, b + 0.0 * x"
+
+
 class Program:
     """Statements as nested lists; a block is a list of lines and (head, blocks...) tuples."""
 
@@ -103,18 +108,18 @@ class Program:
             if depth == 0 or kind < 0.5:
                 out.append(f"{r.choice(self.names)} = {self.expression()} + 0.0 * x")
             elif kind < 0.68:
-                out.append((f"if {self.condition()}:", self.block(depth - 1, loop), "else:", self.block(depth - 1, loop)) if r.random() < 0.6
-                           else (f"if {self.condition()}:", self.block(depth - 1, loop)))
+                out.append((f"if {self.condition()}:", self.block(depth - 1, loop), "else:", self.block(depth - 1, loop), RENEW) if r.random() < 0.6
+                           else (f"if {self.condition()}:", self.block(depth - 1, loop), RENEW))
             elif kind < 0.8:
                 self.fresh += 1
                 i = f"i{self.fresh}"
                 body = self.block(depth - 1, True)
-                out.append((f"for {i} in tf.range({r.choice(['n', '3', 'n + 1'])}):", body + [f"{r.choice(self.names)} += 0.1 * tf.cast({i}, tf.float32)"]))
+                out.append((f"for {i} in tf.range({r.choice(['n', '3', 'n + 1'])}):", body + [f"{r.choice(self.names)} += 0.1 * tf.cast({i}, tf.float32)"], RENEW))
             elif kind < 0.9:
                 self.fresh += 1
                 k = f"k{self.fresh}"
                 out.append(f"{k} = n")
-                out.append((f"while {k} > 0:", self.block(depth - 1, True) + [f"{k} -= 1"]))
+                out.append((f"while {k} > 0:", self.block(depth - 1, True) + [f"{k} -= 1"], RENEW))
             elif loop and kind < 0.95:
                 out.append((f"if {self.condition()}:", ["break"]))
             else:
