@@ -105,8 +105,28 @@ Value value_of(Interp& interp, ir::Datum& d, bool gives_arrays) {
   return Value::of(std::move(d.tensor));
 }
 
+namespace {
+
+/// A graph that is one call of machine code is called here, without a frame around it. False: it has not run.
+bool run_direct(Interp& interp, const ir::Program::Direct& direct, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  SmallVec<Tensor, 6> inputs;
+  for (uint32_t i : direct.arguments) {
+    if (!operands[i].is_tensor()) return false;
+    inputs.push_back(operands[i].tensor());
+  }
+  SmallVec<Tensor, 4> given(direct.given);
+  if (!direct.native->run(interp.context, inputs, given)) return false;
+  for (uint32_t i : direct.results) results.push_back(Value::of(given[i]));
+  return true;
+}
+
+}  // namespace
+
 Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results,
                        bool gives_arrays) {
+  if (const ir::Program::Direct* direct = program.direct()) {
+    if (run_direct(interp, *direct, operands, results)) return {};
+  }
   SmallVec<ir::Datum, 8> inputs;
   for (const Value& v : operands)
     inputs.push_back(v.is_tensor() ? ir::Datum{v.tensor(), nullptr, nullptr} : TFL_TRY(datum_of(interp, v)));
@@ -126,8 +146,8 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
 }
 
 Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
-  std::shared_ptr<const ir::Program> program = call.program;
-  if (!program) program = TFL_TRY(program_of(interp, call));
+  if (call.program && call.program->direct()) [[likely]] return run_graph(interp, *call.program, operands, results, call.gives_arrays);
+  std::shared_ptr<const ir::Program> program = TFL_TRY(program_of(interp, call));
   return run_graph(interp, *program, operands, results, call.gives_arrays);
 }
 

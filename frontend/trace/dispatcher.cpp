@@ -1,5 +1,6 @@
 // `_graph.Dispatcher`, the native part of tf.function objects: a call whose arguments look like those of an earlier one finds its
 // trace here; the library (stdlib/tensorflow/_function.tfl) decides about every other call.
+#include <bit>
 #include <list>
 #include <unordered_map>
 
@@ -25,11 +26,46 @@ struct Entry {
   std::list<const std::string*>::iterator use;
 };
 
+// Most calls look like the one before: what decides about them, where that is little, in a form that is quickly compared.
+struct QuickKey {
+  SmallVec<uint64_t, 24> words;
+  SmallVec<const Value*, 8> leaves;  // of the call that it was made of
+
+  // False when an argument is neither a tensor nor a number; containers and objects are left to the whole key.
+  bool add(const CallArgs& args) {
+    words.push_back(args.count);
+    for (Str* name : args.keywords) words.push_back(reinterpret_cast<uintptr_t>(name));
+    for (uint32_t i = 0; i < args.total(); ++i) {
+      const Value& v = args.values[i];
+      if (v.is_tensor()) {
+        const TensorRep* t = v.tensor_rep();
+        words.push_back(static_cast<uint64_t>(t->dtype) << 16 | static_cast<uint64_t>(t->rank) << 8 | 255);
+        for (uint8_t axis = 0; axis < t->rank; ++axis) words.push_back(static_cast<uint64_t>(t->dims()[axis]));
+        leaves.push_back(&v);
+        continue;
+      }
+      words.push_back(static_cast<uint64_t>(v.tag()));
+      switch (v.tag()) {
+        case Tag::Empty:
+        case Tag::None: break;
+        case Tag::Bool:
+        case Tag::Int: words.push_back(static_cast<uint64_t>(v.as_int())); break;
+        case Tag::Float: words.push_back(std::bit_cast<uint64_t>(v.as_float())); break;
+        case Tag::Object: return false;
+      }
+    }
+    return true;
+  }
+};
+
 struct Dispatcher : Object {
   std::unordered_map<std::string, Entry> entries;
   std::list<const std::string*> uses;  // least recently used first
   int64_t calls = 0;                   // served here since the library last asked
   std::vector<FrozenGlobal> frozen;    // host values that its traces have taken in
+  Entry* last = nullptr;               // that served a call with these words; its keywords' names are kept
+  SmallVec<uint64_t, 24> last_words;
+  std::vector<Value> last_names;
 };
 
 Dispatcher* self_of(const Value& v) { return v.as<Dispatcher>(); }
@@ -80,18 +116,38 @@ Result<Value> execute(Interp& interp, const Value& graph, const Value& outputs, 
   return replace_leaves(interp, outputs, {results.data(), results.size()}, at);
 }
 
+void note_use(Interp& interp, Dispatcher& d, Entry& e) {
+  ++d.calls;
+  if (!d.frozen.empty()) check_frozen(interp, e.graph.as<TracedGraph>()->call.function->name, d.frozen);
+  if (std::next(e.use) != d.uses.end()) d.uses.splice(d.uses.end(), d.uses, e.use);
+}
+
 Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args) {
   Dispatcher* d = self_of(self);
   Tracer& tracer = tracer_of(interp);
   ArgumentKey key;
   if (!tracer.run_eagerly) {
+    QuickKey quick;
+    bool is_quick = quick.add(args);
+    if (is_quick && d->last && quick.words == d->last_words) [[likely]] {
+      Entry& e = *d->last;
+      note_use(interp, *d, e);
+      SmallVec<Value, 8> arguments;
+      for (uint32_t i : e.order) arguments.push_back(*quick.leaves[i]);
+      Value graph = e.graph, outputs = e.outputs;
+      return execute(interp, graph, outputs, e.single, arguments);
+    }
     key = TFL_TRY(key_of_call(interp, args));
     auto found = d->entries.find(key.exact);
     if (found != d->entries.end()) [[likely]] {
       Entry& e = found->second;
-      ++d->calls;
-      if (!d->frozen.empty()) check_frozen(interp, e.graph.as<TracedGraph>()->call.function->name, d->frozen);
-      d->uses.splice(d->uses.end(), d->uses, e.use);
+      note_use(interp, *d, e);
+      if (is_quick) {
+        d->last = &e;
+        d->last_words = std::move(quick.words);
+        d->last_names.clear();
+        for (Str* name : args.keywords) d->last_names.push_back(Value::share(name));
+      }
       Value graph = e.graph, outputs = e.outputs;
       if (e.straight) return execute(interp, graph, outputs, e.single, key.leaves);
       std::vector<Value> arguments;
@@ -143,6 +199,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
         place->second.use = d->uses.insert(d->uses.end(), &place->first);
       }
       if (d->entries.size() > kMostEntries) {
+        d->last = nullptr;
         std::string oldest = *d->uses.front();
         d->uses.pop_front();
         d->entries.erase(oldest);
@@ -154,6 +211,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
 
 /// forget(): every remembered call is decided anew.
 Result<Value> forget(Interp&, Value* args) {
+  self_of(args[0])->last = nullptr;
   self_of(args[0])->uses.clear();
   self_of(args[0])->entries.clear();
   return Value::none();
