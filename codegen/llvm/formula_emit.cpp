@@ -1,8 +1,13 @@
 #include "codegen/llvm/formula_emit.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
+
+#include <algorithm>
+
+#include "codegen/formula/parts.h"
 
 namespace tfl::codegen {
 
@@ -21,12 +26,20 @@ using llvm::Value;
 using Builder = llvm::IRBuilder<>;
 using Values = llvm::SmallVector<Value*, 4>;
 
+// Parts of this many instructions are functions, which all that need them share: what is rarely run, and what takes so long that
+// a call does not count.
+constexpr int kLargeRare = 24, kLarge = 150;
+
 class Emitter {
  public:
-  Emitter(Builder& b, const Formula& f, int lanes, bool truth, std::span<Value* const> arguments)
-      : b_(b), f_(f), lanes_(lanes), truth_(truth), arguments_(arguments), values_(f.insts.size()) {}
+  Emitter(Builder& b, const Formula& f, int lanes, bool truth)
+      : b_(b), f_(f), lanes_(lanes), truth_(truth), values_(f.insts.size()) {}
 
-  Value* run() {
+  Value* run(std::span<Value* const> arguments) {
+    for (Id id : f_.regions[0].body) {
+      if (f_.at(id).prim == Prim::argument) values_[id] = arguments[f_.at(id).extra];
+    }
+    if (formula::weight(f_, 0, kLargeRare) >= kLarge) return call(0)[0];
     region(f_.regions[0]);
     return values_[f_.value()];
   }
@@ -42,7 +55,8 @@ class Emitter {
   void step(Id id) {
     const Inst& i = f_.at(id);
     switch (i.prim) {
-      case Prim::parameter: return;  // the loop has set it
+      case Prim::argument:
+      case Prim::parameter: return;  // the caller or the loop has set it
       case Prim::rarely: rarely(i); return;
       case Prim::iterate: iterate(i); return;
       case Prim::result: values_[id] = results_[i.a][i.extra]; return;
@@ -54,7 +68,6 @@ class Emitter {
 
   Value* value(const Inst& i) {
     switch (i.prim) {
-      case Prim::argument: return arguments_[i.extra];
       case Prim::constant: return constant(i.type, i.extra);
       case Prim::table: return table(i);
       case Prim::select: return b_.CreateSelect(at(i.a), at(i.b), at(i.c));
@@ -204,10 +217,15 @@ class Emitter {
     BasicBlock* after = block("after");
     b_.CreateCondBr(any(mask), slow, after, llvm::MDBuilder(b_.getContext()).createBranchWeights(1, 2000));
     b_.SetInsertPoint(slow);
-    region(r);
     Values results;
+    if (!in_function_ && formula::weight(f_, static_cast<uint32_t>(i.extra)) >= kLargeRare) {
+      results = call(static_cast<uint32_t>(i.extra));
+    } else {
+      region(r);
+      for (Id id : r.results) results.push_back(at(id));
+    }
     for (size_t k = 0; k < r.results.size(); ++k) {
-      results.push_back(lanes_ == 1 ? at(r.results[k]) : b_.CreateSelect(mask, at(r.results[k]), at(r.inputs[k])));
+      if (lanes_ > 1) results[k] = b_.CreateSelect(mask, results[k], at(r.inputs[k]));
     }
     slow = b_.GetInsertBlock();
     b_.CreateBr(after);
@@ -260,11 +278,88 @@ class Emitter {
 
   Id id_of(const Inst& i) const { return static_cast<Id>(&i - f_.insts.data()); }
 
+  // ---- parts with a function of their own ----------------------------------------------------------------------------------
+
+  // The results of a region, as many lanes at a time as go well into registers.
+  Values call(uint32_t number) {
+    std::vector<Id> captured = formula::captures(f_, number);
+    int width = std::min(lanes_, formula::has_wide(f_, number) ? 8 : 16);
+    llvm::Function* function = function_of(number, captured, width);
+    size_t count = f_.regions[number].results.size();
+    std::vector<Values> parts(count);
+    for (int first = 0; first < lanes_; first += width) {
+      Values arguments;
+      for (Id id : captured) arguments.push_back(slice(at(id), first, width));
+      Value* all = b_.CreateCall(function, arguments);
+      for (size_t k = 0; k < count; ++k) {
+        parts[k].push_back(count == 1 ? all : b_.CreateExtractValue(all, static_cast<unsigned>(k)));
+      }
+    }
+    Values results;
+    for (Values& p : parts) results.push_back(joined(p));
+    return results;
+  }
+
+  Value* slice(Value* x, int first, int width) {
+    if (width == lanes_) return x;
+    llvm::SmallVector<int, 64> lanes;
+    for (int k = 0; k < width; ++k) lanes.push_back(first + k);
+    return b_.CreateShuffleVector(x, lanes);
+  }
+
+  Value* joined(Values parts) {
+    while (parts.size() > 1) {
+      Values wider;
+      llvm::SmallVector<int, 64> lanes;
+      for (int k = 0; k < 2 * lanes_ / static_cast<int>(parts.size()); ++k) lanes.push_back(k);
+      for (size_t k = 0; k < parts.size(); k += 2) wider.push_back(b_.CreateShuffleVector(parts[k], parts[k + 1], lanes));
+      parts = wider;
+    }
+    return parts[0];
+  }
+
+  llvm::Function* function_of(uint32_t number, const std::vector<Id>& captured, int width) {
+    llvm::Function* caller = b_.GetInsertBlock()->getParent();
+    llvm::Module* m = caller->getParent();
+    formula::Digest d = formula::digest(f_, number, captured);
+    std::string name = "formula." + llvm::utohexstr(d.high, true, 16) + llvm::utohexstr(d.low, true, 16);
+    name += "." + std::to_string(width);
+    if (llvm::Function* made = m->getFunction(name)) return made;
+    const Region& r = f_.regions[number];
+    llvm::SmallVector<llvm::Type*, 4> takes, gives;
+    for (Id id : captured) takes.push_back(elem_type(b_, elem(id), width, truth_));
+    for (Id id : r.results) gives.push_back(elem_type(b_, elem(id), width, truth_));
+    llvm::Type* result = gives.size() == 1 ? gives[0] : llvm::StructType::get(b_.getContext(), gives);
+    auto* type = llvm::FunctionType::get(result, takes, false);
+    auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, m);
+    // Both sides must agree on how wide vectors are passed.
+    for (const char* attribute : {"target-cpu", "target-features", "prefer-vector-width", "min-legal-vector-width"}) {
+      if (caller->hasFnAttribute(attribute)) function->addFnAttr(caller->getFnAttribute(attribute));
+    }
+    function->addFnAttr(llvm::Attribute::NoInline);
+    function->setDoesNotThrow();
+    function->setWillReturn();
+    function->setDoesNotAccessMemory();
+    Builder inner(BasicBlock::Create(b_.getContext(), "entry", function));
+    Emitter e(inner, f_, width, truth_);
+    e.in_function_ = true;
+    for (size_t k = 0; k < captured.size(); ++k) e.values_[captured[k]] = function->getArg(static_cast<unsigned>(k));
+    e.region(r);
+    llvm::SmallVector<Value*, 4> results;
+    for (Id id : r.results) results.push_back(e.at(id));
+    if (results.size() == 1) {
+      inner.CreateRet(results[0]);
+    } else {
+      inner.CreateAggregateRet(results.data(), static_cast<unsigned>(results.size()));
+    }
+    return function;
+  }
+
   Builder& b_;
   const Formula& f_;
   int lanes_;
   bool truth_;
-  std::span<Value* const> arguments_;
+  bool in_function_ = false;
   std::vector<Value*> values_;
   llvm::DenseMap<Id, Values> results_;
 };
@@ -283,7 +378,7 @@ llvm::Type* elem_type(Builder& b, Elem elem, int lanes, bool truth) {
 }
 
 Value* emit_formula(Builder& b, const Formula& f, int lanes, bool truth, std::span<Value* const> arguments) {
-  return Emitter(b, f, lanes, truth, arguments).run();
+  return Emitter(b, f, lanes, truth).run(arguments);
 }
 
 }  // namespace tfl::codegen

@@ -1,4 +1,4 @@
-// Machine code of every row and cast for every type that they take: elements in vectors of every width that kernels use, and alone.
+// Machine code of every row and cast for every type that they take: elements in vectors of every width that kernels use.
 #include "tests/unit/formulas.h"
 #include "tests/unit/kernel_plans.h"
 
