@@ -116,7 +116,7 @@ std::string_view nearest_option(const CLI::App& app, const std::string& given, s
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "explain", "info", "cache", "completion", "build", "help"};
+  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "explain", "info", "cache", "completion", "build", "inspect", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   if (words[0] == "help") words[0] = "--help";
@@ -201,6 +201,12 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   add_run_options(*explain, out, limit);
   add_color(*explain, out);
 
+  CLI::App* inspect = app.add_subcommand("inspect", "Show what a saved model holds: functions, signatures, variables");
+  inspect->add_option("folder", out.files, "Folder that tf.saved_model.save wrote")->required()->expected(1)->type_name("DIR");
+  inspect->add_option("--function", out.function, "The graph of this signature or function")->type_name("NAME");
+  inspect->add_flag("--svg", out.graph.svg, "A picture of the graph");
+  add_color(*inspect, out);
+
   CLI::App* info = app.add_subcommand("info", "Version, processor, memory, folders");
   CLI::App* cache = app.add_subcommand("cache", "What the caches of bytecode and machine code hold");
   cache->add_flag("--clear", out.clear_cache, "Empty them");
@@ -218,7 +224,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   add_run_options(*build, out, limit);
   add_color(*build, out);
 
-  CLI::App* const subcommands[] = {run, check, repl, test, dump, explain, info, cache, completion, build};
+  CLI::App* const subcommands[] = {run, check, repl, test, dump, explain, info, cache, completion, build, inspect};
   CLI::App* chosen = nullptr;
   for (CLI::App* s : subcommands) {
     if (s->get_name() == words[0]) chosen = s;
@@ -265,6 +271,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     const GraphOptions& g = out.graph;
     bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly || !g.signature.empty();
     out.dump = graph ? DumpKind::Graph : tokens ? DumpKind::Tokens : bytecode ? DumpKind::Bytecode : autograph ? DumpKind::Autograph : DumpKind::Ast;
+  } else if (chosen == inspect) {
+    out.command = Command::Inspect;
   } else if (chosen == explain) {
     out.command = Command::Explain;
   } else if (chosen == cache) {

@@ -8,7 +8,7 @@
 
 namespace tfl::cli {
 
-enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion, Build };
+enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion, Build, Inspect };
 
 enum class DumpKind : uint8_t { Tokens, Ast, Bytecode, Autograph, Graph };
 
@@ -61,6 +61,7 @@ struct Arguments {
   GraphOptions graph;
   TestOptions test;
   BuildOptions build;
+  std::string function;             // of a saved model
   bool clear_cache = false;
   std::string shell;                // of completion
 };

@@ -15,6 +15,10 @@ int manage_cache(const Arguments& arguments);
 int print_completion(const Arguments& arguments);
 int run_repl(const Arguments& arguments);
 int run_tests(const Arguments& arguments);
+int inspect_model(const Arguments& arguments);
+/// tfl run DIR: a function of a saved model.
+int run_model(const Arguments& arguments);
+bool is_folder(const std::string& path);
 int build_files(const Arguments& arguments);
 
 }  // namespace tfl::cli

@@ -18,6 +18,7 @@ int dispatch(int argc, char** argv) {
     case Command::Check: return check_files(arguments);
     case Command::Repl: return run_repl(arguments);
     case Command::Test: return run_tests(arguments);
+    case Command::Inspect: return inspect_model(arguments);
     case Command::Dump: return dump_file(arguments);
     case Command::Explain: return explain_script(arguments);
     case Command::Info: return show_info(arguments);

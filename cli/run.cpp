@@ -19,6 +19,7 @@ void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data()
 
 int run_script(const Arguments& a) {
   const std::string& name = a.script[0];
+  if (!a.from_code && is_folder(name)) return run_model(a);
   std::string text, shown = name;
   if (a.from_code) {
     text = a.code;
