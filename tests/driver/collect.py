@@ -42,7 +42,7 @@ class Test:
 
 
 def all_tests(context):
-    for kind in (examples, unit, golden_files, conformance, scripts, tools, lint):  # the longest first
+    for kind in (examples, unit, golden_files, conformance, scripts, native, tools, lint):  # the longest first
         yield from kind(context)
 
 
@@ -89,13 +89,13 @@ def golden_files(context):
         yield Test(name, lambda path=path: golden.run(path, context.tfl, context))
 
 
-def script(context, path, arguments=(), cwd=None, timeout=30):
+def script(context, path, arguments=(), cwd=None, timeout=30, flags=()):
     """Runs a script whose output is recorded in the .out file beside it."""
     with open(path[:-4] + ".out", "rb") as f:
         want = f.read()
-    timeout *= context.patience
+    timeout *= context.patience * (4 if flags else 1)  # compilers take their time
     cwd = cwd or os.path.dirname(path)
-    outcome = process.run([context.tfl, "run", os.path.relpath(path, cwd), *arguments], cwd, context.scratch, timeout)
+    outcome = process.run([context.tfl, "run", *flags, os.path.relpath(path, cwd), *arguments], cwd, context.scratch, timeout)
     problems = []
     if outcome.out != want:
         problems.append(process.difference(process.text(want), process.text(outcome.out), 20))
@@ -104,18 +104,26 @@ def script(context, path, arguments=(), cwd=None, timeout=30):
     return "\n".join(problems) or None
 
 
-def conformance(context):
+def conformance(context, flags=()):
     patterns = list_lines(context.path("conformance", "expected.txt"))
     for path in below(context.path("conformance"), ".tfl"):
         name = os.path.basename(path)[:-4]
         if context.every or any(fnmatch.fnmatchcase(name, p) for p in patterns):
-            yield Test("conformance/" + name, lambda path=path: script(context, path))
+            yield Test("conformance/" + name, lambda path=path: script(context, path, flags=flags))
 
 
-def scripts(context):
+def scripts(context, flags=()):
     for path in below(context.path("scripts"), ".tfl"):
         if os.path.exists(path[:-4] + ".out"):  # the others are imported
-            yield Test(os.path.relpath(path, context.path())[:-4], lambda path=path: script(context, path))
+            yield Test(os.path.relpath(path, context.path())[:-4], lambda path=path: script(context, path, flags=flags))
+
+
+def native(context):
+    """What traces functions, with machine code from the first call on, shared by the runs of one test run."""
+    for test in (*conformance(context, ("--jit=wait",)), *scripts(context, ("--jit=wait",))):
+        with open(context.path(test.name + ".tfl"), encoding="utf-8") as f:
+            if "tensorflow" in f.read():
+                yield dataclasses.replace(test, name="native/" + test.name)
 
 
 def examples(context):
