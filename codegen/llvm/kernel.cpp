@@ -60,8 +60,8 @@ void KernelEmitter::prepare() {
   symbols_.assign(plan_.symbols.size(), nullptr);
   memory_.assign(plan_.values.size(), nullptr);
   group_sizes_.assign(space_.groups.size(), nullptr);
-  violated_ = allocate(b_.getInt1Ty());
-  b_.CreateStore(b_.getFalse(), violated_);
+  violated_ = allocate(b_.getInt64Ty());
+  b_.CreateStore(word(0), violated_);
   base_.uniform.assign(kernel_.exprs.size(), nullptr);
   base_.bases.assign(kernel_.exprs.size() + kernel_.stages.size(), nullptr);
   base_.index.assign(space_.groups.size(), nullptr);
@@ -84,7 +84,8 @@ void KernelEmitter::prepare() {
 
 void KernelEmitter::finish() {
   locate(0);
-  when(b_.CreateLoad(b_.getInt1Ty(), violated_), [&] { b_.CreateStore(word(1), failed_address(b_, frame_)); });
+  llvm::Value* failed = b_.CreateLoad(b_.getInt64Ty(), violated_);
+  when(b_.CreateICmpNE(failed, word(0)), [&] { b_.CreateStore(failed, failed_address(b_, frame_)); });
   b_.CreateRetVoid();
   llvm::BasicBlock* start = entry_.GetInsertBlock()->getNextNode();
   entry_.CreateBr(start);
@@ -114,10 +115,11 @@ llvm::Value* KernelEmitter::allocate(llvm::Type* type, int64_t count) {
   return memory;
 }
 
-void KernelEmitter::note_violation(llvm::Value* violated, llvm::Value* mask) {
+void KernelEmitter::note_violation(llvm::Value* violated, llvm::Value* mask, uint32_t location) {
   if (mask) violated = b_.CreateAnd(violated, mask);
   if (violated->getType()->isVectorTy()) violated = b_.CreateOrReduce(violated);
-  b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), violated_), violated), violated_);
+  llvm::Value* before = b_.CreateLoad(b_.getInt64Ty(), violated_);
+  b_.CreateStore(b_.CreateSelect(violated, word(int64_t{location} + 1), before), violated_);
 }
 
 llvm::Value* KernelEmitter::loop(llvm::Value* first, llvm::Value* last, int64_t step, bool whole, Body body) {

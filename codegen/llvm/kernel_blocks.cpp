@@ -19,8 +19,8 @@ void KernelEmitter::emit_blocks() {
   llvm::Value* blocks = b_.CreateSDiv(b_.CreateAdd(length, word(kReduceBlock - 1)), word(kReduceBlock));
   llvm::Value* whole = b_.CreateSDiv(length, word(kReduceBlock));
   bool together = kernel_.cost <= kCheap && kernel_.loops.empty();
-  ExprId expr = kernel_.stages[0].expr;
-  Partial p = make_partial(0, 1, together ? kBlocksTogether : 1, kReduceLanes, false);
+  Partial p = make_partial(0, 1, false);
+  add_accumulators(p, together ? kBlocksTogether : 1, kReduceLanes);
   DType partial = partial_of(p);
   llvm::Type* lanes_type = register_type(b_, partial, kReduceLanes);
   start_outer(first_, blocks);
@@ -56,7 +56,7 @@ void KernelEmitter::emit_blocks() {
         b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b_.CreateAdd(first, word(kReduceBlock)));
     for_tiles(first, last, -1, kReduceLanes, space_.unroll, true, [&](Tile& tile) {
       compute_tile(needed, tile);
-      for (size_t v = 0; v < tile.start.size(); ++v) accumulate(p, 0, expr, tile, v);
+      for (size_t v = 0; v < tile.start.size(); ++v) accumulate(p, p.accumulators[0], tile, v);
     });
     leave(block, 1);
   };
@@ -69,7 +69,7 @@ void KernelEmitter::emit_blocks() {
         for (int v = 0; v < kBlocksTogether; ++v) start.push_back(b_.CreateAdd(i, word(v * kReduceBlock)));
         Tile tile = make_tile(kReduceLanes, start);
         compute_tile(needed, tile);
-        for (size_t v = 0; v < tile.start.size(); ++v) accumulate(p, v, expr, tile, v);
+        for (size_t v = 0; v < tile.start.size(); ++v) accumulate(p, p.accumulators[v], tile, v);
       });
       leave(block, kBlocksTogether);
       b_.CreateStore(word(kBlocksTogether), steps);
@@ -97,7 +97,7 @@ void KernelEmitter::emit_tree() {
   Partials all;
   llvm::SmallVector<Partial*, 4> partials;
   for (uint32_t s = 0; s < kernel_.stages.size(); ++s) {
-    if (reduces(kernel_.stages[s])) all.push_back(make_partial(s, 1, 0, 1, true));
+    if (reduces(kernel_.stages[s])) all.push_back(make_partial(s, 1, true));
   }
   for (Partial& p : all) partials.push_back(&p);
   llvm::Value* top = allocate(b_.getInt64Ty());

@@ -49,9 +49,7 @@ Counts counts(Builder& b, const Plan& plan, const Kernel& kernel, const KernelSp
         c.units = b.CreateMul(c.units, divide_up(b, inner, kMapChunk));
       }
       break;
-    case Form::columns:
-      c.units = b.CreateMul(c.units, divide_up(b, inner, int64_t{strip_vectors(space)} * space.lanes));
-      break;
+    case Form::columns: c.units = b.CreateMul(c.units, divide_up(b, inner, strip_columns(space))); break;
     case Form::blocks: c.units = b.CreateMul(c.units, divide_up(b, inner, kReduceBlock)); break;
     case Form::rows:
     case Form::tree: break;

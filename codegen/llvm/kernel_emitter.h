@@ -31,7 +31,7 @@ class KernelEmitter {
   struct Tile {
     int lanes = 1;
     Values start;                 // index along the vector group of each vector's first element
-    Values strip;                 // of a columns kernel: each vector's number in its strip
+    Values strip;                 // of a columns kernel: each vector's first column in its strip
     llvm::Value* mask = nullptr;  // of one vector: lanes that are elements
     std::vector<Values> values;   // by expression, then vector
     Values splats;                // by expression: uniform values as vectors
@@ -48,7 +48,7 @@ class KernelEmitter {
     uint32_t stage = 0;
     DType element = DType::F32;
     ReduceKind kind = ReduceKind::sum;
-    int lanes = 1;  // of `result` and of a waiting block
+    int64_t columns = 1;  // of a strip; else one
     llvm::SmallVector<llvm::Value*, 4> accumulators;
     llvm::Value* result = nullptr;   // memory of the block's partial result
     llvm::Value* waiting = nullptr;  // memory of kWaiting of them, or null
@@ -63,7 +63,7 @@ class KernelEmitter {
   llvm::Value* group_size(uint32_t group);
   llvm::Value* allocate(llvm::Type* type, int64_t count = 1);
   llvm::Value* word(int64_t v) { return b_.getInt64(static_cast<uint64_t>(v)); }
-  void note_violation(llvm::Value* violated, llvm::Value* mask);
+  void note_violation(llvm::Value* violated, llvm::Value* mask, uint32_t location);
   /// body(i) for i = first, first + step, ... while i + step <= last (`whole`) or i < last. Gives the i at which it ended.
   llvm::Value* loop(llvm::Value* first, llvm::Value* last, int64_t step, bool whole, Body body);
   void when(llvm::Value* condition, llvm::function_ref<void()> then);
@@ -105,9 +105,12 @@ class KernelEmitter {
   Tile make_tile(int lanes, llvm::ArrayRef<llvm::Value*> start, llvm::Value* mask = nullptr);
 
   // kernel_reduce.cpp
-  Partial make_partial(uint32_t stage, int lanes, int accumulators, int wide, bool blocks);
+  Partial make_partial(uint32_t stage, int64_t columns, bool blocks);
+  void add_accumulators(Partial& p, int count, int lanes);
+  llvm::Value* at(const Partial& p, llvm::Value* memory, llvm::Value* element);
+  void each_column(const Partial& p, llvm::function_ref<void(int lanes, llvm::Value* column)> f);
   void reset(Partial& p, int lanes);
-  void accumulate(Partial& p, size_t accumulator, plan::ExprId e, Tile& tile, size_t v);
+  void accumulate(const Partial& p, llvm::Value* memory, Tile& tile, size_t v);
   llvm::Value* across(const Partial& p, llvm::Value* lanes);
   void wait_for_neighbours(llvm::ArrayRef<Partial*> partials, llvm::Value* top, llvm::Value* block);
   void combine_top(llvm::ArrayRef<Partial*> partials, llvm::Value* top);
@@ -127,7 +130,7 @@ class KernelEmitter {
                     int64_t known);
   void run_stages(uint32_t pass, Tile& tile);
   void emit_columns();  // kernel_columns.cpp
-  void emit_strip(llvm::Value* column, int vectors, llvm::Value* mask);
+  void emit_strip(llvm::Value* first, llvm::Value* last);
   void emit_blocks();  // kernel_blocks.cpp
   void emit_tree();
 
@@ -145,12 +148,13 @@ class KernelEmitter {
   Builder entry_;                      // stands in the block that runs first
   std::vector<llvm::Value*> symbols_;  // by number
   std::vector<llvm::Value*> memory_;   // by value
-  llvm::Value* violated_ = nullptr;    // memory of an i1
+  llvm::Value* violated_ = nullptr;    // memory of an i64: 1 + the location of what would raise; 0: nothing
   Values digits_;                      // memory of the outer indices
   Values digit_sizes_;
   Context base_;  // what every unit knows
   Context* context_ = nullptr;
   Values group_sizes_;
+  llvm::SmallVector<Partial*, 4> strip_;  // what a columns kernel has reduced
 };
 
 }  // namespace tfl::codegen

@@ -7,18 +7,34 @@ namespace tfl::codegen {
 
 using namespace plan;
 
-KernelEmitter::Partial KernelEmitter::make_partial(uint32_t stage, int lanes, int accumulators, int wide, bool blocks) {
+KernelEmitter::Partial KernelEmitter::make_partial(uint32_t stage, int64_t columns, bool blocks) {
   Partial p;
   const Stage& s = kernel_.stages[stage];
   p.stage = stage;
   p.element = kernel_.exprs[s.expr].dtype;
   p.kind = s.reduce;
-  p.lanes = lanes;
-  for (int i = 0; i < accumulators; ++i) p.accumulators.push_back(allocate(register_type(b_, partial_of(p), wide)));
-  llvm::Type* type = register_type(b_, partial_of(p), lanes);
-  p.result = allocate(type);
-  if (blocks) p.waiting = allocate(type, kWaiting);
+  p.columns = columns;
+  llvm::Type* type = register_type(b_, partial_of(p), 1);
+  p.result = allocate(type, columns);
+  if (blocks) p.waiting = allocate(type, kWaiting * columns);
   return p;
+}
+
+void KernelEmitter::add_accumulators(Partial& p, int count, int lanes) {
+  for (int i = 0; i < count; ++i) p.accumulators.push_back(allocate(register_type(b_, partial_of(p), lanes)));
+}
+
+llvm::Value* KernelEmitter::at(const Partial& p, llvm::Value* memory, llvm::Value* element) {
+  return b_.CreateGEP(register_type(b_, partial_of(p), 1), memory, element);
+}
+
+// The vectors of a strip, or the one result of a row.
+void KernelEmitter::each_column(const Partial& p, llvm::function_ref<void(int lanes, llvm::Value* column)> f) {
+  if (p.columns == 1) {
+    f(1, word(0));
+  } else {
+    loop(word(0), word(p.columns), space_.lanes, false, [&](llvm::Value* column) { f(space_.lanes, column); });
+  }
 }
 
 void KernelEmitter::reset(Partial& p, int lanes) {
@@ -26,10 +42,9 @@ void KernelEmitter::reset(Partial& p, int lanes) {
   for (llvm::Value* a : p.accumulators) b_.CreateStore(neutral, a);
 }
 
-void KernelEmitter::accumulate(Partial& p, size_t accumulator, ExprId e, Tile& tile, size_t v) {
-  llvm::Value* x = emit_to_partial(b_, p.kind, p.element, tile.lanes, vector(e, tile, v));
+void KernelEmitter::accumulate(const Partial& p, llvm::Value* memory, Tile& tile, size_t v) {
+  llvm::Value* x = emit_to_partial(b_, p.kind, p.element, tile.lanes, vector(kernel_.stages[p.stage].expr, tile, v));
   if (tile.mask) x = b_.CreateSelect(tile.mask, x, emit_neutral(b_, p.kind, p.element, tile.lanes));
-  llvm::Value* memory = p.accumulators[accumulator];
   llvm::Value* sum = b_.CreateLoad(x->getType(), memory);
   b_.CreateStore(emit_combine(b_, p.kind, p.element, tile.lanes, sum, x), memory);
 }
@@ -66,8 +81,12 @@ void KernelEmitter::wait_for_neighbours(llvm::ArrayRef<Partial*> partials, llvm:
   b_.SetInsertPoint(after);
   llvm::Value* place = b_.CreateLoad(b_.getInt64Ty(), top);
   for (Partial* p : partials) {
-    llvm::Type* type = register_type(b_, partial_of(*p), p->lanes);
-    b_.CreateStore(b_.CreateLoad(type, p->result), b_.CreateGEP(type, p->waiting, place));
+    llvm::Value* free = b_.CreateMul(place, word(p->columns));
+    each_column(*p, [&](int lanes, llvm::Value* column) {
+      llvm::Type* type = register_type(b_, partial_of(*p), lanes);
+      llvm::Value* result = b_.CreateLoad(type, at(*p, p->result, column));
+      b_.CreateStore(result, at(*p, p->waiting, b_.CreateAdd(free, column)));
+    });
   }
   b_.CreateStore(b_.CreateAdd(place, word(1)), top);
 }
@@ -77,9 +96,13 @@ void KernelEmitter::combine_top(llvm::ArrayRef<Partial*> partials, llvm::Value* 
   llvm::Value* last = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), top), word(1));
   b_.CreateStore(last, top);
   for (Partial* p : partials) {
-    llvm::Type* type = register_type(b_, partial_of(*p), p->lanes);
-    llvm::Value* before = b_.CreateLoad(type, b_.CreateGEP(type, p->waiting, last));
-    b_.CreateStore(emit_combine(b_, p->kind, p->element, p->lanes, before, b_.CreateLoad(type, p->result)), p->result);
+    llvm::Value* waits = b_.CreateMul(last, word(p->columns));
+    each_column(*p, [&](int lanes, llvm::Value* column) {
+      llvm::Type* type = register_type(b_, partial_of(*p), lanes);
+      llvm::Value* before = b_.CreateLoad(type, at(*p, p->waiting, b_.CreateAdd(waits, column)));
+      llvm::Value* result = at(*p, p->result, column);
+      b_.CreateStore(emit_combine(b_, p->kind, p->element, lanes, before, b_.CreateLoad(type, result)), result);
+    });
   }
 }
 
@@ -87,8 +110,11 @@ void KernelEmitter::combine_waiting(llvm::ArrayRef<Partial*> partials, llvm::Val
   llvm::Value* last = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), top), word(1));
   b_.CreateStore(last, top);
   for (Partial* p : partials) {
-    llvm::Type* type = register_type(b_, partial_of(*p), p->lanes);
-    b_.CreateStore(b_.CreateLoad(type, b_.CreateGEP(type, p->waiting, last)), p->result);
+    llvm::Value* waits = b_.CreateMul(last, word(p->columns));
+    each_column(*p, [&](int lanes, llvm::Value* column) {
+      llvm::Type* type = register_type(b_, partial_of(*p), lanes);
+      b_.CreateStore(b_.CreateLoad(type, at(*p, p->waiting, b_.CreateAdd(waits, column))), at(*p, p->result, column));
+    });
   }
   loop(word(0), last, 1, false, [&](llvm::Value*) { combine_top(partials, top); });
 }

@@ -89,8 +89,10 @@ void KernelEmitter::emit_pass(llvm::MutableArrayRef<Context> rows, uint32_t pass
     parts = parts && reorders_parts(kernel_.stages[s], kernel_.exprs[kernel_.stages[s].expr].dtype);
   std::vector<Partials> partials(rows.size());
   for (size_t q = 0; q < rows.size(); ++q) {
-    for (uint32_t s : reductions)
-      partials[q].push_back(make_partial(s, 1, parts ? kTogether : 1, kReduceLanes, blocks));
+    for (uint32_t s : reductions) {
+      partials[q].push_back(make_partial(s, 1, blocks));
+      add_accumulators(partials[q].back(), parts ? kTogether : 1, kReduceLanes);
+    }
   }
   // Without an element nothing is read, not even what is the same for the whole row.
   std::vector<Context> outside(rows.begin(), rows.end());
@@ -160,8 +162,7 @@ void KernelEmitter::reduce_block(llvm::MutableArrayRef<Context> rows, llvm::Muta
     compute_tile(needed, tile);
     run_stages(pass, tile);
     for (Partial& p : into) {
-      for (size_t v = 0; v < tile.start.size(); ++v)
-        accumulate(p, parts ? v : 0, kernel_.stages[p.stage].expr, tile, v);
+      for (size_t v = 0; v < tile.start.size(); ++v) accumulate(p, p.accumulators[parts ? v : 0], tile, v);
     }
   };
   if (rows.size() > 1) {

@@ -228,11 +228,11 @@ std::vector<bool> needed_expressions(const Kernel& kernel, std::vector<ExprId> r
   return needed;
 }
 
-int strip_vectors(const KernelSpace& space) {
+int64_t strip_columns(const KernelSpace& space) {
+  constexpr int64_t kWidest = 256;  // 16 partial results of each stay in the first-level cache
   int64_t columns = space.groups[space.vector].known();
-  int vectors = kStripVectors;
-  while (vectors > 1 && columns >= 0 && int64_t{vectors} * space.lanes > columns) vectors /= 2;
-  return vectors;
+  int64_t vectors = columns < 0 ? kWidest : (std::clamp<int64_t>(columns, 1, kWidest) + space.lanes - 1) / space.lanes;
+  return columns < 0 ? kWidest : vectors * space.lanes;
 }
 
 bool map_has_chunks(const KernelSpace& space) {

@@ -47,9 +47,8 @@ inline constexpr int64_t kMapChunk = 1 << 15;
 
 /// The value of a size that follows from numbers alone: strides below 0 are symbols, too.
 std::optional<int64_t> known_size(const plan::Plan& plan, plan::Size s);
-/// Vectors of a strip of a columns kernel.
-inline constexpr int kStripVectors = 4;
-int strip_vectors(const KernelSpace& space);
+/// Columns of a strip of a columns kernel: whole vectors.
+int64_t strip_columns(const KernelSpace& space);
 /// Whether units of a map with outer axes are chunks of the vector axis.
 bool map_has_chunks(const KernelSpace& space);
 KernelSpace kernel_space(const plan::Plan& plan, uint32_t kernel, Cpu cpu);

@@ -35,7 +35,7 @@ llvm::Value* KernelEmitter::value_of(const Expr& e, llvm::ArrayRef<llvm::Value*>
   if (e.kind == ExprKind::cast) return emit_cast(b_, dtype_of(0), e.dtype, lanes, operands[0]);
   if (e.kind == ExprKind::bitcast) return emit_bitcast(b_, dtype_of(0), e.dtype, lanes, operands[0]);
   DType dtype = dtype_of(e.operands.size() - 1);
-  if (llvm::Value* violated = emit_violation(b_, e.op, dtype, lanes, all)) note_violation(violated, mask);
+  if (llvm::Value* violated = emit_violation(b_, e.op, dtype, lanes, all)) note_violation(violated, mask, e.location);
   return emit_row(b_, e.op, dtype, lanes, all);
 }
 
@@ -130,8 +130,12 @@ void KernelEmitter::compute_varying(ExprId id, Tile& tile) {
         break;
       }
       case ExprKind::reduced: {
-        llvm::Type* type = register_type(b_, e.dtype, tile.lanes);
-        out.push_back(b_.CreateLoad(type, b_.CreateGEP(type, context_->reduced[e.stage], tile.strip[v])));
+        for (const Partial* p : strip_) {
+          if (p->stage != e.stage) continue;
+          llvm::Type* type = register_type(b_, partial_of(*p), tile.lanes);
+          llvm::Value* partial = b_.CreateLoad(type, at(*p, p->result, tile.strip[v]));
+          out.push_back(finished(*p, partial, tile.lanes, group_size(space_.middle)));
+        }
         break;
       }
       case ExprKind::apply:
