@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Random programs over tensors, run eagerly, as graphs and as machine code: values, errors and their texts must be the same bits.
+
+Modes: eager; graph (--no-jit); machine code for two processors, with one thread and three; machine code from the cache. What fails eagerly may
+succeed as a graph, where nobody needs the failing operation. A difference is printed with the program (--shrink: with what is left of it
+when statements are deleted as long as the difference stays) and makes the exit status 1.
+
+  native_programs.py --tfl build/tfl --count 2000 --seed 1
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+from program_source import Program, text  # noqa: E402
+
+HEADER = '''import sys
+import traceback
+import tensorflow as tf
+
+eager = sys.argv[1] == "eager"
+traced = (lambda f: f) if eager else tf.function
+BITS = {1: tf.uint8, 2: tf.uint16, 4: tf.uint32, 8: tf.uint64}
+
+
+def data(dtype, shape, seed):
+    """Numbers of all sizes, some special."""
+    dtype = tf.as_dtype(dtype)
+    seed = [seed, len(shape)]
+    if dtype == tf.bool:
+        return tf.random.stateless_uniform(shape, seed) < 0.5
+    u = tf.random.stateless_uniform(shape, seed, -4, 4, tf.float64)
+    if dtype.is_floating:
+        kind = tf.random.stateless_uniform(shape, [seed[0], 77], 0, 60, tf.int32)
+        special = tf.constant([float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1e30, -1e-30, 1.0], tf.float64)
+        if seed[0] % 2:
+            u = tf.where(kind < 8, tf.gather(special, tf.minimum(kind, 7)), u)
+        return tf.cast(u, dtype)
+    if seed[0] % 3 == 0:
+        u = u * 1e9
+    return tf.cast(tf.cast(tf.abs(u) if dtype.is_unsigned else u, tf.int64), dtype)
+
+
+def bits(t):
+    if t.dtype.is_floating:
+        t = tf.where(t == t, t, tf.cast(float("nan"), t.dtype))  # a NaN has any sign
+        t = tf.where(tf.math.is_nan(t), tf.constant(float("nan"), t.dtype), t)
+    raw = tf.cast(t, tf.uint8) if t.dtype == tf.bool else tf.bitcast(t, BITS[t.dtype.size])
+    if tf.size(t) <= 16:
+        return t.numpy().tolist() if not t.dtype.is_floating else (t.numpy().tolist(), raw.numpy().tolist())
+    flat = tf.reshape(tf.cast(raw, tf.uint64), [-1])
+    place = tf.cast(tf.range(tf.size(flat)), tf.uint64)
+    return "sum " + str(tf.reduce_sum(flat * (place * 2 + 1)).numpy()) + " first " + str(tf.reshape(t, [-1])[:6].numpy().tolist())
+
+
+def run(index, f, signature, calls):
+    g = f if eager else tf.function(f, input_signature=signature)
+    for k, call in enumerate(calls):
+        for again in range(1 if eager else 2):
+            try:
+                out = [f"{t.dtype.name} {t.shape} {bits(t)}" for t in g(*call())]
+            except Exception as e:
+                out = [f"error {type(e).__name__}: {e}".replace("\\n", " ")]
+            if not again:
+                first = out
+        print("program", index, "call", k, " | ".join(first) if first == out else f"{first} and then {out}")
+
+
+'''
+
+GRAPH = ["--no-jit", "--threads", "2"]
+MODES = {
+    "eager": ["--threads", "1", "--no-jit"],
+    "graph": GRAPH,
+    "v4, 1 thread": ["--jit=wait", "--cpu", "x86-64-v4", "--threads", "1"],
+    "v3, 3 threads": ["--jit=wait", "--cpu", "x86-64-v3", "--threads", "3"],
+}
+CACHED = ["--jit=wait", "--cpu", "x86-64-v4", "--threads", "2"]
+
+
+def script(programs):
+    return HEADER + "\n".join(p.text(index) for index, p in programs)
+
+
+class Runner:
+    def __init__(self, tfl):
+        self.tfl = tfl
+
+    def run(self, folder, name, flags, seconds):
+        path = os.path.join(folder, "programs.tfl")
+        env = {k: v for k, v in os.environ.items() if not k.startswith("TFL_")}
+        env.update(XDG_CACHE_HOME=os.path.join(folder, "cache"))
+        try:
+            done = subprocess.run([self.tfl, "run", *flags, path, name], capture_output=True, text=True, timeout=seconds, env=env, errors="backslashreplace")
+        except subprocess.TimeoutExpired:
+            return {}, "no answer"
+        lines = {}
+        for line in done.stdout.splitlines():
+            found = re.match(r"program (\d+) call (\d+) (.*)", line)
+            if found:
+                lines[int(found[1]), int(found[2])] = found[3]
+        return lines, f"exit status {done.returncode}: {done.stderr[-1500:]}" if done.returncode else ""
+
+    def differences(self, programs, cached=False, modes=None, seconds=300):
+        """{index: what differs}"""
+        modes = dict(modes or MODES)
+        if cached:
+            modes["from the cache"] = CACHED
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "programs.tfl"), "w", encoding="utf-8") as f:
+                f.write(script(programs))
+            results = {name: self.run(folder, name, flags, seconds) for name, flags in modes.items()}
+        out = {}
+        graph, failure = results["graph"]
+        for index, program in programs:
+            for name, (lines, failure) in results.items():
+                for call in range(4):
+                    want, got = graph.get((index, call)), lines.get((index, call))
+                    if want == got or name == "eager" and want is not None and got is not None and may_differ(program, got, want):
+                        continue
+                    out.setdefault(index, []).append((name, f"call {call}: graph: {want}\n  {name}: {got} {failure}"))
+        return out
+
+
+def may_differ(program, eager, graph):
+    """Eager code fails in operations that nobody needs; and types of the graph may say less than values."""
+    if eager.startswith("error"):
+        return True
+    return re.match(r"error (ValueError|TypeError|NotImplementedError|InvalidArgumentError.*(shape|Shape|rank))", graph) is not None and program.unknown
+
+
+def smaller(block):
+    """Every block with one statement less, or with the inside of a compound statement in its place."""
+    for i, s in enumerate(block):
+        yield block[:i] + block[i + 1:]
+        if isinstance(s, tuple):
+            for k, part in enumerate(s):
+                if isinstance(part, list):
+                    if not any(line in ("break", "continue") for line in part):
+                        yield block[:i] + part + block[i + 1:]
+                    for less in smaller(part):
+                        if less:
+                            yield block[:i] + [s[:k] + (less,) + s[k + 1:]] + block[i + 1:]
+
+
+def shrink(runner, index, program, names):
+    modes = {name: flags for name, flags in MODES.items() if name == "graph" or name in names[:1]}
+
+    def still(p):
+        try:
+            return index in runner.differences([(index, p)], modes=modes, seconds=20)
+        except (ValueError, OSError):
+            return False
+
+    again = True
+    while again:
+        again = False
+        candidates = []
+        for k in range(len(program.returned) if len(program.returned) > 1 else 0):
+            candidates.append(("returned", program.returned[:k] + program.returned[k + 1:]))
+        candidates += [("body", body) for body in smaller(program.body)]
+        for field, value in candidates:
+            old = getattr(program, field)
+            setattr(program, field, value)
+            if still(program):
+                again = True
+                break
+            setattr(program, field, old)
+    return program
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--tfl", default="build/tfl")
+    p.add_argument("--count", type=int, default=40)
+    p.add_argument("--first", type=int, default=0)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--batch", type=int, default=20)
+    p.add_argument("--shrink", action="store_true")
+    p.add_argument("--print", type=int, metavar="INDEX", help="print this program and run nothing")
+    args = p.parse_args()
+    if args.print is not None:
+        print(script([(args.print, Program(f"{args.seed}.{args.print}"))]))
+        return 0
+    runner = Runner(os.path.abspath(args.tfl))
+    failed = 0
+    for first in range(args.first, args.first + args.count, args.batch):
+        programs = [(i, Program(f"{args.seed}.{i}")) for i in range(first, min(first + args.batch, args.first + args.count))]
+        found = runner.differences(programs, cached=first // args.batch % 4 == 0)
+        if len(found) > 3 and len(found) == len([i for i, _ in programs if i >= min(found)]):
+            # One program ended the process: those after it are run alone.
+            again = {}
+            for index, program in programs:
+                if index in found:
+                    again.update(runner.differences([(index, program)]))
+            found = again
+        for index, program in programs:
+            if index not in found:
+                continue
+            failed += 1
+            print(f"program {index} of seed {args.seed}:")
+            for _, what in found[index]:
+                print(" ", what[:1500])
+            if args.shrink:
+                program = shrink(runner, index, program, [name for name, _ in found[index] if name != "graph"])
+                for _, what in runner.differences([(index, program)]).get(index, []):
+                    print("  smaller:", what[:1500])
+            print(program.text(index), flush=True)
+    print(f"{args.count} programs, {failed} with a difference")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
