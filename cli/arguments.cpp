@@ -219,7 +219,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   build->add_option("--name", out.build.name, "Name of the library and prefix of its symbols (default: the script's)")->type_name("NAME");
   build->add_option("--export", out.build.exports, "A function to export, with the types of its arguments: f(f32[n,784]); may be repeated (default: all that\nhave a signature)")
       ->type_name("FUNCTION")->expected(1)->take_all();
-  build->add_option("--emit", out.build.emit, "shared-lib (default), static-lib, object, llvm, asm; several with commas")->type_name("KINDS");
+  build->add_option("--emit", out.build.emit, "shared-lib (default), static-lib, object, llvm, asm, several with commas; or executable: the whole script as\na program")->type_name("KINDS");
   build->add_option("--target", out.build.target, "native (default), x86-64-v3, x86-64-v4, aarch64 (objects and texts)")->type_name("CPU");
   add_run_options(*build, out, limit);
   add_color(*build, out);

@@ -89,7 +89,7 @@ bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {
     else if (kind == "llvm") request.llvm = true;
     else if (kind == "asm") request.assembly = true;
     else {
-      say("--emit '" + kind + "': there are shared-lib, static-lib, object, llvm and asm");
+      say("--emit '" + kind + "': there are shared-lib, static-lib, object, llvm, asm and, alone, executable");
       return false;
     }
   }
@@ -99,6 +99,7 @@ bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {
 }  // namespace
 
 int build_files(const Arguments& a) {
+  if (a.build.emit == "executable") return build_executable(a);
   const std::string& file = a.files[0];
   Session session(a, file);  // before the request, which holds tensors of it
   codegen::LibraryRequest request;

@@ -20,5 +20,8 @@ int inspect_model(const Arguments& arguments);
 int run_model(const Arguments& arguments);
 bool is_folder(const std::string& path);
 int build_files(const Arguments& arguments);
+int build_executable(const Arguments& arguments);
+/// The program that `build_executable` made: all arguments are the script's.
+int run_bundle(int argc, char** argv);
 
 }  // namespace tfl::cli

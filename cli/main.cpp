@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "cli/commands.h"
+#include "runtime/support/bundle.h"
 #include "codegen/jit/jit.h"
 
 namespace {

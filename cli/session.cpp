@@ -76,6 +76,7 @@ codegen::JitOptions jit_options(const Arguments& a) {
   IsaLevel best = best_isa_level();
   o.enabled = runs && a.jit != "off" && best != IsaLevel::base;
   o.wait = a.jit == "wait";
+  o.in_advance = a.jit == "advance";
   if (a.use_cache) o.cache_folder = cache_folder("native");
   o.cpu = a.cpu == "x86-64-v3" || best < IsaLevel::v4 ? codegen::Cpu::x86_64_v3 : codegen::Cpu::x86_64_v4;
   o.listeners = {debugging("gdb"), debugging("perf")};

@@ -32,7 +32,7 @@ struct Frame {
   const Services* services;
   void* self;                        // the program's
   const uint32_t* interrupt;         // not 0: machine code gives up soon and returns kInterrupted
-  int64_t failed;                    // kernels set it to 1 where an operation would raise
+  int64_t failed;                    // not 0 where an operation would raise: 1 + its location in ir::Function::locations
   int64_t words[1];                  // symbols, addresses, scalars: as the plan numbers them
 };
 

@@ -23,6 +23,8 @@ class Cluster final : public ir::Native {
     ir::walk(function.body, [&](const ir::Node& n) { has_loop_ = has_loop_ || n.op == Op::while_loop; });
   }
 
+  void compile(Context& context) { find_code(context); }
+
   bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) override {
     if (!entry_ && !find_code(context)) [[unlikely]] return false;
     return native_->run(context, entry_, inputs, results);
@@ -34,7 +36,7 @@ class Cluster final : public ir::Native {
     ++runs_;
     const JitOptions& options = jit_->options;
     // A loop may be long: it is worth waiting for. Anything else is compiled when it is run again.
-    bool at_once = options.wait || has_loop_;
+    bool at_once = options.wait || options.in_advance || has_loop_;
     if (!unit_) {
       if (!at_once && runs_ < 2 && options.cache_folder.empty()) return false;
       if (!make_unit(context)) {
@@ -97,7 +99,11 @@ Jit::~Jit() = default;
 
 Result<void> Jit::prepare(Context& context, ir::Function& f) {
   if (!state_->options.enabled) return {};
-  plan::outline(context, f, [&](const std::shared_ptr<ir::Function>& made) { made->native = std::make_shared<Cluster>(state_, *made); });
+  plan::outline(context, f, [&](const std::shared_ptr<ir::Function>& made) {
+    auto cluster = std::make_shared<Cluster>(state_, *made);
+    made->native = cluster;
+    if (state_->options.in_advance) cluster->compile(context);
+  });
   return {};
 }
 

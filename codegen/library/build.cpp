@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "codegen/library/library.h"
-#include "runtime/support/file.h"
 
 namespace tfl::codegen {
 
@@ -88,7 +88,9 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
 Result<std::vector<std::string>> build_library(Context& context, const LibraryRequest& request) {
   std::vector<LoweredFunction> functions;
   for (const ExportedFunction& f : request.functions) functions.push_back(TFL_TRY(lower_function(context, request, f)));
-  if (!make_folders(request.folder)) return fail(ErrorKind::OSError, "cannot make the folder {}: {}", request.folder, std::strerror(errno));
+  std::error_code error;
+  std::filesystem::create_directories(request.folder, error);
+  if (error) return fail(ErrorKind::OSError, "cannot make the folder {}: {}", request.folder, error.message());
 
   std::vector<std::string> files;
   std::string base = request.folder + "/" + request.name;

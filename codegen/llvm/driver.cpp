@@ -112,7 +112,7 @@ void Driver::step(const Step& s) {
       return product(plan_.products[s.index]);
     case Step::Kind::check: {
       llvm::Value* holds = scalar(s.condition);
-      if (error_.empty()) leave_if(b_.CreateNot(holds), kFailed);
+      if (error_.empty()) leave_if(b_.CreateNot(holds), kFailed, s.location);
       return;
     }
     case Step::Kind::point:

@@ -34,10 +34,16 @@ llvm::BasicBlock* Driver::leaving(int64_t status) {
   return leaving_[status];
 }
 
-void Driver::leave_if(llvm::Value* condition, int64_t status) {
-  llvm::BasicBlock* on = new_block("on");
-  b_.CreateCondBr(condition, leaving(status), on,
-                  llvm::MDBuilder(module_.getContext()).createBranchWeights(1, 1 << 20));
+void Driver::leave_if(llvm::Value* condition, int64_t status, uint32_t location) {
+  llvm::BasicBlock *on = new_block("on"), *out = leaving(status);
+  if (location) {
+    llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    out = new_block("failed");
+    b_.SetInsertPoint(out);
+    b_.CreateStore(b_.getInt64(uint64_t{location} + 1), failed_address(b_, frame_));
+    b_.CreateBr(leaving(status));
+  }
+  b_.CreateCondBr(condition, out, on, llvm::MDBuilder(module_.getContext()).createBranchWeights(1, 1 << 20));
   b_.SetInsertPoint(on);
 }
 

@@ -74,7 +74,7 @@ llvm::Value* Driver::expression(const Expr& e) {
       if (!error_.empty()) return operands[0];
       DType dtype = value(e.operands[e.operands.size() - 1]).dtype;
       if (llvm::Value* fails = emit_violation(b_, e.op, dtype, 1, {operands.data(), operands.size()}))
-        leave_if(fails, kFailed);
+        leave_if(fails, kFailed, e.location);
       return emit_row(b_, e.op, dtype, 1, {operands.data(), operands.size()});
     }
     case ExprKind::cast:

@@ -29,7 +29,8 @@ class Driver {
   void loop(const plan::Step& s);
 
   /// Leaves with `status` where `condition` holds; the builder goes on where it does not.
-  void leave_if(llvm::Value* condition, int64_t status);
+  // `location`: of what fails; Frame::failed tells it.
+  void leave_if(llvm::Value* condition, int64_t status, uint32_t location = 0);
   llvm::BasicBlock* leaving(int64_t status);
   llvm::BasicBlock* new_block(const char* name);
 

@@ -5,6 +5,7 @@
 #include "frontend/bytecode/cache.h"
 #include "frontend/compile/function_compiler.h"
 #include "frontend/parse/parse.h"
+#include "runtime/support/bundle.h"
 
 namespace tfl {
 namespace {
@@ -39,6 +40,12 @@ CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> sourc
 }
 
 CompileResult compile_cached(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& options) {
+  if (is_bundle()) {
+    if (auto code = bundled_file("code/" + source->name)) {
+      auto loaded = deserialise_code(interp, *code, source);
+      if (loaded) return {loaded.take(), {}};
+    }
+  }
   if (!interp.options.use_cache || options.check_names || options.show_results) {
     return compile_module(interp, std::move(source), options);
   }

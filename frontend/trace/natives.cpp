@@ -284,6 +284,12 @@ Result<Value> graph_text(Interp& interp, Value* args) {
   return interp.str(ir::to_text(*g->call.function, options));
 }
 
+Result<Value> prepare(Interp& interp, Value* args) {
+  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
+  TFL_TRY(program_of(interp, g->call));
+  return Value::none();
+}
+
 Result<Value> graph_dropped(Interp& interp, Value* args) {
   TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
   TFL_TRY(program_of(interp, g->call));
@@ -453,6 +459,7 @@ constexpr NativeDef kDefs[] = {
     function("graph_captures", "graph", graph_captures),
     function("graph_text", "graph, prepared=False, names=False, places=False", graph_text),
     function("graph_dropped", "graph", graph_dropped),
+    function("prepare", "graph", prepare),  // to be run: prunes and optimises it, and makes it ready
     function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
     function("node_of", "v", node_of),
     function("scope_nodes", "v", scope_nodes),

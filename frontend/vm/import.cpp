@@ -12,6 +12,7 @@
 #include "frontend/object/exception.h"
 #include "frontend/stdlib/embedded.h"
 #include "frontend/vm/operations.h"
+#include "runtime/support/bundle.h"
 #include "runtime/support/file.h"
 
 namespace tfl {
@@ -165,7 +166,12 @@ Result<Value> Interp::import_module(std::string_view name) {
     std::string folder = options.script_folder.empty() ? "." : options.script_folder;
     std::string path = folder + "/" + full + ".tfl";
     std::string text;
-    switch (read_file(path, text)) {
+    auto bundled = is_bundle() ? bundled_file("source/" + full + ".tfl") : std::nullopt;
+    if (bundled) {
+      path = full + ".tfl";
+      text = *bundled;
+    }
+    switch (bundled ? ReadResult::Ok : read_file(path, text)) {
       case ReadResult::Absent:
         if (is_folder(folder + "/" + full)) {
           return not_found(*this, name, "'" + full + "' is a folder: packages are not supported; put the code into " + full + ".tfl");

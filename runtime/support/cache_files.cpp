@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "runtime/support/bundle.h"
 #include "runtime/support/file.h"
 
 namespace tfl {
@@ -39,6 +40,11 @@ std::string cache_folder(std::string_view kind) {
 }
 
 uint64_t program_identity(std::string_view file) {
+  // What a bundle holds was made by another program.
+  if (is_bundle()) {
+    auto maker = bundled_file("identity/" + std::string(file));
+    return maker ? std::strtoull(std::string(*maker).c_str(), nullptr, 10) : 0;
+  }
   std::string path = kProgram;
   if (!file.empty()) {
     char program[4096];

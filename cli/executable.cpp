@@ -1,0 +1,216 @@
+// tfl build --emit executable: a script, the modules it imports and the machine code of its traced functions as one program, which needs no TFL
+// where it runs. It is a copy of this program that carries a bundle (runtime/support/bundle.h) of
+//   main            the script's name          source/NAME, code/NAME   text and bytecode of the script and its modules
+//   object/KEY      machine code               identity/FILE            of the program that made it, for the keys
+//   options         what the script may touch, one flag a line
+#include <dirent.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/aside.h"
+#include "cli/commands.h"
+#include "frontend/diagnostics/render.h"
+#include "frontend/object/dict.h"
+#include "frontend/object/native.h"
+#include "runtime/support/bundle.h"
+#include "runtime/support/cache_files.h"
+#include "runtime/support/file.h"
+
+extern char** environ;
+
+namespace tfl::cli {
+
+namespace {
+
+using Files = std::vector<std::pair<std::string, std::string>>;
+
+void say(std::string_view text) { std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data()); }
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// A folder for the caches of this build alone, gone at the end.
+class Scratch {
+ public:
+  Scratch() {
+    const char* base = std::getenv("TMPDIR");
+    path = std::string(base && *base ? base : "/tmp") + "/tfl-XXXXXX";
+    if (!mkdtemp(path.data())) path.clear();
+  }
+  ~Scratch() {
+    if (!path.empty()) remove_all(path, 0);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::string path;
+
+ private:
+  static void remove_all(const std::string& folder, int depth) {
+    if (DIR* d = opendir(folder.c_str())) {
+      while (dirent* e = readdir(d)) {
+        std::string name = e->d_name;
+        if (name == "." || name == "..") continue;
+        if (unlink((folder + "/" + name).c_str()) != 0 && depth < 8) remove_all(folder + "/" + name, depth + 1);
+      }
+      closedir(d);
+    }
+    rmdir(folder.c_str());
+  }
+};
+
+// Text and bytecode of one module of the script.
+bool add_module(Interp& interp, Files& files, const std::string& path, const std::string& name) {
+  std::string text;
+  if (!read_source(path, text)) return false;
+  files.emplace_back("source/" + name, text);
+  auto source = std::make_shared<const Source>(name, std::move(text));
+  CompileResult compiled = compile_module(interp, source);
+  if (compiled.code.is_empty()) return false;
+  if (compiled.diagnostics.empty()) files.emplace_back("code/" + name, serialise_code(interp, compiled.code));
+  return true;
+}
+
+void add_objects(Files& files, const std::string& folder) {
+  DIR* d = opendir(folder.c_str());
+  if (!d) return;
+  Files found;
+  while (dirent* e = readdir(d)) {
+    std::string bytes;
+    if (e->d_name[0] != '.' && read_cache_file(folder + "/" + e->d_name, SIZE_MAX / 2, bytes)) found.emplace_back(std::string("object/") + e->d_name, std::move(bytes));
+  }
+  closedir(d);
+  std::sort(found.begin(), found.end());
+  files.insert(files.end(), found.begin(), found.end());
+}
+
+bool write_file(const std::string& path, std::string_view bytes, mode_t mode) {
+  int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  bool ok = fd >= 0;
+  for (size_t at = 0; ok && at < bytes.size();) {
+    ssize_t n = ::write(fd, bytes.data() + at, bytes.size() - at);
+    if (n > 0) at += static_cast<size_t>(n);
+    else ok = n < 0 && errno == EINTR;
+  }
+  if (fd >= 0 && close(fd) != 0) ok = false;
+  return ok;
+}
+
+// With objcopy the bundle is a section, which `strip` leaves alone, and the program loses its symbols.
+bool join_with_objcopy(const std::string& program, const std::string& bundle, const std::string& out) {
+  std::string section = std::string("--add-section=") + kBundleSection + "=" + bundle;
+  const char* command[] = {"objcopy", "--strip-all", section.c_str(), program.c_str(), out.c_str(), nullptr};
+  pid_t child = 0;
+  if (posix_spawnp(&child, command[0], nullptr, nullptr, const_cast<char**>(command), environ) != 0) return false;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+int build_executable(const Arguments& given) {
+  Scratch scratch;
+  if (scratch.path.empty()) {
+    say(std::string("cannot make a temporary folder: ") + std::strerror(errno));
+    return kExitUncaught;
+  }
+  const std::string& file = given.files[0];
+  std::string base = base_name(file), stem = base.substr(0, base.rfind('.'));
+  std::string name = given.build.name.empty() ? stem : given.build.name;
+  Files files = {{"main", base}};
+  {
+    // The script runs once as a module; what it traces on the way, and every function with a signature, becomes machine code.
+    setenv("XDG_CACHE_HOME", scratch.path.c_str(), 1);
+    Arguments a = given;
+    a.command = Command::Run;
+    a.jit = "advance";
+    a.use_cache = true;
+    Session session(a, file);
+    Ran ran = run_aside(session, file, "__build__");
+    if (ran.names.is_empty() || ran.code != 0) return ran.code;
+    Interp& interp = session.interp;
+    Result<Value> compiled = [&] {
+      OutputAside aside(interp);
+      return ask_library(interp, "tensorflow._exports", "compile_declared", {ran.names});
+    }();
+    if (!compiled) return session.report(compiled.error());
+    if (!add_module(interp, files, file, base)) return kExitUncaught;
+    for (const Dict::Entry& e : interp.modules.as<Dict>()->entries) {
+      if (!e.value.is(Kind::Module)) continue;
+      const Module* m = e.value.as<Module>();
+      if (!m->file.is_str() || m->name->text == "__build__") continue;
+      std::string path(text_of(m->file));
+      if (access(path.c_str(), R_OK) == 0 && !add_module(interp, files, path, m->name->text + ".tfl")) return kExitUncaught;
+    }
+  }
+  add_objects(files, cache_folder("native"));
+  for (const char* part : {"", "libtfl_llvm.so", "../lib/tfl/libtfl_llvm.so"}) files.emplace_back(std::string("identity/") + part, std::to_string(program_identity(part)));
+  std::string options;
+  if (given.allow_all) options += "allow-all\n";
+  for (const std::string& p : given.allow_read) options += "allow-read " + p + "\n";
+  for (const std::string& p : given.allow_write) options += "allow-write " + p + "\n";
+  files.emplace_back("options", options);
+
+  std::string folder = given.build.folder.empty() ? "." : given.build.folder, out = folder + "/" + name, part = out + ".part";
+  std::string bundle = pack_bundle(files), program;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error || read_whole_file("/proc/self/exe", SIZE_MAX / 2, program) != 0) {
+    say("cannot write " + out + ": " + (error ? error.message() : std::strerror(errno)));
+    return kExitUncaught;
+  }
+  std::string plain = scratch.path + "/program", packed = scratch.path + "/bundle";
+  bool ok = write_file(plain, program, 0755) && write_file(packed, bundle, 0600);
+  if (ok && !join_with_objcopy(plain, packed, part)) ok = write_file(part, program + bundle, 0755);
+  ok = ok && chmod(part.c_str(), 0755) == 0 && std::rename(part.c_str(), out.c_str()) == 0;
+  if (!ok) {
+    say("cannot write " + out + ": " + std::strerror(errno));
+    unlink(part.c_str());
+    return kExitUncaught;
+  }
+  std::printf("%s\n", out.c_str());
+  return 0;
+}
+
+int run_bundle(int argc, char** argv) {
+  Arguments a;
+  a.use_cache = false;  // what there is to cache is in the bundle
+  auto name = bundled_file("main");
+  auto text = name ? bundled_file("source/" + std::string(*name)) : std::nullopt;
+  if (!text) {
+    say("this program's bundle is damaged");
+    return 70;
+  }
+  a.script.assign(argv, argv + argc);
+  if (auto options = bundled_file("options")) {
+    for (std::string_view rest = *options; !rest.empty();) {
+      std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      if (line == "allow-all") a.allow_all = true;
+      else if (line.starts_with("allow-read ")) a.allow_read.emplace_back(line.substr(11));
+      else if (line.starts_with("allow-write ")) a.allow_write.emplace_back(line.substr(12));
+    }
+  }
+  Session session(a, std::string(*name));
+  Interp& interp = session.interp;
+  auto source = std::make_shared<const Source>(std::string(*name), std::string(*text));
+  CompileResult compiled = compile_cached(interp, source);
+  if (!compiled.diagnostics.empty()) interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
+  if (compiled.code.is_empty()) return kExitFoundBefore;
+  auto done = interp.run_module(compiled.code, session.main_module("__main__", std::string(*name)));
+  int code = done ? 0 : session.report(done.error());
+  interp.streams.flush();
+  return code;
+}
+
+}  // namespace tfl::cli
