@@ -8,7 +8,6 @@
 #include "frontend/trace/concrete.h"
 #include "frontend/trace/scope.h"
 #include "ir/claims.h"
-#include "ir/dot.h"
 #include "ir/text.h"
 
 namespace tfl {
@@ -106,8 +105,13 @@ Result<Value> parameter_kinds(Interp& interp, Value* args) {
   return interp.list(std::move(kinds));
 }
 
-Result<Value> graph_dot(Interp& interp, Value* args) {
-  return interp.str(ir::to_dot(*TFL_TRY(graph_argument(interp, args[0]))->call.function));
+/// called_graphs(graph) -> the functions that its body calls, as graphs to look at
+Result<Value> called_graphs(Interp& interp, Value* args) {
+  std::vector<Value> list;
+  for (const auto& n : TFL_TRY(graph_argument(interp, args[0]))->call.function->body.nodes) {
+    if (n->callee) list.push_back(traced_graph(interp, n->callee, 0, {}));
+  }
+  return interp.list(std::move(list));
 }
 
 Result<Value> graph_size(Interp& interp, Value* args) {
@@ -117,7 +121,7 @@ Result<Value> graph_size(Interp& interp, Value* args) {
 constexpr NativeDef kDefs[] = {
     function("graphs_to_text", "graphs", graphs_to_text), function("graphs_from_text", "text, file", graphs_from_text),
     function("bind", "graph, captures", bind_graph),      function("parameter_kinds", "graph", parameter_kinds),
-    function("graph_dot", "graph", graph_dot),            function("graph_size", "graph", graph_size),
+    function("called_graphs", "graph", called_graphs),    function("graph_size", "graph", graph_size),
 };
 
 }  // namespace
