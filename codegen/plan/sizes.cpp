@@ -191,7 +191,11 @@ bool SizeTable::assume_equal(const Poly& left, const Poly& right) {
       rest.erase(rest.begin() + static_cast<ptrdiff_t>(i));
       if (mentions(rest, k)) continue;
       Poly value = t.factor == 1 ? subtract({}, rest) : rest;
-      if (std::optional<int64_t> v = literal(value); v && *v < 0 && atoms_[k].kind == Symbol::Kind::dim) return false;
+      if (std::optional<int64_t> v = literal(value)) {
+        if (*v < 0 && atoms_[k].kind == Symbol::Kind::dim) return false;
+        // n is 2 n only for one n: such sizes differ as a rule.
+        if (!literal(a) && !literal(b)) return false;
+      }
       replacements_.push_back({of_atom(k), value});
       replaced_[k] = std::move(value);
       news_ = true;
@@ -204,11 +208,14 @@ bool SizeTable::assume_equal(const Poly& left, const Poly& right) {
 }
 
 bool SizeTable::assume_at_least(const Poly& left, const Poly& right) {
-  Poly a = current(left), b = current(right);
-  Poly difference = subtract(a, b);
+  Poly difference = subtract(current(left), current(right));
   if (never_negative(difference)) return true;
   if (literal(difference)) return false;
-  Assumed guard{std::move(a), std::move(b)};
+  Assumed guard;
+  for (const Term& t : difference) {
+    if (t.factor > 0) guard.a.push_back(t);
+    else accumulate(guard.b, -t.factor, t.atoms);
+  }
   if (std::find(at_least_.begin(), at_least_.end(), guard) == at_least_.end()) at_least_.push_back(std::move(guard));
   return true;
 }
