@@ -75,8 +75,15 @@ KernelEmitter::Place KernelEmitter::place(const Access& a, size_t key, Tile& til
   std::optional<int64_t> stride = known_size(plan_, vector_stride);
   bool gathers = false;
   for (const Access::Indexed& i : a.indexed) gathers = gathers || !is_uniform(i.index);
+  if (space_.by_digits) {
+    p.offsets = is_flat(a) ? nullptr : digit_offsets(a, tile, v);
+    // Elements that lie in a row stay one, all others are a gather.
+    vector_stride = is_flat(a) ? 1 : 0;
+    stride = vector_stride;
+  }
   if (tile.lanes == 1) {
     llvm::Value* offset = b_.CreateMul(tile.start[v], size(vector_stride));
+    if (p.offsets) offset = b_.CreateAdd(offset, p.offsets);
     for (const Access::Indexed& i : a.indexed) {
       if (is_uniform(i.index)) continue;
       llvm::Value* index = widened(b_, vector(i.index, tile, v), kernel_.exprs[i.index].dtype, 1);

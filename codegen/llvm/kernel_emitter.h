@@ -30,11 +30,12 @@ class KernelEmitter {
   /// Vectors of elements that are computed together.
   struct Tile {
     int lanes = 1;
-    Values start;                 // index along the vector group of each vector's first element
-    Values strip;                 // of a columns kernel: each vector's first column in its strip
-    llvm::Value* mask = nullptr;  // of one vector: lanes that are elements
-    std::vector<Values> values;   // by expression, then vector
-    Values splats;                // by expression: uniform values as vectors
+    Values start;                         // index along the vector group of each vector's first element
+    Values strip;                         // of a columns kernel: each vector's first column in its strip
+    llvm::Value* mask = nullptr;          // of one vector: lanes that are elements
+    std::vector<Values> values;           // by expression, then vector
+    Values splats;                        // by expression: uniform values as vectors
+    llvm::SmallVector<Values, 4> digits;  // by vector, then group; see kernel_digits.cpp
   };
   /// The memory of one vector of an access.
   struct Place {
@@ -121,7 +122,14 @@ class KernelEmitter {
   /// Whether a tail of some lanes is best done with masks; else one element at a time.
   bool masks_tails() const;
 
-  void emit_map();   // kernel_map.cpp
+  void emit_map();                                    // kernel_map.cpp
+  void emit_digits(const std::vector<bool>& needed);  // kernel_digits.cpp
+  int64_t digit_rows() const;
+  int64_t digit_elements() const;
+  bool is_flat(const plan::Access& a) const;
+  llvm::Value* digit(uint32_t group, Tile& tile, size_t v);
+  llvm::Value* digit_index(const plan::Expr& e, Tile& tile, size_t v);
+  llvm::Value* digit_offsets(const plan::Access& a, Tile& tile, size_t v);
   void emit_rows();  // kernel_rows.cpp
   void emit_row_passes(llvm::MutableArrayRef<Context> rows);
   void emit_pass(llvm::MutableArrayRef<Context> rows, uint32_t pass);

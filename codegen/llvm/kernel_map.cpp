@@ -47,6 +47,7 @@ void KernelEmitter::emit_map() {
       run_stages(0, tile);
     });
   };
+  if (space_.by_digits) return emit_digits(needed);
   // Elements, or elements of outer indices, that one index of the first axis stands for.
   llvm::Value* first = first_;
   llvm::Value* last = last_;

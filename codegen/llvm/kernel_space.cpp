@@ -102,6 +102,20 @@ uint32_t best_vector(const Kernel& kernel, const KernelSpace& space) {
   return best;
 }
 
+// Whether the inner axes are too short for vectors: their elements are numbered through, if their sizes are known.
+bool walks_digits(const KernelSpace& space) {
+  constexpr int64_t kShort = 16, kMost = 1 << 15;
+  size_t n = space.groups.size();
+  if (space.by_first_axis || n < 2 || space.vector != n - 1 || space.groups[n - 1].known() >= kShort) return false;
+  int64_t elements = 1;
+  for (size_t g = 1; g < n; ++g) {
+    int64_t known = space.groups[g].known();
+    if (known <= 0 || elements * known > kMost) return false;
+    elements *= known;
+  }
+  return true;
+}
+
 int register_bytes(DType dtype) {
   if (dtype == DType::Bool) return 0;
   return dtype == DType::F16 || dtype == DType::BF16 ? 4 : static_cast<int>(dtype_size(dtype));
@@ -117,7 +131,9 @@ void find_levels(const Plan& plan, const Kernel& kernel, KernelSpace& space) {
   space.after_loop.assign(n, false);
   std::vector<Level> by_axis(kernel.axes.size(), Level::unit);
   for (uint32_t g = 0; g < space.groups.size(); ++g) {
-    Level level = g == space.vector ? Level::vector : g == space.middle ? Level::middle : Level::unit;
+    Level level = g == space.vector || space.by_digits ? Level::vector
+                  : g == space.middle                  ? Level::middle
+                                                       : Level::unit;
     for (uint32_t axis = space.groups[g].first; axis <= space.groups[g].axis; ++axis) by_axis[axis] = level;
   }
   std::vector<Level> variables(kernel.loops.empty() ? 0 : kernel.loops[0].variables.size(), Level::function);
@@ -133,7 +149,9 @@ void find_levels(const Plan& plan, const Kernel& kernel, KernelSpace& space) {
       if (e.kind == ExprKind::variable || e.kind == ExprKind::looped) level = variables[e.axis];
       if (e.kind == ExprKind::load) {
         for (uint32_t g = 0; g < space.groups.size(); ++g) {
-          Level of_group = g == space.vector ? Level::vector : g == space.middle ? Level::middle : Level::unit;
+          Level of_group = g == space.vector || space.by_digits ? Level::vector
+                           : g == space.middle                  ? Level::middle
+                                                                : Level::unit;
           if (space.stride(e.access, g) != 0) level = std::max(level, of_group);
         }
       }
@@ -253,10 +271,12 @@ KernelSpace kernel_space(const Plan& plan, uint32_t index, Cpu cpu) {
   if (kernel.form == Form::map) {
     for (const Product& p : plan.products) space.by_first_axis = space.by_first_axis || p.epilogue == index;
     if (!space.by_first_axis) space.vector = best_vector(kernel, space);
+    space.by_digits = walks_digits(space);
     space.by_elements = !space.by_first_axis && space.groups.size() == 1;
   }
   for (uint32_t g = 0; g < space.groups.size(); ++g) {
-    if (g != space.vector && g != space.middle) space.outer.push_back(g);
+    bool outer = space.by_digits ? g == 0 : g != space.vector && g != space.middle;
+    if (outer) space.outer.push_back(g);
   }
   find_levels(plan, kernel, space);
   choose_width(plan, kernel, cpu, space);

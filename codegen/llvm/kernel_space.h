@@ -33,11 +33,12 @@ struct KernelSpace {
   std::vector<uint32_t> outer;    // the others, outermost first
   bool by_first_axis = false;     // a map whose units are indices of the first axis
   bool by_elements = false;       // a map whose units are elements
-  int lanes = 16;                 // elements of a vector
-  int unroll = 1;                 // vectors side by side
-  std::vector<Level> levels;      // of expressions
-  std::vector<bool> in_loop;      // depends on a variable of the kernel's loop
-  std::vector<bool> after_loop;   // depends on what the loop gave
+  bool by_digits = false;     // a map that goes through elements of several groups as one row; units are of the first
+  int lanes = 16;             // elements of a vector
+  int unroll = 1;             // vectors side by side
+  std::vector<Level> levels;  // of expressions
+  std::vector<bool> in_loop;  // depends on a variable of the kernel's loop
+  std::vector<bool> after_loop;  // depends on what the loop gave
 
   plan::Size stride(const plan::Access& a, uint32_t group) const;
 };

@@ -112,6 +112,10 @@ void KernelEmitter::compute_varying(ExprId id, Tile& tile) {
     switch (e.kind) {
       case ExprKind::load: out.push_back(load(id, tile, v)); break;
       case ExprKind::index: {
+        if (space_.by_digits) {
+          out.push_back(digit_index(e, tile, v));
+          break;
+        }
         llvm::Type* type = register_type(b_, e.dtype, 1);
         llvm::Value* first = b_.CreateTrunc(tile.start[v], type);
         if (tile.lanes > 1) {
