@@ -45,7 +45,22 @@ bool BlockBuilder::is_scalar(ir::Ref r) {
 }
 
 void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
-  live_ = needed_nodes(block_);
+  // Of what the block needs, only what is wanted here.
+  std::unordered_set<const ir::Node*> reached;
+  for (const Wanted& w : wanted) {
+    reached.insert(w.ref.node);
+    ++uses_[b.resolve(w.ref)];
+  }
+  std::unordered_set<const ir::Node*> needed = needed_nodes(block_);
+  for (size_t i = block_.nodes.size(); i-- > 0;) {
+    const ir::Node& n = *block_.nodes[i];
+    if (!needed.contains(&n) || !(n.op == Op::check || ir::effects_of(n).writes || reached.contains(&n))) continue;
+    reached.insert(&n);
+    for (size_t k = 0; k < n.operands.size() && !(n.op == Op::check && k > 0); ++k) reached.insert(n.operands[k].node);
+  }
+  for (const ir::Node* n : needed) {
+    if (reached.contains(n)) live_.insert(n);
+  }
   // Results go straight to where they are wanted, unless somebody else already has a claim on what holds them.
   for (const Wanted& w : wanted) {
     ir::Ref r = b.resolve(w.ref);
@@ -80,9 +95,6 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
       }
     }
   }
-  for (ir::Ref r : block_.results) {
-    if (r.type().is_tensor()) ++uses_[b.resolve(r)];
-  }
   for (const auto& node : block_.nodes) {
     const ir::Node& n = *node;
     if (!live_.contains(&n) || n.op == Op::constant || n.op == Op::check) continue;
@@ -110,7 +122,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
       bool spreads = !is_reduction(n.op) && !b.dims(operand).empty() && n.op != Op::concat && n.op != Op::stack &&
                      axes_of(b.dims(operand)) < axes_of(b.dims({node.get(), 0}));
       if (cost->second > kRecomputeCost && spreads) {
-        pin(operand);
+        need_memory(operand);
         continue;
       }
       inherited += cost->second;
@@ -140,7 +152,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
       int64_t own = elementwise || n.op == Op::gather ? cost_of(n.op) : is_view(n) ? 0 : n.op == Op::pad || n.op == Op::strided_slice_grad ? 4 : 1;
       costs_[r] = own + inherited;
       if (n.op == Op::reshape && !b.splits_only(b.dims(n.operands[0]), dims)) need_memory(n.operands[0]);
-      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 2000 || (may_raise(b, n) && !dims.empty())) pin(r);
+      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 2000 || (may_raise(b, n) && !dims.empty())) need_memory(r);
     }
   }
   for (const auto& [r, target] : targets_) {
@@ -262,7 +274,7 @@ ValueId BlockBuilder::scalar_of(ir::Ref r) {
   return v;
 }
 
-ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap) {
+ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap, uint32_t location) {
   indices = b.resolve(indices);
   std::string key(reinterpret_cast<const char*>(&indices), sizeof indices);
   key += std::to_string(size) + (wrap ? "w" : "");
@@ -315,6 +327,7 @@ ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap) {
   u.kind = Unit::Kind::step;
   u.step.kind = Step::Kind::check;
   u.step.condition = condition;
+  u.step.location = location;
   u.reads.push_back(condition);
   u.writes.push_back(token);
   add_unit(std::move(u));

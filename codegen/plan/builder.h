@@ -144,7 +144,7 @@ class BlockBuilder {
   ValueId scalar_of(ir::Ref r);
   bool is_scalar(ir::Ref r);
   /// Units that check integers against [0, size), or [-size, size); gives the token that their users read, kNone where none is needed.
-  ValueId checked(ir::Ref indices, Size size, bool wrap);
+  ValueId checked(ir::Ref indices, Size size, bool wrap, uint32_t location);
   /// A scalar step; gives the register.
   ValueId emit_scalar(Expr e);
 

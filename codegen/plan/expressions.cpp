@@ -294,7 +294,7 @@ bool Expressions::sliced(const ir::Node& n, const Place& at, Place& out) {
       out[i].offset = axis.begin;
       continue;
     }
-    ValueId token = block_.checked(axis.index, dims[i], true);
+    ValueId token = block_.checked(axis.index, dims[i], true, n.location);
     if (b.failed) return false;
     if (token != kNone) tokens.push_back(token);
     ExprId index = cast(element(axis.index, {}), DType::I64);
@@ -366,7 +366,7 @@ ExprId Expressions::gather(const ir::Node& n, const Place& at, ExprId mask) {
   for (size_t i = 0; i < a; ++i) place.push_back(at[i]);
   Index chosen;
   Tensor known = b.known(n.operands[1]);
-  ValueId token = block_.checked(n.operands[1], x[a], false);
+  ValueId token = block_.checked(n.operands[1], x[a], false, n.location);
   if (b.failed) return kNone;
   if (token != kNone) tokens.push_back(token);
   uint64_t bits;
