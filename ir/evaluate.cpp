@@ -348,16 +348,21 @@ class CompiledProgram final : public Program {
  private:
   void find_direct() {
     const Block& b = function_->body;
-    if (b.nodes.size() != 1 || b.nodes[0]->op != Op::call || !b.nodes[0]->callee || !b.nodes[0]->callee->native) return;
-    const Node& call = *b.nodes[0];
-    Direct found{call.callee->native, {}, {}, static_cast<uint32_t>(call.types.size())};
-    for (Ref r : call.operands) {
+    const Node* call = b.nodes.empty() ? nullptr : b.nodes.back().get();
+    if (!call || call->op != Op::call || !call->callee || !call->callee->native) return;
+    for (size_t i = 0; i + 1 < b.nodes.size(); ++i) {
+      if (b.nodes[i]->op != Op::read_variable) return;
+    }
+    Direct found{call->callee->native, {}, {}, static_cast<uint32_t>(call->types.size())};
+    for (Ref r : call->operands) {
+      bool read = r.node->op == Op::read_variable;
+      const Node* input = read ? r.node->operands[0].node : r.node;
       uint32_t at = 0;
-      while (at < b.params.size() && b.params[at].get() != r.node) ++at;
-      found.arguments.push_back(at);
+      while (at < b.params.size() && b.params[at].get() != input) ++at;
+      found.arguments.push_back(read ? at | Direct::kRead : at);
     }
     for (Ref r : b.results) {
-      if (r.node != &call) return;
+      if (r.node != call) return;
       found.results.push_back(r.index);
     }
     direct_ = std::move(found);

@@ -26,11 +26,12 @@ class Program {
   virtual Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
                            uint32_t* failed_location, const Locations** failed_in) const = 0;
 
-  /// A function that is nothing but one call of machine code. Whoever has its inputs at hand may call that without run(), and calls
-  /// run() when it gives false.
+  /// A function that is nothing but one call of machine code, on its inputs and on the values of variables among them. Whoever has
+  /// these at hand may call that without run(), and calls run() when it gives false.
   struct Direct {
+    static constexpr uint32_t kRead = 1u << 31;
     std::shared_ptr<Native> native;
-    SmallVec<uint32_t, 6> arguments;  // which input of the function is each of the code's
+    SmallVec<uint32_t, 6> arguments;  // which input of the function is each of the code's; with kRead: the value of that variable
     SmallVec<uint32_t, 4> results;    // which of the code's results is each of the function's
     uint32_t given = 0;               // results of the code
   };

@@ -111,8 +111,16 @@ namespace {
 bool run_direct(Interp& interp, const ir::Program::Direct& direct, std::span<const Value> operands, SmallVec<Value, 2>& results) {
   SmallVec<Tensor, 6> inputs;
   for (uint32_t i : direct.arguments) {
-    if (!operands[i].is_tensor()) return false;
-    inputs.push_back(operands[i].tensor());
+    const Value& v = operands[i & ~ir::Program::Direct::kRead];
+    if (i & ir::Program::Direct::kRead) {
+      if (!v.is(Kind::Variable)) return false;
+      const Tensor& value = variable_storage(v.as<VariableObject>())->value;
+      if (!value) return false;
+      inputs.push_back(value);
+    } else {
+      if (!v.is_tensor()) return false;
+      inputs.push_back(v.tensor());
+    }
   }
   SmallVec<Tensor, 4> given(direct.given);
   if (!direct.native->run(interp.context, inputs, given)) return false;
