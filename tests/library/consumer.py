@@ -15,7 +15,7 @@ with functions.Context() as c:
     assert (c.add_row(whole.T.copy().T, whole[0]) == whole + whole[0]).all()
     out = np.empty(3, np.float32)
     assert c.add(x, x, out=out) is out and (out == 2 * x).all()
-    largest, smallest, mean = c.extremes(whole)
+    largest, mean, smallest = c.extremes(whole)
     assert (largest == whole.max(1)).all() and (smallest == whole.min(0)).all() and mean.shape == () and mean == 19.5
     inside, some, every, chosen = c.comparisons(np.linspace(-2, 2, 30).astype(np.float32))
     assert inside.dtype == np.bool_ and bool(some) and not bool(every)

@@ -27,6 +27,13 @@ def run(*command, **options):
     return done.stdout
 
 
+def python_with_numpy():
+    for python in (sys.executable, "python3", "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+            return python
+    sys.exit("no Python with NumPy: Debian has it in the package python3-numpy")
+
+
 def bits_of(dtype):
     return 8 if dtype == "bool" else int(re.search(r"\d+$", dtype).group())
 
@@ -141,7 +148,7 @@ def main():
         run("cmake", "-S", folder, "-B", f"{folder}/cmake", f"-Dfunctions_DIR={place}", f"-Dother_DIR={place}", "-DCMAKE_BUILD_RPATH=" + place)
         run("cmake", "--build", f"{folder}/cmake")
         run(f"{folder}/cmake/two")
-        run("python3", f"{folder}/consumer.py", place)
+        run(python_with_numpy(), f"{folder}/consumer.py", place)
 
         # The same input gives the same bytes; nothing but the interface is visible; a small library is small.
         run(tfl, "build", "other.tfl", "-o", "again", cwd=folder)
