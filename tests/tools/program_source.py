@@ -130,8 +130,8 @@ class Program:
         y_text = y.name if y.dtype == target.dtype else f"tf.cast({y.name}, tf.{target.dtype})"
         if r.random() < 0.2:
             z = self.pick(env, lambda v: v.dtype in NUMBERS and v.rank > 0)
-            if z is not None:
-                y_text = f"tf.cast(tf.reduce_max({z.name}), tf.{target.dtype})" if z.size else y_text
+            if z is not None and z.size:
+                y, y_text = Value("", target.dtype, ()), f"tf.cast(tf.reduce_max({z.name}), tf.{target.dtype})"
         operations = FLOAT_BINARY[:10] if target.dtype in FLOATS else BOOL_BINARY if target.dtype == "bool" else INT_BINARY
         text = r.choice(operations).format(x.name, y_text)
         if broadcast(x.shape, y.shape) != target.shape or r.random() < 0.3:
