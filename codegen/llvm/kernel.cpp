@@ -8,6 +8,12 @@ namespace tfl::codegen {
 
 using namespace plan;
 
+namespace {
+
+constexpr size_t kFewExpressions = 16;  // keep to registers
+
+}  // namespace
+
 llvm::Value* emit_word_address(Builder& b, llvm::Value* frame, uint32_t word) {
   return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), frame, offsetof(Frame, words) + 8 * uint64_t{word});
 }
@@ -55,6 +61,8 @@ void KernelEmitter::prepare() {
   last_ = function_->getArg(2);
   function_->addParamAttr(0, llvm::Attribute::NoAlias);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
+  // Registers that are put aside have aligned places only if that is said before registers are given out.
+  if (kernel_.exprs.size() > kFewExpressions) function_->addFnAttr("stackrealign");
   entry_.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function_));
   b_.SetInsertPoint(llvm::BasicBlock::Create(context, "start", function_));
   symbols_.assign(plan_.symbols.size(), nullptr);
