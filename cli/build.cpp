@@ -100,8 +100,14 @@ bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {
 
 int build_files(const Arguments& a) {
   if (a.build.emit == "executable") return build_executable(a);
-  const std::string& file = a.files[0];
-  Session session(a, file);  // before the request, which holds tensors of it
+  std::string file = a.files[0];
+  while (file.size() > 1 && file.back() == '/') file.pop_back();
+  bool saved = is_folder(file);
+  if (saved && !a.build.exports.empty()) {
+    say("--export: of a saved model the signatures are exported");
+    return kExitUsage;
+  }
+  Session session(a, saved ? file + "/saved_model.json" : file);  // before the request, which holds tensors of it
   codegen::LibraryRequest request;
   std::string base = file.substr(file.rfind('/') + 1);
   request.source = base;
@@ -117,13 +123,17 @@ int build_files(const Arguments& a) {
     return kExitUsage;
   }
 
-  Ran ran = run_aside(session, file, "__build__");
-  if (ran.names.is_empty() || ran.code != 0) return ran.code;
   Interp& interp = session.interp;
+  Ran ran;
+  if (!saved) {
+    ran = run_aside(session, file, "__build__");
+    if (ran.names.is_empty() || ran.code != 0) return ran.code;
+  }
   std::vector<Value> wanted;
   for (const std::string& e : a.build.exports) wanted.push_back(interp.str(e));
   Result<Value> found = [&] {
     OutputAside aside(interp);
+    if (saved) return ask_library(interp, "tensorflow._exports", "of_saved_model", {interp.str(file)});
     return ask_library(interp, "tensorflow._exports", "exports", {ran.names, interp.list(std::move(wanted))});
   }();
   if (!found) return session.report(found.error());
