@@ -269,7 +269,7 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
       const Sizes& x = b.dims(n.operands[0]);
       if (n.op == Op::shape) sizes = x;
       else sizes.push_back(n.op == Op::rank ? static_cast<Size>(x.size()) : b.count(x));
-      if (sizes.empty()) return kNone;
+      if (sizes.empty()) return number(type, 0);  // of no element
       if (n.op != Op::shape) return cast(size(sizes[0]), type);
       ExprId i = integer(at[0]);
       ExprId e = size(sizes[sizes.size() - 1]);
