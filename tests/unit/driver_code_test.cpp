@@ -1,5 +1,6 @@
 // What the driver of a plan does: scalar steps, branches, loops, addresses that change, products, and the ways to leave early. The plans
 // are made by hand, compiled, loaded and run.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -395,6 +396,75 @@ TEST_CASE("driver: addresses that change places in a loop") {
   count = 5;
   CHECK(run() == kDone);
   CHECK(run.as<double>(m.word(twice)) == -6);
+}
+
+namespace {
+
+// r[i] = a[i] // b[i], a step of `b`; a kernel over `size` elements.
+void divide(Maker& m, Block& b, plan::Size size, ValueId x, ValueId y, ValueId r) {
+  plan::Kernel kernel;
+  kernel.axes = {size};
+  kernel.name = "floordiv";
+  auto add = [&](Expr e) {
+    kernel.exprs.push_back(std::move(e));
+    return static_cast<plan::ExprId>(kernel.exprs.size() - 1);
+  };
+  auto element = [&](ValueId of) {
+    Expr e;
+    e.kind = ExprKind::load;
+    e.dtype = DType::I32;
+    e.access.value = of;
+    e.access.strides = {1};
+    return add(std::move(e));
+  };
+  Expr quotient;
+  quotient.kind = ExprKind::apply;
+  quotient.op = Op::floordiv;
+  quotient.dtype = DType::I32;
+  quotient.operands = {element(x), element(y)};
+  plan::Stage store;
+  store.expr = add(std::move(quotient));
+  store.target.value = r;
+  store.target.strides = {1};
+  kernel.stages.push_back(std::move(store));
+  m.p.kernels.push_back(std::move(kernel));
+  Step s = step(Step::Kind::kernel);
+  s.index = static_cast<uint32_t>(m.p.kernels.size() - 1);
+  b.steps.push_back(std::move(s));
+}
+
+}  // namespace
+
+TEST_CASE("driver: kernels that fail end a loop, whatever their size") {
+  for (int64_t size : {3, 1000, 1 << 20}) {  // part of the driver, a call, all threads
+    // while True: b[0] = a // b
+    Maker m;
+    ValueId a = m.memory(DType::I32, {size}, Home::input), b = m.memory(DType::I32, {size}, Home::temporary);
+    Step loop = step(Step::Kind::loop);
+    Block condition, next;
+    condition.results = {m.constant(condition, DType::Bool, 1)};
+    divide(m, next, size, a, b, b);
+    loop.blocks.push_back(std::move(condition));
+    loop.blocks.push_back(std::move(next));
+    m.p.body.steps.push_back(std::move(loop));
+    Run run(m.p);
+    run.services.parallel = [](Frame* frame, KernelFunction kernel, int64_t units, int64_t grain) {
+      ++*static_cast<int64_t*>(frame->self);
+      for (int64_t i = 0; i < units; i += grain) kernel(frame, i, std::min(i + grain, units));
+    };
+    int64_t shared = 0;
+    run.memory.frame.self = &shared;
+    std::vector<int32_t> x(static_cast<size_t>(size), 1), y(static_cast<size_t>(size), 1);
+    x.back() = 7;
+    y.back() = 9;  // 7 // 9 is 0, then 7 // 0 raises
+    run.set(m.word(a), x.data());
+    run.set(m.word(b), y.data());
+    CHECK(run() == kFailed);
+    CHECK(y[0] == 1);
+    CHECK((shared > 0) == (size == 1 << 20));
+    std::string text = compile(m.p, CompileRequest::Output::assembly);
+    CHECK((text.find("call") == std::string::npos) == (size == 3));
+  }
 }
 
 TEST_CASE("driver: a product is a call with sizes and strides") {
