@@ -1,5 +1,7 @@
 #include "codegen/llvm/elements_memory.h"
 
+#include "codegen/llvm/formula_emit.h"
+
 namespace tfl::codegen {
 
 namespace {
@@ -35,8 +37,7 @@ llvm::Type* memory_type(Builder& b, DType dtype) {
 Value* to_memory(Builder& b, DType dtype, int lanes, Value* x) {
   switch (dtype) {
     case DType::Bool: return b.CreateZExt(x, vector_of(b.getInt8Ty(), lanes));
-    case DType::F16:
-      return b.CreateBitCast(b.CreateFPTrunc(x, vector_of(b.getHalfTy(), lanes)), vector_of(b.getInt16Ty(), lanes));
+    case DType::F16: return b.CreateBitCast(emit_to_half(b, x, lanes), vector_of(b.getInt16Ty(), lanes));
     case DType::BF16: {  // the value is one that the type has
       Value* bits = b.CreateBitCast(x, vector_of(b.getInt32Ty(), lanes));
       return b.CreateTrunc(b.CreateLShr(bits, 16), vector_of(b.getInt16Ty(), lanes));
@@ -48,8 +49,7 @@ Value* to_memory(Builder& b, DType dtype, int lanes, Value* x) {
 Value* from_memory(Builder& b, DType dtype, int lanes, Value* x) {
   switch (dtype) {
     case DType::Bool: return b.CreateICmpNE(x, llvm::Constant::getNullValue(x->getType()));
-    case DType::F16:
-      return b.CreateFPExt(b.CreateBitCast(x, vector_of(b.getHalfTy(), lanes)), vector_of(b.getFloatTy(), lanes));
+    case DType::F16: return emit_from_half(b, b.CreateBitCast(x, vector_of(b.getHalfTy(), lanes)), lanes);
     case DType::BF16: {
       Value* bits = b.CreateShl(b.CreateZExt(x, vector_of(b.getInt32Ty(), lanes)), 16);
       return b.CreateBitCast(bits, vector_of(b.getFloatTy(), lanes));

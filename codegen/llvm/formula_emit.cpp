@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 
@@ -104,11 +105,7 @@ class Emitter {
       case Prim::trunc: return unary(llvm::Intrinsic::trunc, x);
       case Prim::rint: return unary(llvm::Intrinsic::roundeven, x);
       case Prim::fma: return b_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, at(i.c)});
-      case Prim::round_f16: {
-        llvm::Type* half = b_.getHalfTy();
-        if (lanes_ > 1) half = llvm::FixedVectorType::get(half, static_cast<unsigned>(lanes_));
-        return b_.CreateFPExt(b_.CreateFPTrunc(x, half), x->getType());
-      }
+      case Prim::round_f16: return emit_from_half(b_, emit_to_half(b_, x, lanes_), lanes_);
       case Prim::equal: return b_.CreateFCmpOEQ(x, y);
       case Prim::not_equal: return b_.CreateFCmpUNE(x, y);
       case Prim::less: return b_.CreateFCmpOLT(x, y);
@@ -164,7 +161,7 @@ class Emitter {
     Elem from = elem(i.a);
     llvm::Type* to = type(i.type);
     if (is_float(from)) {
-      if (is_float(i.type)) return b_.CreateFPCast(x, to);
+      if (is_float(i.type)) return opaque(b_, b_.CreateFPCast(x, to));
       return formula::is_signed(i.type) ? b_.CreateFPToSI(x, to) : b_.CreateFPToUI(x, to);
     }
     bool is_signed = formula::is_signed(from);
@@ -375,6 +372,27 @@ llvm::Type* elem_type(Builder& b, Elem elem, int lanes, bool truth) {
     default: t = b.getIntNTy(static_cast<unsigned>(formula::bits_of(elem))); break;
   }
   return lanes == 1 ? t : llvm::FixedVectorType::get(t, static_cast<unsigned>(lanes));
+}
+
+Value* opaque(Builder& b, Value* x) {
+  if (llvm::isa<llvm::Constant>(x)) return x;
+  return b.CreateUnaryIntrinsic(llvm::Intrinsic::arithmetic_fence, x);
+}
+
+Value* emit_from_half(Builder& b, Value* x, int lanes) {
+  return opaque(b, b.CreateFPExt(x, elem_type(b, Elem::f32, lanes)));
+}
+
+Value* emit_to_half(Builder& b, Value* x, int lanes) {
+  // What has just been converted from a half type is one still.
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(x);
+  if (call && call->getIntrinsicID() == llvm::Intrinsic::arithmetic_fence) {
+    auto* wide = llvm::dyn_cast<llvm::FPExtInst>(call->getArgOperand(0));
+    if (wide && wide->getSrcTy()->getScalarType()->isHalfTy()) return wide->getOperand(0);
+  }
+  llvm::Type* half = b.getHalfTy();
+  if (lanes > 1) half = llvm::FixedVectorType::get(half, static_cast<unsigned>(lanes));
+  return b.CreateFPTrunc(opaque(b, x), half);
 }
 
 Value* emit_formula(Builder& b, const Formula& f, int lanes, bool truth, std::span<Value* const> arguments) {
