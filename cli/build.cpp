@@ -63,7 +63,11 @@ Result<void> add_function(codegen::LibraryRequest& request, std::vector<const Va
   return {};
 }
 
-bool parse_cpu(const std::string& text, codegen::Cpu& cpu) {
+bool parse_cpu(const std::string& text, codegen::Cpu& cpu, bool& better) {
+  if (text == "x86-64-v3,x86-64-v4") {
+    cpu = codegen::Cpu::x86_64_v3;
+    return better = true;
+  }
   if (text.empty() || text == "native") {
     cpu = best_isa_level() == IsaLevel::v4 ? codegen::Cpu::x86_64_v4 : codegen::Cpu::x86_64_v3;
     return true;
@@ -114,10 +118,11 @@ int build_files(const Arguments& a) {
   request.name = codegen::c_identifier(a.build.name.empty() ? base.substr(0, base.rfind('.')) : a.build.name);
   request.folder = a.build.folder.empty() ? "." : a.build.folder;
   if (!parse_kinds(a.build.emit, request)) return kExitUsage;
-  if (!parse_cpu(a.build.target, request.cpu)) {
-    say("--target '" + a.build.target + "': there are native, x86-64-v3, x86-64-v4 and aarch64");
+  if (!parse_cpu(a.build.target, request.cpu, request.better)) {
+    say("--target '" + a.build.target + "': there are native, x86-64-v3, x86-64-v4, both as x86-64-v3,x86-64-v4, and aarch64");
     return kExitUsage;
   }
+  request.weights_in_file = a.build.weights == "file";
   if (request.cpu == codegen::Cpu::aarch64 && (request.shared || request.archive)) {
     say("for aarch64 there are objects and texts: --emit object,llvm,asm");
     return kExitUsage;

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "codegen/library/library.h"
+#include "runtime/files/safetensors.h"
 
 namespace tfl::codegen {
 
@@ -45,9 +46,15 @@ Result<std::string> compiled(const CompileRequest& request) {
   return std::move(result.bytes);
 }
 
-// The functions' code, and the part that is no plan; `output` says in which form.
+std::string product_name(Cpu cpu, bool floats) {
+  std::string name = "tfls_product_" + std::string(cpu_name(cpu)) + (floats ? "_f32" : "");
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+// The functions' code, the part that is no plan, and the functions' code for better processors; `output` says in which form.
 Result<std::vector<std::string>> compile_all(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, CompileRequest::Output output) {
-  std::vector<std::string> out;
+  std::vector<std::string> out, others;
   bool products = false, floats = true;
   LibraryModule module;
   module.name = request.name;
@@ -63,8 +70,14 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
     compile.entry = entry_name(request, f);
     compile.output = output;
     out.push_back(TFL_TRY(compiled(compile)));
+    std::string better;
+    if (request.better) {
+      compile.cpu = Cpu::x86_64_v4;
+      compile.entry = better = entry_name(request, f) + "_v4";
+      others.push_back(TFL_TRY(compiled(compile)));
+    }
     Interface face = interface_of(f);
-    module.functions.push_back({f.from->name, compile.entry, static_cast<uint32_t>(face.arguments.size()), static_cast<uint32_t>(face.outputs.size()),
+    module.functions.push_back({f.from->name, entry_name(request, f), better, static_cast<uint32_t>(face.arguments.size()), static_cast<uint32_t>(face.outputs.size()),
                                 static_cast<uint32_t>(face.open.size()), face.flat_suffix});
     for (const plan::Product& p : f.plan.products) {
       products = true;
@@ -72,14 +85,15 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
     }
   }
   if (products) {
-    module.product = "tfls_product_" + std::string(cpu_name(request.cpu)) + (floats ? "_f32" : "");
-    std::replace(module.product.begin(), module.product.end(), '-', '_');
+    module.product = product_name(request.cpu, floats);
+    if (request.better) module.better_product = product_name(Cpu::x86_64_v4, floats);
   }
   CompileRequest compile;
   compile.library = &module;
   compile.cpu = request.cpu;
   compile.output = output;
   out.push_back(TFL_TRY(compiled(compile)));
+  out.insert(out.end(), others.begin(), others.end());
   return out;
 }
 
@@ -104,7 +118,7 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
     LinkRequest link{request.name, request.folder, TFL_TRY(compile_all(request, functions, CompileRequest::Output::object)), true};
     if (request.object) {
       for (size_t i = 0; i < link.objects.size(); ++i)
-        TFL_TRY(text(i < functions.size() ? fmt::format("{}_{}.o", base, functions[i].from->name) : base + ".o", link.objects[i]));
+        TFL_TRY(text(i == functions.size() ? base + ".o" : fmt::format("{}_{}{}.o", base, functions[i % (functions.size() + 1)].from->name, i < functions.size() ? "" : "_v4"), link.objects[i]));
     }
     if (request.shared) files.push_back(TFL_TRY(link_library(link)));
     link.shared = false;
@@ -123,6 +137,11 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
     TFL_TRY(text(base + ".hpp", library_header_cpp(request, functions)));
     TFL_TRY(text(base + ".pc", library_pkg_config(request)));
     TFL_TRY(text(base + "-config.cmake", library_cmake(request)));
+  }
+  if (request.weights_in_file) {
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    for (const ExportedState& s : request.states) tensors.emplace_back(s.name, s.value);
+    TFL_TRY(text(base + ".safetensors", TFL_TRY(write_safetensors(context, tensors, {}))));
   }
   if (request.shared) TFL_TRY(text(base + ".py", library_python(request, functions)));
   return files;

@@ -123,6 +123,7 @@ std::string describe_library(const LibraryRequest& request, const std::vector<Lo
     w.integer(0);
     const auto* bytes = reinterpret_cast<const char*>(s.value.raw());
     bool zero = std::all_of(bytes, bytes + s.value.bytes(), [](char b) { return b == 0; });  // a context begins with zeros anyway
+    zero |= request.weights_in_file;
     w.integer(!zero);
     if (!zero) w.elements(s.value);
   }

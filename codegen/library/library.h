@@ -36,6 +36,8 @@ struct LibraryRequest {
   std::vector<ExportedFunction> functions;
   std::vector<ExportedState> states;
   Cpu cpu = Cpu::x86_64_v3;
+  bool better = false;          // also code for x86-64-v4, which is taken where the processor has it
+  bool weights_in_file = false; // variables begin with zeros; NAME.safetensors has their values
   std::string folder;  // where the files go
   bool shared = true, archive = false, object = false, llvm = false, assembly = false;
 };

@@ -31,13 +31,14 @@ struct LibraryModule {
   struct Function {
     std::string name;          // "predict"
     std::string entry;         // the symbol of its machine code
+    std::string better_entry;  // and of that for x86-64-v4, which is taken where the processor has it; empty: there is none
     uint32_t arguments = 0, outputs = 0, open_sizes = 0;
     std::string flat_suffix;   // "f32"
   };
   std::string name;            // prefix of the symbols
   std::vector<Function> functions;
   bool has_state = false;
-  std::string product;           // the runtime's function that multiplies matrices; empty where nothing does
+  std::string product, better_product;  // the runtime's functions that multiply matrices; empty where nothing does
   std::string description, metadata;
 };
 

@@ -56,18 +56,28 @@ class Library {
     return g;
   }
 
+  llvm::Constant* function(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters) {
+    if (name.empty()) return llvm::ConstantPointerNull::get(pointer_);
+    return llvm::cast<llvm::Function>(runtime(name.c_str(), result, parameters).getCallee());
+  }
+  llvm::Constant* table(const std::vector<llvm::Constant*>& functions) {
+    if (functions.empty()) return llvm::ConstantPointerNull::get(pointer_);
+    auto* type = llvm::ArrayType::get(pointer_, functions.size());
+    return new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::PrivateLinkage, llvm::ConstantArray::get(type, functions));
+  }
+
   // tfls_image of runtime/standalone/standalone.h.
   llvm::GlobalVariable* make_image() {
     metadata_ = bytes(from_.metadata, llvm::Align(1), true);
     llvm::GlobalVariable* description = bytes(from_.description, llvm::Align(64), false);
-    std::vector<llvm::Constant*> entries;
-    for (const LibraryModule::Function& f : from_.functions)
-      entries.push_back(llvm::cast<llvm::Function>(runtime(f.entry.c_str(), builder_.getInt64Ty(), {pointer_}).getCallee()));
-    auto* table_type = llvm::ArrayType::get(pointer_, entries.size());
-    auto* table = new llvm::GlobalVariable(module_, table_type, true, llvm::GlobalValue::PrivateLinkage, llvm::ConstantArray::get(table_type, entries));
-    llvm::Constant* product = llvm::ConstantPointerNull::get(pointer_);
-    if (!from_.product.empty()) product = llvm::cast<llvm::Function>(runtime(from_.product.c_str(), builder_.getVoidTy(), {pointer_, pointer_}).getCallee());
-    auto* value = llvm::ConstantStruct::getAnon({description, builder_.getInt64(from_.description.size()), table, metadata_, product});
+    std::vector<llvm::Constant*> entries, better;
+    for (const LibraryModule::Function& f : from_.functions) {
+      entries.push_back(function(f.entry, builder_.getInt64Ty(), {pointer_}));
+      if (!f.better_entry.empty()) better.push_back(function(f.better_entry, builder_.getInt64Ty(), {pointer_}));
+    }
+    auto* value = llvm::ConstantStruct::getAnon({description, builder_.getInt64(from_.description.size()), table(entries), metadata_,
+                                                 function(from_.product, builder_.getVoidTy(), {pointer_, pointer_}), table(better),
+                                                 function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_})});
     return new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value);
   }
 

@@ -63,7 +63,7 @@ int64_t tfls_count(const tfls_type *t) {
   return n;
 }
 
-static bool processor_serves(const char *cpu) {
+bool tfls_processor_serves(const char *cpu) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (strcmp(cpu, "x86-64-v4") == 0) return __builtin_cpu_supports("x86-64-v4");
@@ -104,7 +104,7 @@ tfl_status tfls_context_new(const tfls_image *image, const tfl_options *options,
     free(c);
     return TFL_ERR_ABI;
   }
-  tfl_status status = processor_serves(c->library.cpu) ? TFL_OK : TFL_ERR_DEVICE;
+  tfl_status status = tfls_processor_serves(c->library.cpu) ? TFL_OK : TFL_ERR_DEVICE;
   if (status == TFL_OK && c->library.states) {
     c->states = calloc(c->library.states, sizeof *c->states);
     if (!c->states) status = TFL_ERR_OOM;

@@ -126,7 +126,9 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   room = 4 * room + 4096;
   memset(out, 0, sizeof *out);
   out->services.parallel = tfls_parallel;
-  out->services.product = image->product;
+  bool better = image->better_entries && tfls_processor_serves("x86-64-v4");
+  const tfls_entry *entries = better ? image->better_entries : image->entries;
+  out->services.product = better ? image->better_product : image->product;
   out->memory = calloc(1, room);
   if (!out->memory) return false;
   reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};
@@ -140,7 +142,7 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   out->state = table(&r, out->states, sizeof *out->state);
   for (uint32_t i = 0; r.ok && i < out->functions; ++i) {
     function(&r, &out->function[i]);
-    out->function[i].entry = image->entries[i];
+    out->function[i].entry = entries[i];
   }
   for (uint32_t i = 0; r.ok && i < out->states; ++i) {
     type(&r, &out->state[i].type);

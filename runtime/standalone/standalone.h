@@ -115,6 +115,8 @@ typedef struct {
   const tfls_entry *entries;
   const char *metadata; /* JSON */
   void (*product)(tfls_frame *, const tfls_product_call *); /* NULL where nothing multiplies matrices */
+  const tfls_entry *better_entries; /* for processors with AVX-512; NULL: there are none */
+  void (*better_product)(tfls_frame *, const tfls_product_call *);
 } tfls_image;
 
 struct tfl_context {
@@ -146,6 +148,7 @@ void tfls_context_free(tfl_context *c);
 const char *tfls_last_error(const tfl_context *c);
 tfl_status tfls_context_cancel(tfl_context *c);
 int64_t tfls_count(const tfls_type *t); /* elements of a type with known sizes */
+bool tfls_processor_serves(const char *cpu);
 
 /* call.c */
 tfl_status tfls_call(tfl_context *c, uint32_t function, void *const *tensors);
