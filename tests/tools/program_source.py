@@ -224,7 +224,7 @@ class Program:
         r = self.rng
         x = self.pick(env)
         if x.dtype == "bool":
-            y = self.pick(env, lambda v: v.dtype == "bool" and broadcast(x.shape, v.shape) is not None)
+            y = self.pick(env, lambda v: v.dtype == "bool" and broadcast(x.shape, v.shape) is not None) or x
             if r.random() < 0.3:
                 return self.new("bool", x.shape, f"tf.logical_not({x.name})", out, env)
             return self.new("bool", broadcast(x.shape, y.shape), r.choice(BOOL_BINARY).format(x.name, y.name), out, env)
@@ -246,7 +246,7 @@ class Program:
 
     def compare(self, env, out):
         x = self.pick(env, lambda v: v.dtype in NUMBERS)
-        y = self.pick(env, lambda v: v.dtype == x.dtype and broadcast(x.shape, v.shape) is not None and self.small_enough(broadcast(x.shape, v.shape)))
+        y = self.pick(env, lambda v: x is not None and v.dtype == x.dtype and broadcast(x.shape, v.shape) is not None and self.small_enough(broadcast(x.shape, v.shape)))
         if x is None or y is None:
             return None
         return self.new("bool", broadcast(x.shape, y.shape), self.rng.choice(COMPARE).format(x.name, y.name), out, env)
@@ -254,6 +254,8 @@ class Program:
     def select(self, env, out):
         x = self.pick(env)
         y = self.pick(env, lambda v: v.dtype == x.dtype and broadcast(x.shape, v.shape) is not None and self.small_enough(broadcast(x.shape, v.shape)))
+        if y is None:
+            return None
         shape = broadcast(x.shape, y.shape)
         if self.rng.random() < 0.2 and x.dtype in NUMBERS:
             low, high = sorted([self.literal(x.dtype), self.literal(x.dtype)], key=float)
