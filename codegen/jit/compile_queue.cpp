@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace tfl::codegen {
@@ -155,20 +156,27 @@ void CompileQueue::compile_now(Unit& unit) {
 void CompileQueue::compile_later(const std::shared_ptr<Unit>& unit) {
   uint8_t waiting = Unit::waiting;
   if (!unit->phase.compare_exchange_strong(waiting, Unit::queued)) return;
-  if (!worker_) worker_ = std::make_shared<Worker>();
+  if (!worker_ && !start_worker()) return compiler_->make(*unit);  // there can be no more threads
   {
     std::lock_guard lock(worker_->mutex);
     worker_->units.push_back(unit);
-    if (!worker_->thread.joinable()) {
-      // Signals are for the thread that runs the script.
-      sigset_t all, before;
-      sigfillset(&all);
-      pthread_sigmask(SIG_SETMASK, &all, &before);
-      worker_->thread = std::thread([worker = worker_, compiler = compiler_] { worker->run(*compiler); });
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    }
   }
   worker_->wake.notify_one();
+}
+
+bool CompileQueue::start_worker() {
+  auto made = std::make_shared<Worker>();
+  // Signals are for the thread that runs the script.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    made->thread = std::thread([made, compiler = compiler_] { made->run(*compiler); });
+    worker_ = std::move(made);
+  } catch (const std::system_error&) {  // the one thing here that throws
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return worker_ != nullptr;
 }
 
 }  // namespace tfl::codegen

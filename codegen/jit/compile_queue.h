@@ -49,6 +49,8 @@ class CompileQueue {
   struct Compiler;
   struct Worker;
 
+  bool start_worker();
+
   std::shared_ptr<const Compiler> compiler_;
   std::unordered_map<ObjectKey, std::weak_ptr<Unit>, KeyHash> units_;
   size_t sweep_at_ = 64;

@@ -75,10 +75,16 @@ class Cluster final : public ir::Native {
     return native_->usable();
   }
 
+  // Of the locations that the cluster uses: the table is that of all that was traced with it.
   LineTable lines() const {
     LineTable table;
     const ir::Locations& locations = *function_->locations;
-    for (uint32_t i = 0; i < locations.size(); ++i) table.lines.push_back({locations[i].file, locations[i].function, locations[i].line});
+    ir::walk(function_->body, [&](const ir::Node& n) {
+      if (n.location == 0 || n.location >= locations.size()) return;
+      if (n.location >= table.lines.size()) table.lines.resize(n.location + 1);
+      const ir::Location& l = locations[n.location];
+      table.lines[n.location] = {l.file, l.function, l.line};
+    });
     return table;
   }
 
