@@ -12,6 +12,8 @@
 
 namespace tfl {
 
+extern const Slots dispatcher_slots;
+
 namespace {
 
 constexpr size_t kMostEntries = 1000;  // ways of calling that one function remembers
@@ -30,9 +32,10 @@ struct Entry {
 struct QuickKey {
   SmallVec<uint64_t, 24> words;
   SmallVec<const Value*, 8> leaves;  // of the call that it was made of
+  SmallVec<Type*, 2> classes;        // of instances among the arguments; the key holds for those that count by identity
 
-  // False when an argument is neither a tensor nor a number; containers and objects are left to the whole key.
-  bool add(const CallArgs& args) {
+  // False when an argument is neither a tensor nor a number nor an instance; the others are left to the whole key.
+  bool add(Interp& interp, const CallArgs& args) {
     words.push_back(args.count);
     for (Str* name : args.keywords) words.push_back(reinterpret_cast<uintptr_t>(name));
     for (uint32_t i = 0; i < args.total(); ++i) {
@@ -42,6 +45,15 @@ struct QuickKey {
         words.push_back(static_cast<uint64_t>(t->dtype) << 16 | static_cast<uint64_t>(t->rank) << 8 | 255);
         for (uint8_t axis = 0; axis < t->rank; ++axis) words.push_back(static_cast<uint64_t>(t->dims()[axis]));
         leaves.push_back(&v);
+        continue;
+      }
+      if (v.is(Kind::Instance)) {
+        uint64_t id = known_identity(interp, v);
+        if (id == 0) return false;
+        classes.push_back(v.object()->type);
+        words.push_back(254);
+        words.push_back(reinterpret_cast<uintptr_t>(v.object()->type));
+        words.push_back(id);
         continue;
       }
       words.push_back(static_cast<uint64_t>(v.tag()));
@@ -128,7 +140,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
   ArgumentKey key;
   if (!tracer.run_eagerly) {
     QuickKey quick;
-    bool is_quick = quick.add(args);
+    bool is_quick = quick.add(interp, args);
     if (is_quick && d->last && quick.words == d->last_words) [[likely]] {
       Entry& e = *d->last;
       note_use(interp, *d, e);
@@ -142,6 +154,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
     if (found != d->entries.end()) [[likely]] {
       Entry& e = found->second;
       note_use(interp, *d, e);
+      for (Type* type : quick.classes) is_quick = is_quick && counts_by_identity(interp, type);
       if (is_quick) {
         d->last = &e;
         d->last_words = std::move(quick.words);
@@ -235,7 +248,8 @@ constexpr NativeDef kMethods[] = {method("_forget", "self", forget), method("_ta
 
 }  // namespace
 
-extern const Slots dispatcher_slots;
+bool is_dispatcher(const Value& v) { return v.is(Kind::Native) && v.object()->type->slots == &dispatcher_slots; }
+
 const Slots dispatcher_slots = {.kind = Kind::Native,
                                 .destroy = destroy_dispatcher,
                                 .construct = construct_dispatcher,

@@ -35,9 +35,8 @@ void put_tensor(ArgumentKey& key, const Value& v, DType dtype, bool ranked, std:
 
 /// A number that this object alone has, as long as it lives.
 uint64_t object_id(Interp& interp, const Value& v) {
+  if (uint64_t known = known_identity(interp, v)) return known;
   Object* o = v.object();
-  Value* side = interp.find_side_dict(o);
-  if (side && side->is_int()) return static_cast<uint64_t>(side->as_int());
   uint64_t id = ++tracer_of(interp).next_object;
   interp.side_dict(o) = Value::integer(static_cast<int64_t>(id));
   return id;
@@ -116,6 +115,15 @@ std::vector<Pair> sorted_items(Dict* d) {
 }
 
 }  // namespace
+
+uint64_t known_identity(Interp& interp, const Value& v) {
+  Value* side = interp.find_side_dict(v.object());
+  return side && side->is_int() ? static_cast<uint64_t>(side->as_int()) : 0;
+}
+
+bool counts_by_identity(Interp& interp, Type* type) {
+  return !lookup(interp, type, interp.intern("__tf_flatten__")) && !lookup(interp, type, interp.intern("__tf_tracing_type__"));
+}
 
 Result<void> add_to_key(Interp& interp, ArgumentKey& key, const Value& v, int depth) {
   if (depth > kMaxDepth)

@@ -20,6 +20,10 @@ struct ArgumentKey {
 };
 
 Result<void> add_to_key(Interp&, ArgumentKey& key, const Value& v, int depth = 0);
+/// The number by which a key knows an object that counts by identity; 0 when it has none yet.
+uint64_t known_identity(Interp&, const Value& v);
+/// Whether instances of this class count by identity, and not by what they say of themselves.
+bool counts_by_identity(Interp&, Type* type);
 /// A copy of `v` in which `replacements` stand for the leaves, in the order add_to_key finds them.
 Result<Value> replace_leaves(Interp&, const Value& v, std::span<const Value> replacements, size_t& at, int depth = 0);
 

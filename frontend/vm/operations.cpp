@@ -16,7 +16,8 @@ Result<void> load_method(Interp& interp, const Value& v, Str* name, Value& funct
     if (!type->has_getattribute) {
       const Value* entry = lookup(interp, type, name);
       bool plain = entry && (entry->is(Kind::Function) || (entry->is(Kind::NativeFunction) && entry->as<NativeFunction>()->owner &&
-                                                           entry->as<NativeFunction>()->def->how != NativeDef::How::Getter));
+                                                           entry->as<NativeFunction>()->def->how != NativeDef::How::Getter) ||
+                             is_dispatcher(*entry));
       if (plain) {
         Dict* own = instance_dict(interp, v, false);
         const Value* shadow = own ? dict_entry(own, name) : nullptr;

@@ -16,6 +16,8 @@ Failure unbound_local(Interp&, Frame*, uint32_t reg);
 Failure unbound_cell(Interp&, Frame*, uint32_t reg);
 
 // Calls
+/// A tf.function object: taken from an instance and called, it is called with the instance in front.
+bool is_dispatcher(const Value& v);
 /// function and self of v.name for a call, or the attribute's value and Empty.
 Result<void> load_method(Interp&, const Value& v, Str* name, Value& function, Value& self);
 Result<Value> call_spread(Interp&, const Value& callee, const Value& args, const Value& keywords);
