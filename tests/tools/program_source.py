@@ -22,6 +22,8 @@ INT_BINARY = ["{} + {}", "{} - {}", "{} * {}", "{} // {}", "{} % {}", "tf.maximu
               "tf.bitwise.bitwise_or({}, {})", "tf.bitwise.bitwise_xor({}, {})", "tf.bitwise.left_shift({}, {})", "tf.bitwise.right_shift({}, {})"]
 BOOL_BINARY = ["tf.logical_and({}, {})", "tf.logical_or({}, {})", "tf.math.logical_xor({}, {})", "tf.equal({}, {})", "tf.not_equal({}, {})"]
 COMPARE = ["{} < {}", "{} <= {}", "{} > {}", "{} >= {}", "tf.equal({}, {})", "tf.not_equal({}, {})"]
+DIFFERENTIABLE = ["{0} * {1}", "{0} / (1.0 + {1} * {1})", "tf.maximum({0}, {1})", "tf.reduce_mean({0}) * {1}", "tf.cumsum(tf.reshape({0}, [-1]))[::2]",
+                  "tf.where({0} > {1}, {0}, {1})", "tf.nn.softmax(tf.reshape({0}, [1, -1]))", "tf.matmul(tf.reshape({0}, [1, -1]), tf.reshape({1}, [-1, 1]))"]
 REDUCE = ["tf.reduce_sum", "tf.reduce_mean", "tf.reduce_max", "tf.reduce_min", "tf.reduce_prod"]
 SMALL = [1, 1, 2, 3, 4, 5, 7, 16, 17, 33, 0]
 LARGE = [(300000,), (513, 300), (4, 5000), (5000, 3), (2, 70, 1100), (4099,), (8193,), (64, 64), (1, 9000), (200, 1, 500)]
@@ -211,7 +213,7 @@ class Program:
     def operation(self, env, out):
         for _ in range(20):
             if self.rng.choice([self.elementwise, self.elementwise, self.elementwise, self.compare, self.cast, self.reduce, self.reduce, self.move, self.move,
-                                self.product, self.gather, self.select, self.scan, self.call, self.create])(env, out):
+                                self.product, self.gather, self.select, self.scan, self.call, self.create, self.structure, self.library])(env, out):
                 return
 
     def small_enough(self, shape):
@@ -416,6 +418,55 @@ class Program:
         if kind < 0.85 and x.rank == 1 and x.dtype in ("int32", "int64") and x.shape[0] < 100:
             return self.new("float32", x.shape + (3,), f"tf.one_hot({x.name}, 3)", out, env)
         return self.new(x.dtype, x.shape, f"tf.fill(tf.shape({x.name}), tf.cast({self.literal(x.dtype)}, tf.{x.dtype}))", out, env)
+
+    def structure(self, env, out):
+        """Statements that are more than one operation: gradients, control flow by functions, arrays, variables."""
+        r = self.rng
+        x = self.pick(env, lambda v: v.dtype in ("float32", "float64") and self.small_enough(v.shape * 2))
+        kind = r.choice(["gradient", "gradient", "cond", "while_loop", "array", "variable"])
+        if x is None:
+            return None
+        self.fresh += 1
+        t = f"t{self.fresh}"
+        if kind == "gradient":
+            one, two = r.choice(FLOAT_UNARY[:20]), r.choice(DIFFERENTIABLE).format(x.name, t)
+            out.append((f"with tf.GradientTape() as tape{t}:", [f"tape{t}.watch({x.name})", f"{t} = {one}({x.name})", f"{t} = {two}"]))
+            return self.new(x.dtype, x.shape, f"tape{t}.gradient({t}, {x.name}, unconnected_gradients='zero')", out, env)
+        if kind == "cond":
+            return self.new(x.dtype, x.shape, f"tf.cond({self.tensor_condition(env)}, lambda: {self.like(env, x)}, lambda: {self.like(env, x)})", out, env)
+        if kind == "while_loop":
+            return self.new(x.dtype, x.shape, f"tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, tf.sin(s) + {self.like(env, x)}), (0, {x.name}))[1]", out, env)
+        if kind == "array":
+            out.append(f"{t} = tf.TensorArray(tf.{x.dtype}, size=3, element_shape={list(x.shape) if not self.unknown else None})")
+            out.append((f"for j{t} in tf.range(3):", [f"{t} = {t}.write(j{t}, {x.name} * tf.cast(j{t}, tf.{x.dtype}))"]))
+            return self.new(x.dtype, (3,) + x.shape, f"{t}.stack()", out, env)
+        return self.new(x.dtype, (), f"state.assign_add(tf.cast(n, tf.float32)) * 1.0" if x.dtype == "float32" else f"tf.cast(state * 2.0, tf.{x.dtype})", out, env)
+
+    def tensor_condition(self, env):
+        return f"tf.logical_and(n < {self.rng.randrange(6)}, {self.rng.choice(['True', 'n != 0'])})"
+
+    def library(self, env, out):
+        """Operations that other code than that of clusters does."""
+        r = self.rng
+        x = self.pick(env, lambda v: v.rank > 0 and v.dtype in ("float32", "int32", "float64", "int64"))
+        if x is None or self.large:
+            return None
+        kind = r.choice(["sort", "mask", "scatter", "segments", "einsum", "diagonal", "top"])
+        if kind == "sort":
+            return self.new(x.dtype, x.shape, f"tf.sort({x.name}, direction='{r.choice(['ASCENDING', 'DESCENDING'])}')", out, env)
+        if kind == "mask":
+            return self.new(x.dtype, x.shape[1:], f"tf.reduce_sum(tf.boolean_mask({x.name}, tf.range(tf.shape({x.name})[0]) % 2 == 0), axis=0)", out, env)
+        if kind == "scatter" and x.shape[0]:
+            return self.new(x.dtype, x.shape, f"tf.tensor_scatter_nd_update({x.name}, [[n % {x.shape[0]}]], {x.name}[-1:])", out, env)
+        if kind == "segments":
+            return self.new(x.dtype, (3,) + x.shape[1:], f"tf.math.unsorted_segment_sum({x.name}, tf.range(tf.shape({x.name})[0]) % 3, 3)", out, env)
+        if kind == "einsum" and x.rank == 2 and x.dtype in FLOATS:
+            return self.new(x.dtype, (x.shape[0], x.shape[0]), f"tf.einsum('ij,kj->ik', {x.name}, {x.name})", out, env)
+        if kind == "diagonal" and x.rank == 2:
+            return self.new(x.dtype, x.shape, f"tf.linalg.band_part({x.name}, {r.choice([0, 1, -1])}, {r.choice([0, 1, -1])})", out, env)
+        if kind == "top" and x.shape[-1] > 1:
+            return self.new(x.dtype, x.shape[:-1] + (2,), f"tf.math.top_k({x.name}, 2)[0]", out, env)
+        return None
 
     # Text.
     def open_sizes(self):
