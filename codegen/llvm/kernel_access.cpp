@@ -142,6 +142,12 @@ void KernelEmitter::store(uint32_t stage, llvm::Value* value, Tile& tile, size_t
   } else {
     if (p.kind == Place::Kind::reversed) value = reversed(b_, value, tile.lanes);
     emit_store(b_, dtype, tile.lanes, value, p.address, p.mask);
+    auto* stored = llvm::dyn_cast<llvm::StoreInst>(&b_.GetInsertBlock()->back());
+    if (streaming_ && stored && !p.mask) {
+      llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+      stored->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), one));
+      stored->setAlignment(llvm::Align(std::min<uint64_t>(64, static_cast<uint64_t>(tile.lanes) * dtype_size(dtype))));
+    }
   }
 }
 

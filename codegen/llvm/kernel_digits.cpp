@@ -1,5 +1,5 @@
-// Maps whose inner axes are shorter than a vector: the elements of many outer indices in one row, and every element's indices from
-// its number, by divisions through known sizes. What lies in a row for all axes is read and written in whole vectors.
+// Maps whose inner axes are shorter than a vector: the elements of many outer indices in one row, and every element's indices
+// from its number, by divisions through known sizes. What lies in a row for all axes is read and written in whole vectors.
 #include "codegen/llvm/kernel_emitter.h"
 
 namespace tfl::codegen {

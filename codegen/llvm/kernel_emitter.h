@@ -99,7 +99,8 @@ class KernelEmitter {
   void store(uint32_t stage, llvm::Value* value, Tile& tile, size_t v);
   void store_uniform(uint32_t stage);
 
-  // Tiles over [first, last) of the vector group: `unroll` vectors at a time, then one by one, the last with a mask.
+  // Tiles over [first, last) of the vector group: `unroll` vectors at a time, then one by one, the last with a mask. `unroll` 0:
+  // all with masks.
   using TileBody = llvm::function_ref<void(Tile& tile)>;
   void for_tiles(llvm::Value* first, llvm::Value* last, int64_t known, int lanes, int unroll, bool masked,
                  TileBody body);
@@ -122,7 +123,9 @@ class KernelEmitter {
   /// Whether a tail of some lanes is best done with masks; else one element at a time.
   bool masks_tails() const;
 
-  void emit_map();                                    // kernel_map.cpp
+  void emit_map();  // kernel_map.cpp
+  bool streams() const;
+  void emit_stream(const std::vector<bool>& needed);
   void emit_digits(const std::vector<bool>& needed);  // kernel_digits.cpp
   int64_t digit_rows() const;
   int64_t digit_elements() const;
@@ -157,6 +160,7 @@ class KernelEmitter {
   std::vector<llvm::Value*> symbols_;  // by number
   std::vector<llvm::Value*> memory_;   // by value
   llvm::Value* violated_ = nullptr;    // memory of an i64: 1 + the location of what would raise; 0: nothing
+  bool streaming_ = false;             // stores of whole vectors pass by the caches
   Values digits_;                      // memory of the outer indices
   Values digit_sizes_;
   Context base_;  // what every unit knows

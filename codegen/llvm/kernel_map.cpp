@@ -1,4 +1,6 @@
 // Maps: every element once.
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "codegen/llvm/kernel_emitter.h"
 
 namespace tfl::codegen {
@@ -35,6 +37,55 @@ void KernelEmitter::run_stages(uint32_t pass, Tile& tile) {
   }
 }
 
+// Results that no cache holds need not push out everything else on their way, nor be read before they are written.
+bool KernelEmitter::streams() const {
+  constexpr int64_t kBytes = int64_t{32} << 20;
+  if (!space_.by_elements || cpu_ == Cpu::aarch64 || !masks_tails()) return false;
+  int64_t elements = space_.groups[0].known();
+  bool any = false;
+  for (const Stage& s : kernel_.stages) {
+    DType dtype = plan_.values[s.target.value].dtype;
+    if (space_.stride(s.target, 0) != 1 || !s.target.indexed.empty() || s.target.mask != kNone) return false;
+    any = any || elements > kBytes / static_cast<int64_t>(dtype_size(dtype));
+    for (const Expr& e : kernel_.exprs) {
+      if (e.kind == ExprKind::load && e.access.value == s.target.value) return false;
+    }
+  }
+  return any;
+}
+
+// Masked vectors up to an aligned address, whole ones past the caches, and masked ones again.
+void KernelEmitter::emit_stream(const std::vector<bool>& needed) {
+  compute_bases(needed, [](const Stage&) { return true; });
+  auto tiles = [&](llvm::Value* first, llvm::Value* last, int64_t known, int unroll) {
+    for_tiles(first, last, known, space_.lanes, unroll, true, [&](Tile& tile) {
+      compute_tile(needed, tile);
+      run_stages(0, tile);
+    });
+  };
+  constexpr int64_t kAligned = 64;
+  int64_t step = int64_t{space_.lanes} * space_.unroll;
+  llvm::Value* bits = word(0);
+  for (size_t s = 0; s < kernel_.stages.size(); ++s) {
+    bits = b_.CreateOr(bits, b_.CreatePtrToInt(context_->bases[kernel_.exprs.size() + s], b_.getInt64Ty()));
+  }
+  llvm::Value* aligned = b_.CreateICmpEQ(b_.CreateAnd(bits, word(kAligned - 1)), word(0));
+  llvm::Value* head = b_.CreateAnd(b_.CreateAdd(first_, word(kAligned - 1)), word(-kAligned));
+  head = b_.CreateSelect(aligned, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, head, last_), last_);
+  llvm::Value* steps = b_.CreateSDiv(b_.CreateSub(last_, head), word(step));
+  llvm::Value* tail = b_.CreateAdd(head, b_.CreateMul(steps, word(step)));
+  loop(word(0), word(2), 1, false, [&](llvm::Value* round) {
+    llvm::Value* before = b_.CreateICmpEQ(round, word(0));
+    tiles(b_.CreateSelect(before, first_, tail), b_.CreateSelect(before, head, last_), -1, 0);
+    when(before, [&] {
+      streaming_ = true;
+      tiles(head, tail, step, space_.unroll);
+      streaming_ = false;
+    });
+  });
+  b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});  // before anybody is told that this is done
+}
+
 void KernelEmitter::emit_map() {
   auto stores = [](const Stage&) { return true; };
   std::vector<bool> needed = needed_by(stores);
@@ -48,6 +99,7 @@ void KernelEmitter::emit_map() {
     });
   };
   if (space_.by_digits) return emit_digits(needed);
+  if (streams()) return emit_stream(needed);
   // Elements, or elements of outer indices, that one index of the first axis stands for.
   llvm::Value* first = first_;
   llvm::Value* last = last_;

@@ -318,12 +318,14 @@ void KernelEmitter::for_tiles(llvm::Value* first, llvm::Value* last, int64_t kno
       run(make_tile(lanes, start));
     });
   };
-  while (unroll > 1 && known >= 0 && known < int64_t{lanes} * unroll) unroll /= 2;
-  if (known < 0 || known >= int64_t{lanes} * unroll) side_by_side(unroll);
-  int64_t rest = known < 0 ? -1 : known % (int64_t{lanes} * unroll);
-  if (rest == 0) return;
-  if (unroll > 1 && !masked && lanes > 1 && (rest < 0 || rest >= lanes)) side_by_side(1);
-  if (lanes == 1 || (rest > 0 && rest % lanes == 0 && !masked)) return;
+  if (unroll > 0) {
+    while (unroll > 1 && known >= 0 && known < int64_t{lanes} * unroll) unroll /= 2;
+    if (known < 0 || known >= int64_t{lanes} * unroll) side_by_side(unroll);
+    int64_t rest = known < 0 ? -1 : known % (int64_t{lanes} * unroll);
+    if (rest == 0) return;
+    if (unroll > 1 && !masked && lanes > 1 && (rest < 0 || rest >= lanes)) side_by_side(1);
+    if (lanes == 1 || (rest > 0 && rest % lanes == 0 && !masked)) return;
+  }
   loop(first, last, masked ? lanes : 1, false, [&](llvm::Value* i) {
     run(make_tile(masked ? lanes : 1, {i}, masked ? lane_mask(lanes, b_.CreateSub(last, i)) : nullptr));
   });

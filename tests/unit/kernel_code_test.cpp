@@ -56,6 +56,11 @@ TEST_CASE("kernels: calls are cut anywhere") {
   }
 }
 
+TEST_CASE("kernels: results that pass by the caches") {
+  Context c(options(1));
+  flat_map(c, DType::I64, 4200003, false, 1, 1000001);
+}
+
 TEST_CASE("kernels: maps over several axes") {
   Context c(options(1));
   struct Shape {
