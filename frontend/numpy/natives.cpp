@@ -172,10 +172,12 @@ Result<Value> np_inflate(Interp& interp, Value* args) {
   return interp.bytes(std::move(out));
 }
 
+/// deflate(bytes, format): see np_inflate for the format.
 Result<Value> np_deflate(Interp& interp, Value* args) {
   const std::string& data = args[0].as<Bytes>()->data;
+  auto format = static_cast<int>(TFL_TRY(to_index(interp, args[1])));
   z_stream z{};
-  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) return fail(ErrorKind::SystemError, "zlib");
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, format, 8, Z_DEFAULT_STRATEGY) != Z_OK) return fail(ErrorKind::SystemError, "zlib");
   std::string out(deflateBound(&z, data.size()), 0);
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));  // NOLINT: zlib does not write there
   z.avail_in = static_cast<uInt>(data.size());
@@ -250,7 +252,7 @@ constexpr NativeDef kNumPy[] = {
     function("wrap_array", "t, /", np_wrap_array),         function("result_type", "*args", np_result_type),
     function("reshape", "a, shape, /", np_reshape),        function("transpose", "a, axes, /", np_transpose),
     function("frombuffer", "data, dtype, shape=None, offset=0, /", np_frombuffer),
-    function("inflate", "data, format, limit, /", np_inflate), function("deflate", "data, /", np_deflate),
+    function("inflate", "data, format, limit, /", np_inflate), function("deflate", "data, format=-15, /", np_deflate),
     function("crc32", "data, /", np_crc32),                function("print_options", "options=None, /", np_print_options),
     function("array2string", "a, precision, suppress, separator, prefix, /", np_array2string),
     function("dtype", "d, /", np_dtype),                   function("readonly", "a, /", np_set_readonly),

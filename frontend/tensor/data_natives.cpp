@@ -4,6 +4,7 @@
 #include "frontend/modules/native_module.h"
 #include "frontend/tensor/tensor_api.h"
 #include "frontend/trace/concrete.h"
+#include "runtime/files/records.h"
 #include "runtime/kernels/philox.h"
 
 namespace tfl {
@@ -102,7 +103,33 @@ Result<Value> run(Interp& interp, Value* args) {
   return interp.tuple({results.data(), results.size()});
 }
 
+Result<const std::string*> bytes_argument(const Value& v) {
+  if (v.is(Kind::Bytes)) return &v.as<Bytes>()->data;
+  return fail(ErrorKind::TypeError, "bytes are needed");
+}
+
+/// framed(bytes): one record as it stands in a file.
+Result<Value> framed(Interp& interp, Value* args) { return interp.bytes(framed_record(*TFL_TRY(bytes_argument(args[0])))); }
+
+/// record(bytes, at) -> (record, where the next begins), None at the end; "truncated" or "corrupted" in place of a record that is.
+Result<Value> record(Interp& interp, Value* args) {
+  const std::string* file = TFL_TRY(bytes_argument(args[0]));
+  int64_t begin = TFL_TRY(to_index(interp, args[1]));
+  if (begin < 0) return fail(ErrorKind::ValueError, "record: {} is no place in a file", begin);
+  auto at = static_cast<size_t>(begin);
+  std::string_view found;
+  switch (next_record(*file, at, found)) {
+    case RecordEnd::End: return Value::none();
+    case RecordEnd::Truncated: return interp.tuple({interp.str("truncated"), args[1]});
+    case RecordEnd::Corrupted: return interp.tuple({interp.str("corrupted"), Value::integer(static_cast<int64_t>(at))});
+    case RecordEnd::Record: break;
+  }
+  return interp.tuple({interp.bytes(std::string(found)), Value::integer(static_cast<int64_t>(at))});
+}
+
 constexpr NativeDef kDefs[] = {
+    function("framed", "data, /", framed),
+    function("record", "data, at, /", record),
     function("run", "graph, operands, captures, /", run),
     function("global_seed", "", global_seed),
     function("words", "seed, seed2, start, count, /", words),
