@@ -152,7 +152,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
       int64_t own = elementwise || n.op == Op::gather ? cost_of(n.op) : is_view(n) ? 0 : n.op == Op::pad || n.op == Op::strided_slice_grad ? 4 : 1;
       costs_[r] = own + inherited;
       if (n.op == Op::reshape && !b.splits_only(b.dims(n.operands[0]), dims)) need_memory(n.operands[0]);
-      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 2000 || (may_raise(b, n) && !dims.empty())) need_memory(r);
+      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 400 || (may_raise(b, n) && !dims.empty())) need_memory(r);
     }
   }
   for (const auto& [r, target] : targets_) {

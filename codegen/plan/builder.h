@@ -268,7 +268,8 @@ void remove_stages(Kernel& k, const std::vector<bool>& needed);
 void place_values(Builder& b);
 
 inline constexpr int64_t kRecomputeCost = 8;      // more than this is not computed twice
-inline constexpr int64_t kLongestRow = 16384;     // of a kernel with several passes
+inline constexpr int64_t kLongestRow = 16384;     // that is kept in scratch memory, and never cut into blocks
+inline constexpr int64_t kManyRows = 16;          // of which longer ones need not be cut, either
 inline constexpr int64_t kShortTotal = 4096;      // of a reduction of everything that needs no blocks
 inline constexpr size_t kMostExprs = 400;
 inline constexpr size_t kMostStores = 8;

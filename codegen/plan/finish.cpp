@@ -75,7 +75,8 @@ int64_t own_cost(const Expr& e) {
   }
 }
 
-// Rows of several passes: an expensive element that more than one of them needs is computed by the first and kept.
+// Rows of several passes: an expensive element that more than one of them needs is computed by the first and kept, in scratch memory
+// when the row is short, else in a temporary of all rows (which may turn out to be the memory of a result).
 void keep_values(Builder& b, Loop& loop) {
   Kernel& k = loop.kernel;
   uint32_t passes = 0;
@@ -99,7 +100,10 @@ void keep_values(Builder& b, Loop& loop) {
   }
   int64_t room = 256 << 10;
   int64_t length = 1;
-  for (size_t a = loop.outer; a <= last; ++a) length *= k.axes[a];
+  bool short_row = true;
+  for (size_t a = loop.outer; a <= last; ++a) {
+    short_row = short_row && is_known(k.axes[a]) && !__builtin_mul_overflow(length, k.axes[a], &length) && length <= kLongestRow;
+  }
   std::vector<uint32_t> computed(k.exprs.size(), UINT32_MAX);  // the first pass that computes it
   std::unordered_map<ExprId, uint32_t> kept;                   // its stage
   for (uint32_t pass = 0; pass < passes; ++pass) {
@@ -116,21 +120,21 @@ void keep_values(Builder& b, Loop& loop) {
       seen[e] = true;
       if (pass > 0 && computed[e] < pass && varies[e] && cost[e] > kRecomputeCost) {
         auto it = kept.find(e);
-        int64_t bytes = length * static_cast<int64_t>(dtype_size(k.exprs[e].dtype));
+        int64_t bytes = short_row ? length * static_cast<int64_t>(dtype_size(k.exprs[e].dtype)) : 0;
         if (it == kept.end() && bytes <= room) {
           room -= bytes;
           Stage keep;
-          keep.kind = Stage::Kind::keep;
+          keep.kind = short_row ? Stage::Kind::keep : Stage::Kind::store;
           keep.pass = computed[e];
           keep.expr = e;
+          if (!short_row) {
+            keep.target.value = b.add_value(k.exprs[e].dtype, k.axes, Home::temporary);
+            keep.target.strides = b.row_major(k.axes);
+          }
           it = kept.emplace(e, static_cast<uint32_t>(k.stages.size())).first;
           k.stages.push_back(std::move(keep));
         }
         if (it != kept.end()) {
-          Expr read;
-          read.kind = ExprKind::kept;
-          read.dtype = k.exprs[e].dtype;
-          read.stage = it->second;
           replacement[e] = 0;
           continue;
         }
@@ -146,9 +150,14 @@ void keep_values(Builder& b, Loop& loop) {
       if (!seen[i]) continue;
       if (i < replacement.size() && replacement[i] != kNone) {
         Expr read;
-        read.kind = ExprKind::kept;
         read.dtype = k.exprs[i].dtype;
-        read.stage = kept[i];
+        if (short_row) {
+          read.kind = ExprKind::kept;
+          read.stage = kept[i];
+        } else {
+          read.kind = ExprKind::load;
+          read.access = k.stages[kept[i]].target;
+        }
         to[i] = static_cast<ExprId>(k.exprs.size());
         k.exprs.push_back(std::move(read));
       } else {
@@ -173,14 +182,14 @@ void keep_values(Builder& b, Loop& loop) {
       // What is known of the original is true of the copy.
       cost.push_back(cost[i]);
       varies.push_back(varies[i]);
-      computed.push_back(k.exprs.back().kind == ExprKind::kept ? UINT32_MAX : pass);
-      if (k.exprs.back().kind == ExprKind::kept) cost.back() = 0;
+      bool read = replacement[i] != kNone;
+      computed.push_back(read ? UINT32_MAX : pass);
+      if (read) cost.back() = 0;
     }
     for (Stage& s : k.stages) {
       if (s.pass == pass && s.kind != Stage::Kind::store_once && s.kind != Stage::Kind::keep && to[s.expr] != kNone) s.expr = to[s.expr];
     }
   }
-  (void)b;
 }
 
 bool merge_axis(Builder& b, Kernel& k, size_t axis) {
@@ -222,8 +231,9 @@ bool writes_in_place(const Kernel& k, size_t i, ValueId v) {
     }
     for_operands(x, [&](ExprId o) { reaches[e] = reaches[e] || reaches[o]; });
   }
-  for (size_t j = i + 1; j < k.stages.size(); ++j) {
-    if (reaches[k.stages[j].expr]) return false;
+  // All expressions of a pass are computed for an element before anything of it is stored.
+  for (const Stage& later : k.stages) {
+    if (later.pass > stage.pass && reaches[later.expr]) return false;
   }
   return true;
 }

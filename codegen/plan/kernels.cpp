@@ -257,7 +257,11 @@ void BlockBuilder::add_blocks(Loop loop, std::vector<ValueId> tokens, Size lengt
     store(to, static_cast<ExprId>(to.kernel.exprs.size() - 1), target, 0, rows);
     to.kernel.stages.back().kind = Stage::Kind::store_once;
   };
-  if (is_known(length) && length <= kLongestRow) {
+  // Rows are shared among threads whole, blocks of them one by one.
+  Size count = b.count(outer);
+  bool many = is_known(length) ? count >= kManyRows : !outer.empty() && (!is_known(count) || count >= kManyRows);
+  if (is_known(length) && length <= kLongestRow) many = true;
+  if (many) {
     finish(loop);
     return add_kernel(std::move(loop), std::move(tokens));
   }

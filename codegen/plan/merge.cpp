@@ -161,18 +161,7 @@ bool assign_passes(Builder&, Loop& loop) {
       passes = std::max(passes, pass + 1);
     }
   }
-  switch (k.form) {
-    case Form::map: return true;
-    case Form::rows: {
-      if (passes == 1) return true;
-      Size length = 1;
-      for (size_t i = loop.outer; i < k.axes.size(); ++i) {
-        if (!is_known(k.axes[i]) || __builtin_mul_overflow(length, k.axes[i], &length) || length > kLongestRow) return false;
-      }
-      return true;
-    }
-    default: return passes == 1;
-  }
+  return k.form == Form::map || k.form == Form::rows || passes == 1;
 }
 
 bool axes_fit(Builder& b, const Loop& loop) {

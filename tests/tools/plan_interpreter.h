@@ -1,6 +1,6 @@
 // Runs a plan element by element with the eager operations: what machine code made from it must do, so that an error of a plan can be
-// told from one of the code. Slow, and strict: memory begins as rubbish, units run backwards, each stage computes its expression
-// anew, inputs are always given away, and every access is checked.
+// told from one of the code. Slow, and strict: memory begins as rubbish, units run backwards, inputs are always given away, and
+// every access is checked.
 #pragma once
 
 #include <cstdio>
@@ -310,10 +310,12 @@ class PlanRun {
         backwards(k, 0, n, e, [&] {
           std::vector<Tensor> variables;
           if (!k.loops.empty()) iterate(k.loops[0], e, variables);
+          std::vector<Tensor> values;
           for (const plan::Stage& s : k.stages) {
             expect(s.kind == Kind::store && s.pass == 0, "a map that does not only store");
-            write(s.target, value(s.expr, e), e);
+            values.push_back(value(s.expr, e));
           }
+          for (size_t s = 0; s < values.size(); ++s) write(k.stages[s].target, values[s], e);
           e.variables = nullptr;
           e.after_loop = false;
         });
@@ -327,10 +329,15 @@ class PlanRun {
             std::map<uint32_t, std::vector<Tensor>> items;
             for (int64_t i = 0; i < size(k.axes[n - 1]); ++i) {
               e.at[n - 1] = e.place = i;
+              std::vector<Tensor> values(k.stages.size());
+              auto skipped = [&](const plan::Stage& s) { return s.pass != pass || s.kind == Kind::store_once; };
+              for (uint32_t s = 0; s < k.stages.size(); ++s) {
+                if (!skipped(k.stages[s])) values[s] = value(k.stages[s].expr, e);
+              }
               for (uint32_t s = 0; s < k.stages.size(); ++s) {
                 const plan::Stage& stage = k.stages[s];
-                if (stage.pass != pass || stage.kind == Kind::store_once) continue;
-                Tensor x = value(stage.expr, e);
+                if (skipped(stage)) continue;
+                Tensor x = values[s];
                 if (stage.kind == Kind::store) write(stage.target, x, e);
                 else if (stage.kind == Kind::keep) kept[{s, i}] = x;
                 else items[s].push_back(x);
@@ -350,11 +357,15 @@ class PlanRun {
             e.reduced.clear();
             for (int64_t i = 0; i < size(k.axes[n - 2]); ++i) {
               e.at[n - 2] = i;
+              std::vector<Tensor> values(k.stages.size());
+              for (uint32_t s = 0; s < k.stages.size(); ++s) {
+                if (k.stages[s].kind != Kind::store_once) values[s] = value(k.stages[s].expr, e);
+              }
               for (uint32_t s = 0; s < k.stages.size(); ++s) {
                 const plan::Stage& stage = k.stages[s];
                 if (stage.kind == Kind::store_once) continue;
                 expect(stage.kind != Kind::keep, "columns that keep");
-                Tensor x = value(stage.expr, e);
+                Tensor x = values[s];
                 if (stage.kind == Kind::store) write(stage.target, x, e);
                 else items[s].push_back(x);
               }
