@@ -92,3 +92,30 @@ TEST_CASE("machine code with a constant operand", "[element code]") {
   }
   p.check();
 }
+
+// LLVM sees a maximum in `x < 0 ? 0 : x` where a conversion stands between, and takes its zero for -0.
+TEST_CASE("machine code keeps -0 beside conversions", "[element code]") {
+  Context c(options(1));
+  KernelPlan p(c);
+  using Pair = std::pair<DType, DType>;
+  for (auto [from, to] : {Pair(DType::F16, DType::F16), Pair(DType::F32, DType::F64), Pair(DType::F64, DType::F32),
+                          Pair(DType::F16, DType::F32)}) {
+    KernelMaker k(p.plan, Form::map, {kElements});
+    Tensor values = any_tensor(c, from, kElements, 4);
+    auto size = static_cast<int64_t>(dtype_size(from));
+    for (int64_t i = 1; i < kElements; i += 10) {
+      std::memset(values.raw() + i * size, 0, dtype_size(from));
+      values.raw()[(i + 1) * size - 1] = std::byte{0x80};
+    }
+    ExprId x = k.load(p.value(values), {1});
+    ExprId y = from == to ? x : k.cast(to, x);
+    k.store(0, k.apply(Op::relu, to, {y}), p.zeros(to, kElements), {1});
+    k.store(0, k.apply(Op::sign, to, {y}), p.zeros(to, kElements), {1});
+    ExprId negative = k.apply(Op::less, DType::Bool, {x, k.constant(from, 0)});
+    k.store(0, k.apply(Op::where, to, {negative, k.constant(to, 0), y}), p.zeros(to, kElements), {1});
+    k.store(0, k.apply(Op::where, DType::I32, {negative, k.constant(DType::I32, 0), k.cast(DType::I32, x)}),
+            p.zeros(DType::I32, kElements), {1});
+    k.done();
+  }
+  p.check();
+}
