@@ -1,6 +1,8 @@
 // What goes with a library besides its headers: metadata, the Python module, pkg-config, CMake.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "codegen/library/library.h"
 
 namespace tfl::codegen {
@@ -45,6 +47,48 @@ std::string_view numpy_type(DType d) {
     case DType::Bool: return "bool_";
     default: return dtype_name(d);
   }
+}
+
+// A way around the description of tensors, for row-major arrays of the right types whose results have sizes that the arguments tell: the
+// condition under which it serves, and its statements. Empty where there is none.
+std::string python_fast_way(const std::string& library, const LoweredFunction& f, const Interface& face) {
+  auto plain = [](const Interface::Value& v) { return v.dtype != DType::BF16; };
+  for (const auto* list : {&face.arguments, &face.outputs}) {
+    for (const auto& v : *list) {
+      if (!plain(v) || std::find(v.sizes.begin(), v.sizes.end(), "?") != v.sizes.end()) return {};
+    }
+  }
+  std::string condition = "out is None", sizes, arguments, results, made;
+  std::vector<std::pair<std::string, std::string>> known;  // name of a size, where it is read
+  for (const auto& v : face.arguments) {
+    condition += fmt::format(" and type({0}) is _np.ndarray and {0}.dtype is _TYPES[\"{1}\"] and {0}.flags.c_contiguous and {0}.ndim == {2}", v.name, numpy_type(v.dtype), v.dims.size());
+    for (size_t k = 0; k < v.dims.size(); ++k) {
+      std::string place = fmt::format("{}.shape[{}]", v.name, k);
+      if (plan::is_known(v.dims[k])) {
+        condition += fmt::format(" and {} == {}", place, v.dims[k]);
+        continue;
+      }
+      auto seen = std::find_if(known.begin(), known.end(), [&](const auto& e) { return e.first == v.sizes[k]; });
+      if (seen == known.end()) known.emplace_back(v.sizes[k], place);
+      else condition += fmt::format(" and {} == {}", place, seen->second);
+    }
+    arguments += fmt::format(", {}.__array_interface__[\"data\"][0]", v.name);
+  }
+  for (const auto& o : face.open) {
+    auto seen = std::find_if(known.begin(), known.end(), [&](const auto& e) { return e.first == o.name; });
+    if (seen == known.end()) return {};
+    sizes += fmt::format("            {}_ = {}\n", o.name, seen->second);
+    arguments += fmt::format(", {}_", o.name);
+  }
+  for (const auto& v : face.outputs) {
+    std::string dims;
+    for (size_t k = 0; k < v.dims.size(); ++k) dims += (plan::is_known(v.dims[k]) ? v.sizes[k] : v.sizes[k] + "_") + ", ";
+    made += fmt::format("            {}_ = _np.empty(({}), _TYPES[\"{}\"])\n", v.name, dims, numpy_type(v.dtype));
+    arguments += fmt::format(", {}_.__array_interface__[\"data\"][0]", v.name);
+    results += fmt::format("{}{}_", results.empty() ? "" : ", ", v.name);
+  }
+  return fmt::format("        if {}:\n{}{}            status = _lib.{}_{}_{}(self._context{})\n            if status:\n                self._check(status)\n            return {}\n", condition, sizes, made,
+                     library, f.from->name, face.flat_suffix, arguments, results.empty() ? "None" : results);
 }
 
 // (name, dtype, shape with None or the name of a size)
@@ -95,6 +139,15 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
       "                (\"alloc\", _c.c_void_p), (\"dealloc\", _c.c_void_p), (\"user\", _c.c_void_p)]\n\n\n";
   out += fmt::format("_lib = _c.CDLL(_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), \"lib{0}.so\"))\n_lib.{0}_last_error.restype = _c.c_char_p\n_lib.{0}_metadata_json.restype = _c.c_char_p\n", n);
   out += fmt::format("_lib.{0}_context_free.restype = None\n_lib.{0}_context_free.argtypes = _lib.{0}_last_error.argtypes = _lib.{0}_context_cancel.argtypes = [_c.c_void_p]\n\n", n);
+  for (const LoweredFunction& f : functions) {
+    Interface face = interface_of(f);
+    std::string types;
+    for (size_t i = 0; i < face.arguments.size(); ++i) types += ", _c.c_void_p";
+    for (size_t i = 0; i < face.open.size(); ++i) types += ", _c.c_int64";
+    for (size_t i = 0; i < face.outputs.size(); ++i) types += ", _c.c_void_p";
+    out += fmt::format("_lib.{}_{}_{}.argtypes = [_c.c_void_p{}]\n", n, f.from->name, face.flat_suffix, types);
+  }
+  out += "\n_TYPES = {name: _np.dtype(name) for name in (\"float16\", \"float32\", \"float64\", \"int8\", \"int16\", \"int32\", \"int64\", \"uint8\", \"uint16\", \"uint32\", \"uint64\")}\n_TYPES[\"bool_\"] = _np.dtype(bool)\n";
   out += "_FUNCTIONS = {\n";
   for (const LoweredFunction& f : functions) {
     Interface face = interface_of(f);
@@ -172,7 +225,7 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
     Interface face = interface_of(f);
     std::string in;
     for (const auto& v : face.arguments) in += v.name + ", ";
-    out += fmt::format("\n    def {0}(self, {1}out=None):\n        return self._call(\"{0}\", ({1}), out)\n", f.from->name, in);
+    out += fmt::format("\n    def {0}(self, {1}out=None):\n{2}        return self._call(\"{0}\", ({1}), out)\n", f.from->name, in, python_fast_way(n, f, face));
   }
   return out;
 }

@@ -329,7 +329,9 @@ tfl_status tfls_call_flat(tfl_context *c, uint32_t number, void *const *pointers
   for (uint32_t i = 0; i < f->arguments; ++i) ranks += f->input[i].rank;
   for (uint32_t i = 0; i < f->outputs; ++i) ranks += f->result[i].type.rank;
   /* What the types leave open, by symbol; others follow. */
-  char *memory = calloc(1, n * (sizeof(tfl_tensor) + sizeof(void *)) + 8 * (size_t)ranks + 8 * (2u * f->symbols + 1) + sizeof(void *) * f->inputs);
+  size_t bytes = n * (sizeof(tfl_tensor) + sizeof(void *)) + 8 * (size_t)ranks + 8 * (2u * f->symbols + 1) + sizeof(void *) * f->inputs;
+  _Alignas(16) char few[1024];
+  char *memory = bytes <= sizeof few ? few : malloc(bytes);
   if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
   tfl_tensor *tensor = (tfl_tensor *)memory;
   void **tensors = (void **)(tensor + n);
@@ -367,6 +369,6 @@ tfl_status tfls_call_flat(tfl_context *c, uint32_t number, void *const *pointers
     size += t->rank;
   }
   if (status == TFL_OK) status = tfls_call(c, number, tensors);
-  free(memory);
+  if (memory != few) free(memory);
   return status;
 }
