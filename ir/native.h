@@ -1,12 +1,15 @@
 // Another way to run a function of a graph: machine code. The evaluator asks for it at a call; this header must not know how it is made.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "runtime/context.h"
 #include "runtime/tensor/tensor.h"
 
 namespace tfl::ir {
+
+struct Function;
 
 /// Belongs to a Function whose values are all tensors and which has no effects. Thread-compatible.
 struct Native {
@@ -16,5 +19,8 @@ struct Native {
   /// there is to raise. Inputs that the caller gives away (the last reference) may lose their memory to a result.
   virtual bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) = 0;
 };
+
+/// A copy in which what native functions do stands in the places of their calls: how people think of the graph.
+std::shared_ptr<Function> without_native(const Function& f);
 
 }  // namespace tfl::ir

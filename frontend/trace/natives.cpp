@@ -279,7 +279,7 @@ Result<Value> graph_text(Interp& interp, Value* args) {
   options.locations = TFL_TRY(truth(interp, args[3]));
   if (TFL_TRY(truth(interp, args[1]))) {
     TFL_TRY(program_of(interp, g->call));
-    return interp.str(ir::to_text(*g->call.prepared, options));
+    return interp.str(ir::to_text(*ir::without_native(*g->call.prepared), options));
   }
   return interp.str(ir::to_text(*g->call.function, options));
 }
@@ -355,10 +355,10 @@ void add_nodes(Interp& interp, std::vector<Value>& list, const ir::Block& block,
 Result<Value> graph_nodes(Interp& interp, Value* args) {
   TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
   std::vector<Value> list;
-  const ir::Function* f = g->call.function.get();
+  std::shared_ptr<ir::Function> f = g->call.function;
   if (TFL_TRY(truth(interp, args[2]))) {
     TFL_TRY(program_of(interp, g->call));
-    f = g->call.prepared.get();
+    f = ir::without_native(*g->call.prepared);
   }
   add_nodes(interp, list, f->body, TFL_TRY(truth(interp, args[1])));
   return interp.list(std::move(list));
