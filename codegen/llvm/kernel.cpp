@@ -76,6 +76,10 @@ void KernelEmitter::prepare() {
   base_.reduced.assign(kernel_.stages.size(), nullptr);
   base_.scratch.assign(kernel_.stages.size(), nullptr);
   context_ = &base_;
+  if (std::optional<int64_t> units = whole_units(kernel_, space_)) {
+    first_ = word(0);
+    last_ = word(*units);
+  }
   // There may be no element: then nothing is read, not even what is the same for all.
   llvm::Value* some = b_.CreateICmpSLT(first_, last_);
   if (kernel_.form == Form::map) {
@@ -132,6 +136,14 @@ void KernelEmitter::note_violation(llvm::Value* violated, llvm::Value* mask, uin
 
 llvm::Value* KernelEmitter::loop(llvm::Value* first, llvm::Value* last, int64_t step, bool whole, Body body) {
   llvm::Value* limit = whole && step > 1 ? b_.CreateSub(last, word(step - 1)) : last;
+  // None or one known time is no loop.
+  auto* from = llvm::dyn_cast<llvm::ConstantInt>(first);
+  auto* to = llvm::dyn_cast<llvm::ConstantInt>(limit);
+  if (from && to && from->getSExtValue() >= to->getSExtValue()) return first;
+  if (from && to && to->getSExtValue() - from->getSExtValue() <= step) {
+    body(first);
+    return b_.CreateAdd(first, word(step));
+  }
   llvm::LLVMContext& context = module_.getContext();
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* inside = llvm::BasicBlock::Create(context, "loop", function_);

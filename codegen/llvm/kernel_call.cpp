@@ -12,8 +12,6 @@ namespace {
 
 constexpr int64_t kPartWork = kParallelWork / 4;  // of what a thread takes at a time
 constexpr int64_t kWholeElements = 1024;          // parts of a flat map are whole vectors, whatever their width
-constexpr int64_t kManyIterations = 1000;         // of a loop, as far as estimates go
-constexpr int64_t kSomeIterations = 64;           // where nothing is known
 
 struct Counts {
   llvm::Value* units;
@@ -63,12 +61,12 @@ void emit_kernel_call(Builder& b, const Plan& plan, uint32_t index, Cpu cpu, llv
                       llvm::Value* frame) {
   const Kernel& kernel = plan.kernels[index];
   KernelSpace space = kernel_space(plan, index, cpu);
-  Counts c = counts(b, plan, kernel, space, frame);
-  int64_t cost = std::max<int64_t>(kernel.cost, 1);
-  for (const KernelLoop& loop : kernel.loops) {
-    cost *= loop.limit >= 0 ? std::min(std::max<int64_t>(loop.limit, 1), kManyIterations) : kSomeIterations;
+  if (std::optional<int64_t> units = whole_units(kernel, space)) {
+    b.CreateCall(function, {frame, number(b, 0), number(b, *units)});
+    return;
   }
-  llvm::Value* work = b.CreateMul(c.elements, number(b, cost));
+  Counts c = counts(b, plan, kernel, space, frame);
+  llvm::Value* work = b.CreateMul(c.elements, number(b, element_cost(kernel)));
   llvm::Value* little =
       b.CreateOr(b.CreateICmpSLE(work, number(b, kParallelWork)), b.CreateICmpSLE(c.units, number(b, 1)));
   auto* known = llvm::dyn_cast<llvm::ConstantInt>(little);

@@ -24,8 +24,8 @@ void KernelEmitter::emit_rows() {
   for (const Stage& s : kernel_.stages) {
     sums = sums || (s.kind == Stage::Kind::reduce && !reorders_parts(s, kernel_.exprs[s.expr].dtype));
   }
-  bool together =
-      sums && kernel_.loops.empty() && kernel_.cost <= kCheapRow && known >= kShortRow && known <= kReduceBlock;
+  bool together = sums && kernel_.loops.empty() && kernel_.cost <= kCheapRow && known >= kShortRow &&
+                  known <= kReduceBlock && !whole_units(kernel_, space_);
   compute_uniform(needed_by([](const Stage&) { return true; }), Level::function);
   std::vector<Context> rows(together ? kTogether : 1, *context_);
   for (uint32_t s = 0; s < kernel_.stages.size(); ++s) {

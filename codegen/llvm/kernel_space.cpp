@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codegen/abi.h"
+
 namespace tfl::codegen {
 
 using namespace plan;
@@ -256,6 +258,31 @@ int64_t strip_columns(const KernelSpace& space) {
 bool map_has_chunks(const KernelSpace& space) {
   int64_t known = space.groups[space.vector].known();
   return !space.by_first_axis && !space.outer.empty() && !(known >= 0 && known <= kMapChunk);
+}
+
+int64_t element_cost(const Kernel& kernel) {
+  constexpr int64_t kManyIterations = 1000, kSomeIterations = 64;  // as far as estimates go; where nothing is known
+  int64_t cost = std::max<int64_t>(kernel.cost, 1);
+  for (const KernelLoop& loop : kernel.loops) {
+    cost *= loop.limit >= 0 ? std::min(std::max<int64_t>(loop.limit, 1), kManyIterations) : kSomeIterations;
+  }
+  return cost;
+}
+
+std::optional<int64_t> whole_units(const Kernel& kernel, const KernelSpace& space) {
+  if (space.by_first_axis) return std::nullopt;
+  int64_t work = element_cost(kernel), units = 1;
+  for (Size s : kernel.axes) {
+    if (!is_known(s) || __builtin_mul_overflow(work, s, &work)) return std::nullopt;
+  }
+  if (work > kParallelWork) return std::nullopt;
+  for (uint32_t g : space.outer) units *= space.groups[g].known();
+  int64_t inner = space.groups[space.vector].known();
+  if (kernel.form == Form::map && space.by_elements) return inner;
+  if (kernel.form == Form::map && map_has_chunks(space)) return units * ((inner + kMapChunk - 1) / kMapChunk);
+  if (kernel.form == Form::columns) return units * ((inner + strip_columns(space) - 1) / strip_columns(space));
+  if (kernel.form == Form::blocks) return units * ((inner + kReduceBlock - 1) / kReduceBlock);
+  return units;
 }
 
 KernelSpace kernel_space(const Plan& plan, uint32_t index, Cpu cpu) {

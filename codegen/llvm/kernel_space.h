@@ -52,6 +52,10 @@ std::optional<int64_t> known_size(const plan::Plan& plan, plan::Size s);
 int64_t strip_columns(const KernelSpace& space);
 /// Whether units of a map with outer axes are chunks of the vector axis.
 bool map_has_chunks(const KernelSpace& space);
+/// Units of a kernel that is always run as a whole, since there is little to do: a known number. None for others.
+std::optional<int64_t> whole_units(const plan::Kernel& kernel, const KernelSpace& space);
+/// What one element costs, the iterations of a loop inside included.
+int64_t element_cost(const plan::Kernel& kernel);
 KernelSpace kernel_space(const plan::Plan& plan, uint32_t kernel, Cpu cpu);
 /// Which expressions the given ones need, themselves included.
 std::vector<bool> needed_expressions(const plan::Kernel& kernel, std::vector<plan::ExprId> roots);

@@ -304,6 +304,9 @@ void KernelEmitter::compute_loop(const std::vector<bool>& needed, Tile& tile) {
 
 void KernelEmitter::for_tiles(llvm::Value* first, llvm::Value* last, int64_t known, int lanes, int unroll, bool masked,
                               TileBody body) {
+  auto* begin = llvm::dyn_cast<llvm::ConstantInt>(first);
+  auto* end = llvm::dyn_cast<llvm::ConstantInt>(last);
+  if (known < 0 && begin && end) known = std::max<int64_t>(0, end->getSExtValue() - begin->getSExtValue());
   auto run = [&](Tile tile) {
     body(tile);
     // What the loop gave belongs to the tile.
