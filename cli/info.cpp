@@ -100,6 +100,13 @@ complete -c tfl -l cpu -x -a 'x86-64-v3 x86-64-v4'
 complete -c tfl -l color -x -a 'auto always never'
 )";
 
+/// What machine code is made for.
+std::string machine_code(const Arguments& a) {
+  IsaLevel best = best_isa_level();
+  if (best == IsaLevel::base) return "none (the processor is older than x86-64-v3)";
+  return std::string(codegen::cpu_name(best < IsaLevel::v4 || a.cpu == "x86-64-v3" ? codegen::Cpu::x86_64_v3 : codegen::Cpu::x86_64_v4));
+}
+
 }  // namespace
 
 int show_info(const Arguments& a) {
@@ -111,9 +118,10 @@ int show_info(const Arguments& a) {
       "processor     {}\n"
       "threads       {}\n"
       "memory limit  {}\n"
+      "machine code  {}\n"
       "cache         {}\n"
       "devices       CPU:0\n",
-      kVersion, processor_name(), session.context.thread_count(), size_text(session.context.memory.limit()), cache.empty() ? "none (no home folder)" : cache);
+      kVersion, processor_name(), session.context.thread_count(), size_text(session.context.memory.limit()), machine_code(a), cache.empty() ? "none (no home folder)" : cache);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

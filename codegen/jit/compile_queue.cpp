@@ -57,7 +57,9 @@ struct CompileQueue::Compiler {
       if (good) fmt::print(stderr, "tfl: {} compiled in {:.1f} ms, {} bytes\n", unit.plan.name, ms, result.bytes.size());
       else fmt::print(stderr, "tfl: {} was not compiled: {}\n", unit.plan.name, unit.error);
     }
-    (good ? compiled : failed).fetch_add(1, std::memory_order_relaxed);
+    uint32_t before = (good ? compiled : failed).fetch_add(1, std::memory_order_relaxed);
+    // Who asked for machine code shall know that there is none; the evaluator answers in any case.
+    if (!good && options.wait && !options.verbose && before == 0) fmt::print(stderr, "tfl: warning: no machine code: {}\n", unit.error);
     unit.phase.store(good ? Unit::ready : Unit::failed, std::memory_order_release);
     unit.phase.notify_all();
     if (good) cache.store(unit.key, result.bytes);
