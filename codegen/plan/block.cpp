@@ -29,6 +29,7 @@ void BlockBuilder::need_memory(ir::Ref r) {
   for (r = b.resolve(r); keeps_order(*r.node) && !b.memory.contains(r); r = b.resolve(r.node->operands[0])) {
   }
   if (r.node->op == Op::constant || r.node->op == Op::parameter || is_control_flow(r.node->op)) return;
+  if (r.node->block != &block_) return;  // what a region uses has memory already
   pin(r);
 }
 
@@ -104,7 +105,8 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
         if (!live_.contains(n.operands[i].node) || b.dims(r).empty()) continue;
         // The first value of a variable is computed where the variable lies.
         auto cost = costs_.find(r);
-        bool cheap = n.op == Op::while_loop && i < n.types.size() && cost != costs_.end() && cost->second <= kRecomputeCost;
+        bool changes = n.op == Op::while_loop && i < n.types.size() && !(n.regions[1]->results[i] == n.regions[1]->param(i));
+        bool cheap = changes && cost != costs_.end() && cost->second <= kRecomputeCost;
         if (!cheap) need_memory(r);
       }
       continue;
