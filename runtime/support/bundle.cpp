@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +54,10 @@ bool find(int fd, uint64_t size, uint64_t& begin, uint64_t& length) {
 Bundle load() {
   Bundle out;
   int fd = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {  // no /proc: the path that the program was started by
+    const auto* path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    if (path) fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  }
   if (fd < 0) return out;
   struct stat s {};
   uint64_t begin = 0, length = 0;
