@@ -1,11 +1,8 @@
 #include "codegen/llvm/module.h"
 
-#include <llvm/ADT/SmallString.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Object/ELFObjectFile.h>
@@ -16,6 +13,7 @@
 #include <mutex>
 
 #include "codegen/llvm/driver.h"
+#include "codegen/llvm/emission.h"
 #include "codegen/llvm/library.h"
 #include "codegen/llvm/passes.h"
 #include "codegen/llvm/target.h"
@@ -88,22 +86,11 @@ void compile(const CompileRequest& request, CompileResult& result) {
     module.print(stream, nullptr);
     return;
   }
-  llvm::SmallString<0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager emission;
-  llvm::TargetLibraryInfoImpl library(machine->getTargetTriple());
-  library.disableAllFunctions();
-  emission.add(new llvm::TargetLibraryInfoWrapperPass(library));
   bool text = request.output == CompileRequest::Output::assembly;
-  if (machine->addPassesToEmitFile(emission, stream, nullptr,
-                                   text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile)) {
+  llvm::CodeGenFileType type = text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (!emit_module(module, *machine, type, result.bytes))
     result.error = "this processor's code generator writes no files";
-    return;
-  }
-  emission.run(module);
-  if (!result.error.empty()) return;
-  if (!text && !request.library) result.error = check_symbols(bytes);
-  if (result.error.empty()) result.bytes.assign(bytes.data(), bytes.size());
+  if (result.error.empty() && !text && !request.library) result.error = check_symbols(result.bytes);
 }
 
 }  // namespace

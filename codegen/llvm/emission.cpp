@@ -1,0 +1,52 @@
+#include "codegen/llvm/emission.h"
+
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+
+namespace tfl::codegen {
+
+namespace {
+
+// From this many instructions in one function on, what takes more than linear time is left out.
+constexpr unsigned kLarge = 3000;
+
+bool has_large_function(const llvm::Module& module) {
+  return std::any_of(module.begin(), module.end(),
+                     [](const llvm::Function& f) { return f.getInstructionCount() > kLarge; });
+}
+
+}  // namespace
+
+// What TargetMachine::addPassesToEmitFile does, with the choice of passes in our hands.
+bool emit_module(llvm::Module& module, llvm::TargetMachine& target, llvm::CodeGenFileType type, std::string& bytes) {
+  auto& machine = static_cast<llvm::LLVMTargetMachine&>(target);  // as every target of LLVM is
+  llvm::raw_string_ostream stream(bytes);
+  llvm::buffer_ostream seekable(stream);
+  llvm::legacy::PassManager passes;
+  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
+  library.disableAllFunctions();
+  passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  if (!config) return false;
+  config->setDisableVerify(true);
+  // One value for all equal constants of a large function lives through all of it: the register allocator would need quadratic time.
+  if (has_large_function(module)) config->disablePass(&llvm::MachineCSEID);
+  passes.add(config);
+  auto* machine_module = new llvm::MachineModuleInfoWrapperPass(&machine);
+  passes.add(machine_module);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, seekable, nullptr, type, machine_module->getMMI().getContext())) return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  passes.run(module);
+  return true;
+}
+
+}  // namespace tfl::codegen
