@@ -43,7 +43,7 @@ TEST_CASE("kernels: a flat map of every type and length") {
     INFO(n);
     for (bool symbolic : {false, true}) {
       flat_map(c, DType::F32, n, symbolic, 1);
-      flat_map(c, DType::U8, n, symbolic, 20);
+      if (symbolic) flat_map(c, DType::U8, n, symbolic, 20);
     }
   }
 }
@@ -155,13 +155,16 @@ TEST_CASE("kernels: an operation that would raise") {
 
 TEST_CASE("kernels: rows of every reduction") {
   Context c(options(1));
+  std::vector<codegen::Cpu> cpus = test_cpus();
+  if (cpus.empty()) return;
+  size_t number = 0;
   for (DType dtype : kTypes) {
     for (ReduceKind kind :
          {ReduceKind::sum, ReduceKind::prod, ReduceKind::max, ReduceKind::min, ReduceKind::wide_sum}) {
       if (kind == ReduceKind::wide_sum && !is_integer(dtype)) continue;
       if (is_bool(dtype) && kind != ReduceKind::max && kind != ReduceKind::min) continue;
       INFO(dtype_name(dtype) << " " << static_cast<int>(kind));
-      for (int64_t n : {1, 5, 16, 300}) {
+      for (int64_t n : {number % 3 == 0 ? 5 : number % 3 == 1 ? 16 : 1, 300}) {
         KernelPlan p(c);
         ValueId x = p.random(dtype, 7 * n, static_cast<uint32_t>(n)), out = p.zeros(dtype, 7);
         KernelMaker k(p.plan, Form::rows, {7, n});
@@ -169,7 +172,7 @@ TEST_CASE("kernels: rows of every reduction") {
         ExprId result = k.reduce(0, k.load(x, {n, 1}), kind, dtype, divisor);
         k.store(0, result, out, {1, 0}, 0, kNone, true);
         k.done();
-        p.check();
+        p.check({cpus[++number % cpus.size()]});  // each by turns: there are many
       }
     }
   }
@@ -177,8 +180,6 @@ TEST_CASE("kernels: rows of every reduction") {
 
 TEST_CASE("kernels: rows of every length") {
   Context c(options(1));
-  auto all = [](int64_t n) { return std::vector<int64_t>(n, 0); };
-  (void)all;
   auto run = [&](int64_t rows, int64_t n, bool symbolic, int64_t cost) {
     INFO(rows << " x " << n << " " << symbolic << " " << cost);
     KernelPlan p(c);

@@ -49,12 +49,13 @@ struct Reference {
     std::vector<Tensor> wide;
     for (const auto& x : a.indexed) wide.push_back(cast_to(c, eval(x.index), DType::I64));
     Tensor mask = a.mask == kNone ? Tensor() : eval(a.mask);
-    for (int64_t i = 0; i < elements(); ++i) {
-      std::vector<int64_t> at = indices(i);
+    std::vector<int64_t> at(dims.size(), 0);
+    for (int64_t i = 0, n = elements(); i < n; ++i) {
       int64_t place = p.size(a.offset);
       for (size_t axis = 0; axis < a.strides.size(); ++axis) place += at[axis] * p.size(a.strides[axis]);
       for (size_t x = 0; x < wide.size(); ++x) place += p.size(a.indexed[x].factor) * wide[x].data<int64_t>()[i];
       out[static_cast<size_t>(i)] = mask && !mask.data<bool>()[i] ? -1 : place;
+      for (size_t axis = dims.size(); axis-- > 0 && ++at[axis] == dims[axis];) at[axis] = 0;
     }
     return out;
   }
@@ -164,7 +165,7 @@ struct Reference {
   void write(const Stage& s, const Tensor& x, bool once, size_t reduced_axis) {
     std::vector<int64_t> at = places(s.target);
     size_t n = dtype_size(x.dtype());
-    for (int64_t i = 0; i < elements(); ++i) {
+    for (int64_t i = 0, count = elements(); i < count; ++i) {
       if (at[static_cast<size_t>(i)] < 0 || (once && indices(i)[reduced_axis] != 0)) continue;
       std::memcpy(memory[s.target.value].raw() + static_cast<size_t>(at[static_cast<size_t>(i)]) * n,
                   x.raw() + static_cast<size_t>(i) * n, n);
