@@ -456,7 +456,7 @@ class Program:
             return self.new(x.dtype, x.shape, f"tf.sort({x.name}, direction='{r.choice(['ASCENDING', 'DESCENDING'])}')", out, env)
         if kind == "mask":
             return self.new(x.dtype, x.shape[1:], f"tf.reduce_sum(tf.boolean_mask({x.name}, tf.range(tf.shape({x.name})[0]) % 2 == 0), axis=0)", out, env)
-        if kind == "scatter" and x.shape[0]:
+        if kind == "scatter" and x.size:
             return self.new(x.dtype, x.shape, f"tf.tensor_scatter_nd_update({x.name}, [[n % {x.shape[0]}]], {x.name}[-1:])", out, env)
         if kind == "segments":
             return self.new(x.dtype, (3,) + x.shape[1:], f"tf.math.unsorted_segment_sum({x.name}, tf.range(tf.shape({x.name})[0]) % 3, 3)", out, env)
