@@ -119,3 +119,71 @@ TEST_CASE("machine code keeps -0 beside conversions", "[element code]") {
   }
   p.check();
 }
+
+namespace {
+
+// Random expressions over loads, constants, rows and casts; every one of them is stored.
+void check_random_kernel(Context& c, uint32_t seed, Cpu cpu) {
+  std::mt19937 random(seed);
+  auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  KernelPlan p(c);
+  KernelMaker k(p.plan, Form::map, {kElements});
+  std::vector<ExprId> made;
+  auto of_type = [&](DType dtype) {
+    std::vector<ExprId> fit;
+    for (ExprId e : made) {
+      if (k.kernel.exprs[e].dtype == dtype) fit.push_back(e);
+    }
+    if (fit.empty() || below(6) == 0) {
+      Tensor values = any_tensor(c, dtype, kElements, static_cast<uint32_t>(random()));
+      bool constant = below(3) == 0;
+      fit = {constant ? k.constant(dtype, element_bits(values, 1)) : k.load(p.value(values), {1})};
+      if (!constant) made.push_back(fit[0]);
+    }
+    return fit[below(fit.size())];
+  };
+  DType type = static_cast<DType>(below(kDTypeCount - 1));
+  for (int n = 0; n < 14; ++n) {
+    if (below(4) == 0) {
+      DType to = static_cast<DType>(below(kDTypeCount - 1));
+      ExprId x = of_type(type);
+      if (to != type) made.push_back(k.cast(to, x));
+      if (below(2) == 0) type = to;
+      continue;
+    }
+    Op op = static_cast<Op>(below(kElementwiseCount));
+    const OpInfo& info = op_info(op);
+    bool checked = row_has_checks(op) && is_integer(type);
+    if (is_slow_row(op) || checked || !type_class_has(info.types, type)) continue;
+    Expr e;
+    e.kind = ExprKind::apply;
+    e.op = op;
+    for (int i = 0; i < info.max_operands; ++i) {
+      e.operands.push_back(of_type(info.types == TypeClass::choice && i == 0 ? DType::Bool : type));
+    }
+    e.dtype = info.result == ResultType::boolean ? DType::Bool : info.result == ResultType::byte ? DType::U8 : type;
+    made.push_back(k.add(std::move(e)));
+  }
+  for (ExprId e : made) {
+    if (k.kernel.exprs[e].kind == ExprKind::load) continue;
+    DType dtype = k.kernel.exprs[e].dtype;
+    k.store(0, e, p.zeros(dtype, kElements), {1});
+  }
+  if (k.kernel.stages.empty()) return;
+  k.done();
+  INFO("seed " << seed);
+  p.check({cpu});
+}
+
+void check_random_kernels(uint32_t first, uint32_t count) {
+  Context c(options(1));
+  std::vector<Cpu> cpus = test_cpus();
+  for (uint32_t seed = first; !cpus.empty() && seed < first + count; ++seed) {
+    check_random_kernel(c, seed, cpus[seed % cpus.size()]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("machine code of random expressions", "[element code]") { check_random_kernels(1, 20); }
+TEST_CASE("machine code of many random expressions", "[.][random element code]") { check_random_kernels(1000, 1000); }
