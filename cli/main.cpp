@@ -5,8 +5,8 @@
 #include <exception>
 
 #include "cli/commands.h"
-#include "runtime/support/bundle.h"
 #include "codegen/jit/jit.h"
+#include "runtime/support/bundle.h"
 
 namespace {
 
@@ -35,7 +35,7 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   // Nothing of TFL throws; what a library throws all the same is an internal error and not an abort.
   try {
-    int code = dispatch(argc, argv);
+    int code = tfl::is_bundle() ? tfl::cli::run_bundle(argc, argv) : dispatch(argc, argv);
     if (tfl::codegen::compiler_left_alone()) {
       std::fflush(nullptr);
       _exit(code);

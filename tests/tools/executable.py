@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Programs that `tfl build --emit executable` makes print what `tfl run` prints, with the same exit status: also elsewhere, stripped, with no
+environment and no cache, with the script and its modules gone. Exit status 0: all right.
+
+usage: executable.py --tfl PROGRAM
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SCRIPTS = {
+    "main.tfl": '''import sys
+
+import tensorflow as tf
+
+import helper
+
+
+@tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+def scaled(x):
+    return helper.twice(x) + 1.0
+
+
+@tf.function
+def steps(n):
+    total = tf.constant(0)
+    for i in tf.range(n):
+        if i % 3 == 0:
+            total += i
+    return total
+
+
+if __name__ == "__main__":
+    print(sys.argv[1:], scaled(tf.constant([1.0, 2.5])), steps(tf.constant(100)), steps(10))
+    print(helper.NAME, __file__)
+    if "fail" in sys.argv:
+        helper.fail(tf.constant([1, 2]))
+    sys.exit(3)
+''',
+    "helper.tfl": '''import tensorflow as tf
+
+NAME = __name__
+
+
+def twice(x):
+    return x * 2.0
+
+
+@tf.function
+def fail(x):
+    return 10 // (x - 1)
+''',
+}
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--tfl", required=True)
+    tfl = os.path.abspath(p.parse_args().tfl)
+    with tempfile.TemporaryDirectory(prefix="tfl-executable-") as folder:
+        source, place = os.path.join(folder, "source"), os.path.join(folder, "place")
+        os.mkdir(source)
+        os.mkdir(place)
+        for name, text in SCRIPTS.items():
+            with open(os.path.join(source, name), "w") as f:
+                f.write(text)
+        wanted = {arguments: run(tfl, "run", "main.tfl", *arguments, cwd=source) for arguments in ((), ("a", "-b"), ("fail",))}
+        built = run(tfl, "build", "main.tfl", "--emit", "executable", "-o", place, cwd=source)
+        if built.returncode != 0 or built.stdout.strip() != place + "/main":
+            sys.exit(f"tfl build ended with {built.returncode}: {built.stdout}{built.stderr}")
+        for name in SCRIPTS:
+            os.remove(os.path.join(source, name))
+        for stripped in (False, True):
+            if stripped and run("strip", place + "/main").returncode != 0:
+                sys.exit("strip failed")
+            for arguments, want in wanted.items():
+                got = run(place + "/main", *arguments, cwd=place, env={})
+                if (got.returncode, got.stdout) != (want.returncode, want.stdout):
+                    sys.exit(f"{arguments}: status {got.returncode}, output\n{got.stdout}{got.stderr}\ninstead of {want.returncode},\n{want.stdout}{want.stderr}")
+                if got.stderr.splitlines()[-1:] != want.stderr.splitlines()[-1:] or ("fail" in arguments and 'helper.tfl", line 12' not in got.stderr):
+                    sys.exit(f"{arguments}: errors\n{got.stderr}\ninstead of\n{want.stderr}")
+        needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", place + "/main").stdout)
+        if not needed or any(not re.match(r"lib(c|m)\.so|ld-linux", n) for n in needed):
+            sys.exit(f"the program needs {needed}")
+    print("all right")
+
+
+main()
