@@ -90,13 +90,15 @@ bool check_may_fail(const Node& node) {
 bool pure_may_fail(const Node& node) {
   if (op_info(node.op).kind == OpKind::Elementwise) {
     if (check_may_fail(node)) return true;
-    // Sizes that differ at run time: only one shape, known or named, excludes it.
+    // Sizes that differ at run time: only one shape, known or named, excludes it, or one operand that is no scalar.
     const Type* first = nullptr;
     bool one_shape = true, known = true;
+    int shapes = 0;
     for (Ref r : node.operands) {
       const Type& t = r.type();
       known &= all_sizes_known(t);
       if (t.tensor.ranked && t.tensor.dims.empty()) continue;
+      ++shapes;
       if (!t.tensor.ranked) {
         one_shape &= node.operands.size() == 1;
         continue;
@@ -105,7 +107,7 @@ bool pure_may_fail(const Node& node) {
       if (!first) first = &t;
       one_shape &= first->tensor.dims == t.tensor.dims;
     }
-    return !known && !one_shape;
+    return !known && !one_shape && shapes > 1;
   }
   if (never_fails(node.op)) return false;
   if (node.op == Op::fill || node.op == Op::eye || node.op == Op::range || node.op == Op::linspace) {

@@ -1,5 +1,9 @@
 #include "codegen/jit/jit.h"
 
+#include <fmt/core.h>
+
+#include <cstdio>
+
 #include "codegen/jit/compile_queue.h"
 #include "codegen/jit/native_function.h"
 #include "codegen/plan/build.h"
@@ -42,6 +46,7 @@ class Cluster final : public ir::Native {
       if (!make_unit(context)) {
         never_ = true;
         ++jit_->unplanned;
+        if (options.verbose) fmt::print(stderr, "tfl: {} has no plan\n", function_->name);
         return false;
       }
     }
@@ -70,9 +75,18 @@ class Cluster final : public ir::Native {
       constants.push_back(row_major.take());
     }
     plan->constants.clear();
-    unit_ = jit_->queue.unit(std::move(*plan), text);
+    unit_ = jit_->queue.unit(std::move(*plan), key_text(text));
     native_ = std::make_unique<NativeFunction>(std::shared_ptr<const plan::Plan>(unit_, &unit_->plan), std::move(constants));
     return native_->usable();
+  }
+
+  // What decides the code: not the function's name, which is the first line, nor where it stands, unless somebody looks at lines.
+  std::string key_text(const std::string& plan) const {
+    const CodeListeners& listeners = jit_->options.listeners;
+    if (!listeners.debugger && !listeners.profiler) return plan.substr(plan.find('\n') + 1);
+    std::string text = plan;
+    for (const LineTable::Line& l : lines().lines) text += l.file + ':' + std::to_string(l.line) + ' ' + l.function + '\n';
+    return text;
   }
 
   // Of the locations that the cluster uses: the table is that of all that was traced with it.
