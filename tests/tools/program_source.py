@@ -5,8 +5,8 @@ while it is made up, so that most programs run through; some fail where it depen
 """
 import random
 
-from program_tables import (BOOL_BINARY, COMPARE, DIFFERENTIABLE, FLOAT_BINARY, FLOAT_UNARY, FLOATS, INT_BINARY, INT_UNARY, KINDS, LARGE, NUMBERS, REDUCE, SMALL,
-                            UNSIGNED, Value, broadcast)
+from program_tables import (BOOL_BINARY, COMPARE, DIFFERENTIABLE, FLOAT_BINARY, FLOAT_UNARY, FLOATS, INT_BINARY, INT_UNARY, KINDS, LARGE,
+                            NUMBERS, REDUCE, SMALL, UNSIGNED, Value, broadcast)
 
 
 class Program:
@@ -162,13 +162,21 @@ class Program:
         """A traced function of two tensors of one type, elementwise."""
         r = self.rng
         one, two = r.choice(FLOAT_BINARY[:8]), r.choice(FLOAT_BINARY[:8])
-        return [(f"if tf.reduce_all(tf.equal(p, q)):", [f"return {one.format('p', 'q')}"]), f"return {two.format('p', 'tf.' + r.choice(['tanh', 'abs', 'sin']) + '(q)')}"]
+        other = f"tf.{r.choice(['tanh', 'abs', 'sin'])}(q)"
+        return [("if tf.reduce_all(tf.equal(p, q)):", [f"return {one.format('p', 'q')}"]), f"return {two.format('p', other)}"]
 
     def operation(self, env, out):
         for _ in range(20):
             if self.rng.choice([self.elementwise, self.elementwise, self.elementwise, self.compare, self.cast, self.reduce, self.reduce, self.move, self.move,
                                 self.product, self.gather, self.select, self.scan, self.call, self.create, self.structure, self.library])(env, out):
                 return
+
+    def fitting(self, env, x):
+        """A value of x's type that broadcasts with it."""
+        def fits(v):
+            both = broadcast(x.shape, v.shape)
+            return v.dtype == x.dtype and both is not None and self.small_enough(both)
+        return self.pick(env, fits) if x is not None else None
 
     def small_enough(self, shape):
         n = 1
@@ -191,7 +199,7 @@ class Program:
             return self.new(x.dtype, x.shape, f"{r.choice(unary)}({x.name})", out, env)
         if r.random() < 0.3:
             return self.new(x.dtype, x.shape, r.choice(binary).format(x.name, self.literal(x.dtype)), out, env)
-        y = self.pick(env, lambda v: v.dtype == x.dtype and broadcast(x.shape, v.shape) is not None and self.small_enough(broadcast(x.shape, v.shape)))
+        y = self.fitting(env, x)
         if y is None:
             return None
         # Two operations in one expression are common.
@@ -202,14 +210,14 @@ class Program:
 
     def compare(self, env, out):
         x = self.pick(env, lambda v: v.dtype in NUMBERS)
-        y = self.pick(env, lambda v: x is not None and v.dtype == x.dtype and broadcast(x.shape, v.shape) is not None and self.small_enough(broadcast(x.shape, v.shape)))
+        y = self.fitting(env, x)
         if x is None or y is None:
             return None
         return self.new("bool", broadcast(x.shape, y.shape), self.rng.choice(COMPARE).format(x.name, y.name), out, env)
 
     def select(self, env, out):
         x = self.pick(env)
-        y = self.pick(env, lambda v: v.dtype == x.dtype and broadcast(x.shape, v.shape) is not None and self.small_enough(broadcast(x.shape, v.shape)))
+        y = self.fitting(env, x)
         if y is None:
             return None
         shape = broadcast(x.shape, y.shape)
@@ -241,7 +249,8 @@ class Program:
             shape = tuple(d for k, d in enumerate(x.shape) if k != axes[0])
             return self.new("int64", shape, f"tf.arg{r.choice(['max', 'min'])}({x.name}, axis={axes[0]})", out, env)
         if x.dtype in FLOATS and kind < 0.3:
-            return self.new(x.dtype, shape, f"tf.{r.choice(['reduce_logsumexp', 'math.reduce_std', 'math.reduce_variance', 'math.reduce_euclidean_norm'])}({x.name}, {where})", out, env)
+            name = r.choice(["reduce_logsumexp", "math.reduce_std", "math.reduce_variance", "math.reduce_euclidean_norm"])
+            return self.new(x.dtype, shape, f"tf.{name}({x.name}, {where})", out, env)
         if x.dtype in FLOATS and kind < 0.4:
             return self.new(x.dtype, x.shape, f"tf.nn.{r.choice(['softmax', 'log_softmax'])}({x.name})", out, env)
         return self.new(x.dtype, shape, f"{r.choice(REDUCE)}({x.name}, {where})", out, env)
@@ -253,7 +262,8 @@ class Program:
             return None
         axis = r.randrange(x.rank)
         d = x.shape[axis]
-        kind = r.choice(["transpose", "reshape", "expand", "squeeze", "slice", "slice", "reverse", "concat", "tile", "broadcast", "pad", "stack", "roll", "split"])
+        kind = r.choice(["transpose", "reshape", "expand", "squeeze", "slice", "slice", "reverse", "concat", "tile", "broadcast", "pad", "stack", "roll",
+                         "split"])
         if kind == "transpose":
             order = r.sample(range(x.rank), x.rank)
             return self.new(x.dtype, [x.shape[k] for k in order], f"tf.transpose({x.name}, {order})", out, env)
@@ -304,7 +314,8 @@ class Program:
             return self.new(x.dtype, shape, f"tf.stack([{x.name}, {y.name}], {axis})", out, env) if self.small_enough(shape) else None
         if kind == "tile":
             shape = tuple(s * (2 if k == axis else 1) for k, s in enumerate(x.shape))
-            return self.new(x.dtype, shape, f"tf.tile({x.name}, {[2 if k == axis else 1 for k in range(x.rank)]})", out, env) if self.small_enough(shape) else None
+            times = [2 if k == axis else 1 for k in range(x.rank)]
+            return self.new(x.dtype, shape, f"tf.tile({x.name}, {times})", out, env) if self.small_enough(shape) else None
         if kind == "broadcast":
             shape = (2,) + tuple(3 if s == 1 else s for s in x.shape)
             return self.new(x.dtype, shape, f"tf.broadcast_to({x.name}, {list(shape)})", out, env) if self.small_enough(shape) else None
@@ -389,12 +400,14 @@ class Program:
         if kind == "cond":
             return self.new(x.dtype, x.shape, f"tf.cond({self.tensor_condition(env)}, lambda: {self.like(env, x)}, lambda: {self.like(env, x)})", out, env)
         if kind == "while_loop":
-            return self.new(x.dtype, x.shape, f"tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, tf.sin(s) + {self.like(env, x)}), (0, {x.name}))[1]", out, env)
+            body = f"(i + 1, tf.sin(s) + {self.like(env, x)})"
+            return self.new(x.dtype, x.shape, f"tf.while_loop(lambda i, s: i < n, lambda i, s: {body}, (0, {x.name}))[1]", out, env)
         if kind == "array":
             out.append(f"{t} = tf.TensorArray(tf.{x.dtype}, size=3, element_shape={list(x.shape) if not self.unknown else None})")
             out.append((f"for j{t} in tf.range(3):", [f"{t} = {t}.write(j{t}, {x.name} * tf.cast(j{t}, tf.{x.dtype}))"]))
             return self.new(x.dtype, (3,) + x.shape, f"{t}.stack()", out, env)
-        return self.new(x.dtype, (), f"state.assign_add(tf.cast(n, tf.float32)) * 1.0" if x.dtype == "float32" else f"tf.cast(state * 2.0, tf.{x.dtype})", out, env)
+        changed = "state.assign_add(tf.cast(n, tf.float32)) * 1.0"
+        return self.new(x.dtype, (), changed if x.dtype == "float32" else f"tf.cast(state * 2.0, tf.{x.dtype})", out, env)
 
     def tensor_condition(self, env):
         return f"tf.logical_and(n < {self.rng.randrange(6)}, {self.rng.choice(['True', 'n != 0'])})"
@@ -447,7 +460,10 @@ class Program:
             lines += ["@traced", "def helper(p, q):"] + text(self.helper, 1) + ["", ""]
         names = ", ".join(v.name for v in self.arguments)
         lines += [f"def program_{index}({names}):"] + text(self.body, 1) + [f"    return [{', '.join(self.returned)}]", "", ""]
-        calls = [[f'data("{v.dtype}", {list(shape)}, {k})' for k, (v, shape) in enumerate(zip(self.arguments, self.sizes(other)))] for other in ([False, True] if self.unknown else [False])]
+        calls = []
+        for other in ([False, True] if self.unknown else [False]):
+            shapes = zip(self.arguments, self.sizes(other))
+            calls.append([f'data("{v.dtype}", {list(shape)}, {k})' for k, (v, shape) in enumerate(shapes)])
         for trips, call in zip((3, 5), calls):
             call[-1] = f"tf.constant({trips})"
         calls.append(calls[0][:-1] + ["tf.constant(0)"])
