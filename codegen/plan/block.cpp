@@ -248,9 +248,28 @@ ValueId BlockBuilder::emit_scalar(Expr e) {
   return v;
 }
 
+// A scalar's operands come first, one after the other: a chain of thousands would not fit on the stack.
+void BlockBuilder::scalars_before(ir::Ref r) {
+  std::vector<ir::Ref> stack{r};
+  while (!stack.empty() && !b.failed) {
+    ir::Ref top = stack.back();
+    size_t size = stack.size();
+    if (op_info(top.node->op).kind == OpKind::Elementwise || top.node->op == Op::cast || top.node->op == Op::bitcast) {
+      for (ir::Ref o : top.node->operands) {
+        o = b.resolve(o);
+        if (o.node->op != Op::constant && !b.scalars.contains(o) && is_scalar(o)) stack.push_back(o);
+      }
+    }
+    if (stack.size() > size) continue;
+    stack.pop_back();
+    if (top != r) scalar_of(top);
+  }
+}
+
 ValueId BlockBuilder::scalar_of(ir::Ref r) {
   r = b.resolve(r);
   if (auto it = b.scalars.find(r); it != b.scalars.end()) return it->second;
+  scalars_before(r);
   Expressions driver(*this, nullptr);
   ValueId v;
   uint64_t bits;

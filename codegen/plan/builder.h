@@ -142,6 +142,7 @@ class BlockBuilder {
   void build(std::vector<Wanted> wanted, plan::Block& out);
 
   ValueId scalar_of(ir::Ref r);
+  void scalars_before(ir::Ref r);
   bool is_scalar(ir::Ref r);
   /// Units that check integers against [0, size), or [-size, size); gives the token that their users read, kNone where none is needed.
   ValueId checked(ir::Ref indices, Size size, bool wrap, uint32_t location);
