@@ -33,14 +33,14 @@ struct Folder {
   std::string path;
 };
 
-std::string scaled(double by) {
-  return fmt::format(R"(func @f(%x: f32[?], %y: f32[?]) -> (f32[?]) {{
+std::string scaled(double by, std::string_view name = "f") {
+  return fmt::format(R"(func @{}(%x: f32[?], %y: f32[?]) -> (f32[?]) {{
     %k = constant {} : f32
     %a = multiply(%x, %k) : f32[?]
     %b = add(%a, %y) : f32[?]
     %c = exp(%b) : f32[?]
     return %c
-  }})", by);
+  }})", name, by);
 }
 
 constexpr const char* kLoop = R"(func @g(%n: i32, %x: f32) -> (f32) {
@@ -173,7 +173,7 @@ TEST_CASE("a loop is compiled before it runs", "[jit]") {
 TEST_CASE("equal functions share their code", "[jit]") {
   Context c;
   Jit jit(waiting());
-  Prepared f(c, jit, scaled(4)), g(c, jit, scaled(4)), h(c, jit, scaled(5));
+  Prepared f(c, jit, scaled(4)), g(c, jit, scaled(4, "another_name")), h(c, jit, scaled(5));
   CHECK(same(f.run(two(c, 9)), g.run(two(c, 9))));
   CHECK_FALSE(same(f.run(two(c, 9)), h.run(two(c, 9))));
   CHECK(jit.counts().compiled == 2);
