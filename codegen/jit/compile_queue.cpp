@@ -45,7 +45,7 @@ struct CompileQueue::Compiler {
     auto begin = std::chrono::steady_clock::now();
     CompileRequest request;
     request.plan = &unit.plan;
-    request.lines = &unit.lines;
+    if (options.listeners.debugger || options.listeners.profiler) request.lines = &unit.lines;
     request.cpu = options.cpu;
     CompileResult result;
     compile_plan(request, result);

@@ -50,7 +50,7 @@ class Cluster final : public ir::Native {
         return false;
       }
     }
-    if ((at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting) unit_->lines = lines();
+    if (debugged() && (at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting) unit_->lines = lines();
     if (at_once) jit_->queue.compile_now(*unit_);
     switch (unit_->phase.load(std::memory_order_acquire)) {
       case Unit::ready:
@@ -80,10 +80,11 @@ class Cluster final : public ir::Native {
     return native_->usable();
   }
 
+  bool debugged() const { return jit_->options.listeners.debugger || jit_->options.listeners.profiler; }
+
   // What decides the code: not the function's name, which is the first line, nor where it stands, unless somebody looks at lines.
   std::string key_text(const std::string& plan) const {
-    const CodeListeners& listeners = jit_->options.listeners;
-    if (!listeners.debugger && !listeners.profiler) return plan.substr(plan.find('\n') + 1);
+    if (!debugged()) return plan.substr(plan.find('\n') + 1);
     std::string text = plan;
     for (const LineTable::Line& l : lines().lines) text += l.file + ':' + std::to_string(l.line) + ' ' + l.function + '\n';
     return text;
