@@ -25,7 +25,7 @@ function(tfl_standalone codegen)
   endforeach()
 
   set(assembly ${CMAKE_BINARY_DIR}/standalone.S)
-  set(types ${PROJECT_SOURCE_DIR}/runtime/standalone/types.h)
+  set(types ${PROJECT_SOURCE_DIR}/runtime/standalone/library_types.inc)
   file(CONFIGURE OUTPUT ${assembly} @ONLY CONTENT [[
   .section .rodata
   .balign 16

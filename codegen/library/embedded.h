@@ -7,7 +7,7 @@ namespace tfl::codegen {
 
 /// libtfl_standalone.a: the runtime that every library carries, as an archive of position-independent objects.
 std::string_view standalone_archive();
-/// runtime/standalone/types.h: the types that all libraries' headers share.
+/// runtime/standalone/library_types.inc: the types that all libraries' headers share.
 std::string_view library_types();
 
 }  // namespace tfl::codegen

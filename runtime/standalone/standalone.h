@@ -1,7 +1,7 @@
-/* The runtime that a library made by `tfl build` carries: contexts, checks of arguments, memory, threads, variables. Plain C11 over the C
- * library, no globals, nothing visible from outside. Must not know LLVM, the interpreter or the evaluator.
- *
- * What the library holds is described by bytes that the compiler wrote (codegen/library/describe.cpp) and reader.c reads. */
+// The runtime that a library made by `tfl build` carries: contexts, checks of arguments, memory, threads, variables. Plain C11 over the C
+// library, no globals, nothing visible from outside. Must not know LLVM, the interpreter or the evaluator.
+//
+// What the library holds is described by bytes that the compiler wrote (codegen/library/describe.cpp) and reader.c reads.
 #pragma once
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/standalone/types.h"
+#include "runtime/standalone/library_types.inc"
 
 /* As in codegen/abi.h. */
 typedef struct tfls_frame tfls_frame;

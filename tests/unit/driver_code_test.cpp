@@ -339,7 +339,7 @@ TEST_CASE("driver: kernels that fail end a loop, whatever their size") {
       for (int64_t i = 0; i < units; i += grain) kernel(frame, i, std::min(i + grain, units));
     };
     int64_t shared = 0;
-    run.memory.frame.self = &shared;
+    run.frame()->self = &shared;
     std::vector<int32_t> x(static_cast<size_t>(size), 1), y(static_cast<size_t>(size), 1);
     x.back() = 7;
     y.back() = 9;  // 7 // 9 is 0, then 7 // 0 raises
@@ -375,7 +375,7 @@ TEST_CASE("driver: a product is a call with sizes and strides") {
     run.services.product = [](Frame* frame, const ProductCall* call) { *static_cast<Seen*>(frame->self) = {*call, 1}; };
     Seen seen{};
     float data[3] = {};
-    run.memory.frame.self = &seen;
+    run.frame()->self = &seen;
     run.word(0) = 10;
     run.set(m.word(a), data);
     run.set(m.word(b), data + 1);
@@ -388,7 +388,7 @@ TEST_CASE("driver: a product is a call with sizes and strides") {
     CHECK((c.batch == 2 && c.m == 10 && c.n == 3 && c.k == 4 && c.a_batch == 40 && c.b_batch == 0));
     CHECK((transposed ? c.a_row == 1 && c.a_k == 10 && c.b_k == 1 && c.b_col == 4
                       : c.a_row == 4 && c.a_k == 1 && c.b_k == 3 && c.b_col == 1));
-    run.memory.frame.failed = 1;  // as an epilogue would set it
+    run.frame()->failed = 1;  // as an epilogue would set it
     CHECK(run() == kFailed);
   }
 }

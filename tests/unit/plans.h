@@ -97,10 +97,8 @@ inline std::string compile(const Plan& p, CompileRequest::Output output = Compil
 struct Run {
   Services services{};
   uint32_t interrupt = 0;
-  struct {
-    Frame frame;
-    int64_t more[31];
-  } memory{};
+  // The frame lies in words that have no bound of their own: its last member has one more word than its type says for each of the plan.
+  std::vector<int64_t> storage = std::vector<int64_t>(sizeof(Frame) / sizeof(int64_t) + 32);
   std::shared_ptr<const LoadedCode> code;
 
   explicit Run(const Plan& p) {
@@ -108,10 +106,11 @@ struct Run {
     auto loaded = LoadedCode::load(compile(p));
     REQUIRE(loaded);
     code = *loaded;
-    memory.frame.services = &services;
-    memory.frame.interrupt = &interrupt;
+    frame()->services = &services;
+    frame()->interrupt = &interrupt;
   }
-  int64_t& word(uint32_t i) { return memory.frame.words[i]; }
+  Frame* frame() { return reinterpret_cast<Frame*>(storage.data()); }
+  int64_t& word(uint32_t i) { return storage[offsetof(Frame, words) / sizeof(int64_t) + i]; }
   void set(uint32_t i, const void* address) { word(i) = reinterpret_cast<int64_t>(address); }
   template <class T>
   T as(uint32_t i) {
@@ -119,7 +118,7 @@ struct Run {
     std::memcpy(&value, &word(i), sizeof value);
     return value;
   }
-  int64_t operator()() { return code->entry()(&memory.frame); }
+  int64_t operator()() { return code->entry()(frame()); }
 };
 
 }  // namespace tfl::test_plans
