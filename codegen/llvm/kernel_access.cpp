@@ -66,6 +66,10 @@ KernelEmitter::Place KernelEmitter::place(const Access& a, size_t key, Tile& til
   Place p;
   llvm::Type* element = memory_type(b_, plan_.values[a.value].dtype);
   p.address = context_->bases[key] ? context_->bases[key] : base_of(a);
+  if (!tile.row.empty() && space_.stride(a, space_.turned) != 0) {
+    llvm::Value* along = b_.CreateMul(tile.row[v], size(space_.stride(a, space_.turned)));
+    p.address = b_.CreateGEP(element, p.address, along);
+  }
   p.mask = tile.mask;
   if (a.mask != kNone) {
     llvm::Value* mask = vector(a.mask, tile, v);
@@ -102,6 +106,10 @@ KernelEmitter::Place KernelEmitter::place(const Access& a, size_t key, Tile& til
     if (p.mask) p.mask = reversed(b_, p.mask, tile.lanes);
     return p;
   }
+  if (!gathers && stride == 0 && a.mask == kNone && key < kernel_.exprs.size() && !p.offsets) {
+    p.kind = Place::Kind::same;
+    return p;
+  }
   p.kind = Place::Kind::scattered;
   auto lanes = static_cast<unsigned>(tile.lanes);
   if (stride != 0) {
@@ -128,6 +136,9 @@ llvm::Value* KernelEmitter::load(ExprId e, Tile& tile, size_t v) {
   const Access& a = kernel_.exprs[e].access;
   DType dtype = plan_.values[a.value].dtype;
   Place p = place(a, e, tile, v);
+  if (p.kind == Place::Kind::same) {
+    return b_.CreateVectorSplat(static_cast<unsigned>(tile.lanes), emit_load(b_, dtype, 1, p.address));
+  }
   if (p.kind == Place::Kind::scattered) return emit_gather(b_, dtype, tile.lanes, p.address, p.offsets, p.mask);
   llvm::Value* x = emit_load(b_, dtype, tile.lanes, p.address, p.mask);
   return p.kind == Place::Kind::reversed ? reversed(b_, x, tile.lanes) : x;

@@ -10,7 +10,7 @@ using namespace plan;
 
 namespace {
 
-constexpr int64_t kPartWork = kParallelWork / 4;  // of what a thread takes at a time
+constexpr int64_t kPartWork = kParallelWork / 2;  // of what a thread takes at a time
 constexpr int64_t kWholeElements = 1024;          // parts of a flat map are whole vectors, whatever their width
 
 struct Counts {
@@ -35,7 +35,7 @@ llvm::Value* product(Builder& b, const Plan& plan, llvm::Value* frame, std::span
 Counts counts(Builder& b, const Plan& plan, const Kernel& kernel, const KernelSpace& space, llvm::Value* frame) {
   auto of_group = [&](uint32_t g) { return product(b, plan, frame, space.groups[g].sizes); };
   Counts c{number(b, 1), product(b, plan, frame, kernel.axes)};
-  for (uint32_t g : space.outer) c.units = b.CreateMul(c.units, of_group(g));
+  for (uint32_t g : space.outer) c.units = b.CreateMul(c.units, divide_up(b, of_group(g), outer_step(space, g)));
   llvm::Value* inner = of_group(space.vector);
   switch (kernel.form) {
     case Form::map:

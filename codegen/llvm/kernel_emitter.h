@@ -31,6 +31,7 @@ class KernelEmitter {
   struct Tile {
     int lanes = 1;
     Values start;                         // index along the vector group of each vector's first element
+    Values row;                           // of a square: what each vector adds to the index of the turned group
     Values strip;                         // of a columns kernel: each vector's first column in its strip
     llvm::Value* mask = nullptr;          // of one vector: lanes that are elements
     std::vector<Values> values;           // by expression, then vector
@@ -39,7 +40,7 @@ class KernelEmitter {
   };
   /// The memory of one vector of an access.
   struct Place {
-    enum class Kind : uint8_t { row, reversed, scattered } kind = Kind::row;
+    enum class Kind : uint8_t { row, same, reversed, scattered } kind = Kind::row;
     llvm::Value* address = nullptr;
     llvm::Value* offsets = nullptr;
     llvm::Value* mask = nullptr;
@@ -126,6 +127,9 @@ class KernelEmitter {
   void emit_map();  // kernel_map.cpp
   bool streams() const;
   void emit_stream(const std::vector<bool>& needed);
+  void emit_turned(const std::vector<bool>& needed);  // kernel_turn.cpp
+  bool is_turned(const plan::Access& a) const;
+  Values turned_load(const plan::Access& a, size_t key, Tile& tile);
   void emit_digits(const std::vector<bool>& needed);  // kernel_digits.cpp
   int64_t digit_rows() const;
   int64_t digit_elements() const;

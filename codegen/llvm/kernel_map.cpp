@@ -99,6 +99,7 @@ void KernelEmitter::emit_map() {
     });
   };
   if (space_.by_digits) return emit_digits(needed);
+  if (space_.turned != kNone) return emit_turned(needed);
   if (streams()) return emit_stream(needed);
   // Elements, or elements of outer indices, that one index of the first axis stands for.
   llvm::Value* first = first_;

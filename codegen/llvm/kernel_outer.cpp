@@ -6,7 +6,10 @@ namespace tfl::codegen {
 void KernelEmitter::start_outer(llvm::Value* first, llvm::Value* inner) {
   digits_.clear();
   digit_sizes_.clear();
-  for (uint32_t g : space_.outer) digit_sizes_.push_back(group_size(g));
+  for (uint32_t g : space_.outer) {
+    int64_t step = outer_step(space_, g);
+    digit_sizes_.push_back(b_.CreateUDiv(b_.CreateAdd(group_size(g), word(step - 1)), word(step)));
+  }
   if (inner) digit_sizes_.push_back(inner);
   if (digit_sizes_.empty()) return;
   for (size_t k = 0; k < digit_sizes_.size(); ++k) digits_.push_back(allocate(b_.getInt64Ty()));

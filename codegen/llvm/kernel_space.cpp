@@ -118,6 +118,22 @@ bool walks_digits(const KernelSpace& space) {
   return true;
 }
 
+// The group that squares are turned along, if there are any and what is done with them is little.
+uint32_t find_turned(const Kernel& kernel, const KernelSpace& space) {
+  constexpr int64_t kCheap = 16, kShort = 16;
+  uint32_t turned = kNone;
+  bool fits = kernel.form == Form::map && !space.by_first_axis && !space.by_digits && !space.by_elements;
+  if (!fits || !kernel.loops.empty() || kernel.cost > kCheap) return kNone;
+  for (const Expr& e : kernel.exprs) {
+    if (e.kind != ExprKind::load) continue;
+    for (uint32_t g = 0; g < space.groups.size() && turned == kNone; ++g) {
+      if (g != space.vector && turns(space, e.access, g)) turned = g;
+    }
+  }
+  auto is_short = [&](uint32_t g) { return space.groups[g].known() >= 0 && space.groups[g].known() < kShort; };
+  return turned == kNone || is_short(turned) || is_short(space.vector) ? kNone : turned;
+}
+
 int register_bytes(DType dtype) {
   if (dtype == DType::Bool) return 0;
   return dtype == DType::F16 || dtype == DType::BF16 ? 4 : static_cast<int>(dtype_size(dtype));
@@ -133,9 +149,9 @@ void find_levels(const Plan& plan, const Kernel& kernel, KernelSpace& space) {
   space.after_loop.assign(n, false);
   std::vector<Level> by_axis(kernel.axes.size(), Level::unit);
   for (uint32_t g = 0; g < space.groups.size(); ++g) {
-    Level level = g == space.vector || space.by_digits ? Level::vector
-                  : g == space.middle                  ? Level::middle
-                                                       : Level::unit;
+    Level level = g == space.vector || g == space.turned || space.by_digits ? Level::vector
+                  : g == space.middle                                       ? Level::middle
+                                                                            : Level::unit;
     for (uint32_t axis = space.groups[g].first; axis <= space.groups[g].axis; ++axis) by_axis[axis] = level;
   }
   std::vector<Level> variables(kernel.loops.empty() ? 0 : kernel.loops[0].variables.size(), Level::function);
@@ -151,9 +167,9 @@ void find_levels(const Plan& plan, const Kernel& kernel, KernelSpace& space) {
       if (e.kind == ExprKind::variable || e.kind == ExprKind::looped) level = variables[e.axis];
       if (e.kind == ExprKind::load) {
         for (uint32_t g = 0; g < space.groups.size(); ++g) {
-          Level of_group = g == space.vector || space.by_digits ? Level::vector
-                           : g == space.middle                  ? Level::middle
-                                                                : Level::unit;
+          Level of_group = g == space.vector || g == space.turned || space.by_digits ? Level::vector
+                           : g == space.middle                                       ? Level::middle
+                                                                                     : Level::unit;
           if (space.stride(e.access, g) != 0) level = std::max(level, of_group);
         }
       }
@@ -194,6 +210,7 @@ void choose_width(const Plan& plan, const Kernel& kernel, Cpu cpu, KernelSpace& 
   space.lanes = std::max(bytes_of_vector(cpu) / widest, 4);
   if (kernel.form == Form::rows || kernel.form == Form::blocks) space.lanes = kReduceLanes;
   if (kernel.form == Form::tree) space.lanes = 1;
+  if (space.turned != kNone) space.lanes = std::min(space.lanes, 16);
   int64_t cost = std::max<int64_t>(kernel.cost, 1);
   space.unroll = work > 32 ? 1 : cost <= 6 ? 4 : cost <= 14 ? 2 : 1;
   if (!kernel.loops.empty()) {
@@ -255,9 +272,14 @@ int64_t strip_columns(const KernelSpace& space) {
   return columns < 0 ? kWidest : vectors * space.lanes;
 }
 
+bool turns(const KernelSpace& space, const Access& a, uint32_t turned) {
+  Size across = space.stride(a, space.vector);
+  return a.indexed.empty() && a.mask == kNone && space.stride(a, turned) == 1 && across != 0 && across != 1;
+}
+
 bool map_has_chunks(const KernelSpace& space) {
   int64_t known = space.groups[space.vector].known();
-  return !space.by_first_axis && !space.outer.empty() && !(known >= 0 && known <= kMapChunk);
+  return !space.by_first_axis && !space.outer.empty() && space.turned == kNone && !(known >= 0 && known <= kMapChunk);
 }
 
 int64_t element_cost(const Kernel& kernel) {
@@ -276,7 +298,7 @@ std::optional<int64_t> whole_units(const Kernel& kernel, const KernelSpace& spac
     if (!is_known(s) || __builtin_mul_overflow(work, s, &work)) return std::nullopt;
   }
   if (work > kParallelWork) return std::nullopt;
-  for (uint32_t g : space.outer) units *= space.groups[g].known();
+  for (uint32_t g : space.outer) units *= (space.groups[g].known() + outer_step(space, g) - 1) / outer_step(space, g);
   int64_t inner = space.groups[space.vector].known();
   if (kernel.form == Form::map && space.by_elements) return inner;
   if (kernel.form == Form::map && map_has_chunks(space)) return units * ((inner + kMapChunk - 1) / kMapChunk);
@@ -305,6 +327,7 @@ KernelSpace kernel_space(const Plan& plan, uint32_t index, Cpu cpu) {
     bool outer = space.by_digits ? g == 0 : g != space.vector && g != space.middle;
     if (outer) space.outer.push_back(g);
   }
+  space.turned = find_turned(kernel, space);
   find_levels(plan, kernel, space);
   choose_width(plan, kernel, cpu, space);
   return space;

@@ -31,13 +31,15 @@ struct KernelSpace {
   uint32_t vector = 0;            // the group that is cut into vectors
   uint32_t middle = plan::kNone;  // the reduced group of a columns kernel
   std::vector<uint32_t> outer;    // the others, outermost first
-  bool by_first_axis = false;     // a map whose units are indices of the first axis
-  bool by_elements = false;       // a map whose units are elements
-  bool by_digits = false;     // a map that goes through elements of several groups as one row; units are of the first
-  int lanes = 16;             // elements of a vector
-  int unroll = 1;             // vectors side by side
-  std::vector<Level> levels;  // of expressions
-  std::vector<bool> in_loop;  // depends on a variable of the kernel's loop
+  uint32_t turned =
+      plan::kNone;  // of a map: a group along which memory is read that vectors are written across, in squares
+  bool by_first_axis = false;  // a map whose units are indices of the first axis
+  bool by_elements = false;    // a map whose units are elements
+  bool by_digits = false;      // a map that goes through elements of several groups as one row; units are of the first
+  int lanes = 16;              // elements of a vector
+  int unroll = 1;              // vectors side by side
+  std::vector<Level> levels;   // of expressions
+  std::vector<bool> in_loop;   // depends on a variable of the kernel's loop
   std::vector<bool> after_loop;  // depends on what the loop gave
 
   plan::Size stride(const plan::Access& a, uint32_t group) const;
@@ -52,6 +54,10 @@ std::optional<int64_t> known_size(const plan::Plan& plan, plan::Size s);
 int64_t strip_columns(const KernelSpace& space);
 /// Whether units of a map with outer axes are chunks of the vector axis.
 bool map_has_chunks(const KernelSpace& space);
+/// Whether a load is along `turned` and across the vectors.
+bool turns(const KernelSpace& space, const plan::Access& a, uint32_t turned);
+/// Units that an outer group of `size` indices is: squares of a turned one.
+inline int64_t outer_step(const KernelSpace& space, uint32_t group) { return group == space.turned ? space.lanes : 1; }
 /// Units of a kernel that is always run as a whole, since there is little to do: a known number. None for others.
 std::optional<int64_t> whole_units(const plan::Kernel& kernel, const KernelSpace& space);
 /// What one element costs, the iterations of a loop inside included.

@@ -108,6 +108,10 @@ void KernelEmitter::compute_varying(ExprId id, Tile& tile) {
   const Expr& e = kernel_.exprs[id];
   locate(e.location);
   Values out;
+  if (e.kind == ExprKind::load && !tile.row.empty() && is_turned(e.access)) {
+    tile.values[id] = turned_load(e.access, id, tile);
+    return;
+  }
   for (size_t v = 0; v < tile.start.size(); ++v) {
     switch (e.kind) {
       case ExprKind::load: out.push_back(load(id, tile, v)); break;
@@ -117,6 +121,13 @@ void KernelEmitter::compute_varying(ExprId id, Tile& tile) {
           break;
         }
         llvm::Type* type = register_type(b_, e.dtype, 1);
+        if (space_.turned != kNone && space_.groups[space_.turned].axis == e.axis) {
+          llvm::Value* row = context_->index[space_.turned];
+          if (!tile.row.empty()) row = b_.CreateAdd(row, tile.row[v]);
+          row = b_.CreateTrunc(row, type);
+          out.push_back(tile.lanes > 1 ? b_.CreateVectorSplat(static_cast<unsigned>(tile.lanes), row) : row);
+          break;
+        }
         llvm::Value* first = b_.CreateTrunc(tile.start[v], type);
         if (tile.lanes > 1) {
           llvm::SmallVector<llvm::Constant*, 64> numbers;

@@ -98,6 +98,32 @@ TEST_CASE("kernels: maps over several axes") {
   }
 }
 
+TEST_CASE("kernels: turned") {
+  Context c(options(1));
+  for (DType dtype : {DType::F32, DType::F64, DType::U8, DType::BF16}) {
+    for (auto [rows, columns] : {std::pair<int64_t, int64_t>{64, 64}, {33, 70}, {100, 17}, {200, 400}}) {
+      bool symbolic = rows == 33;
+      INFO(dtype_name(dtype) << " " << rows << " x " << columns);
+      KernelPlan p(c);
+      int64_t each = rows * columns;
+      Size r = symbolic ? p.symbol(rows) : rows, w = symbolic ? p.symbol(columns) : columns;
+      Size stride = symbolic ? p.symbol(each) : each;
+      ValueId x = p.random(dtype, 2 * each, 1), y = p.random(dtype, 2 * each, 2), z = p.random(dtype, rows, 3);
+      ValueId out = p.zeros(dtype, 2 * each), indices = p.zeros(DType::I32, 2 * each);
+      KernelMaker k(p.plan, Form::map, {2, r, w});
+      ExprId turned = k.load(x, {stride, 1, r});
+      ExprId sum = k.apply(Op::add, dtype, {turned, k.load(y, {stride, w, 1})});
+      ExprId scaled = k.apply(Op::multiply, dtype, {sum, k.load(z, {0, 1, 0})});
+      k.store(0, scaled, out, {stride, w, 1});
+      ExprId row = k.of(ExprKind::index, DType::I32, 1), column = k.of(ExprKind::index, DType::I32, 2);
+      k.store(0, k.apply(Op::subtract, DType::I32, {row, column}), indices, {stride, w, 1});
+      k.done(3);
+      p.cut = 3;
+      p.check();
+    }
+  }
+}
+
 TEST_CASE("kernels: backwards, gathered, scattered, masked") {
   Context c(options(1));
   for (int64_t n : {1, 16, 45, 200}) {
