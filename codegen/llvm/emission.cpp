@@ -13,12 +13,13 @@ namespace tfl::codegen {
 
 namespace {
 
-// From this many instructions in one function on, what takes more than linear time is left out.
-constexpr unsigned kLarge = 3000;
+// From this many instructions in one function on, what takes more than linear time is left out; far beyond, all that can be.
+constexpr unsigned kLarge = 3000, kHuge = 60000;
 
-bool has_large_function(const llvm::Module& module) {
-  return std::any_of(module.begin(), module.end(),
-                     [](const llvm::Function& f) { return f.getInstructionCount() > kLarge; });
+unsigned largest_function(const llvm::Module& module) {
+  unsigned most = 0;
+  for (const llvm::Function& f : module) most = std::max(most, f.getInstructionCount());
+  return most;
 }
 
 }  // namespace
@@ -32,11 +33,13 @@ bool emit_module(llvm::Module& module, llvm::TargetMachine& target, llvm::CodeGe
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
   library.disableAllFunctions();
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
+  unsigned largest = largest_function(module);
+  if (largest > kHuge) machine.setOptLevel(llvm::CodeGenOptLevel::None);
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   if (!config) return false;
   config->setDisableVerify(true);
   // One value for all equal constants of a large function lives through all of it: the register allocator would need quadratic time.
-  if (has_large_function(module)) config->disablePass(&llvm::MachineCSEID);
+  if (largest > kLarge) config->disablePass(&llvm::MachineCSEID);
   passes.add(config);
   auto* machine_module = new llvm::MachineModuleInfoWrapperPass(&machine);
   passes.add(machine_module);
