@@ -1,7 +1,7 @@
 // tfl_plans [COUNT [FIRST_SEED [print]]]: random graphs whose clusters are run by their plans, element by element; results must be those of
 // the evaluator to the bit. A difference is shrunk and printed.
 // tfl_plans COUNT FIRST_SEED compile: the same with machine code, for the processors in turn.
-// tfl_plans FILE: the graphs of a text, on random inputs; prints their plans.
+// tfl_plans FILE [compile]: the graphs of a text, on random inputs; prints their plans, or runs machine code.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
@@ -22,13 +22,30 @@ struct Counts {
 };
 enum class How : uint8_t { plans, print, compile };
 
+// The sign and the payload of a NaN are nobody's business.
+ir::Datum with_plain_nans(Context& c, ir::Datum d) {
+  if (!d.tensor || !is_floating(d.tensor.dtype())) return d;
+  DType dtype = d.tensor.dtype();
+  Tensor dense = *contiguous(c, d.tensor);
+  Tensor copy = *Tensor::empty(c, dtype, dense.dims());
+  size_t bytes = dtype_size(dtype);
+  for (size_t i = 0; i < static_cast<size_t>(dense.size()); ++i) {
+    double v = load_double(dtype, dense.raw() + i * bytes);
+    if (v != v) store_double(dtype, __builtin_nan(""), copy.raw() + i * bytes);
+    else std::memcpy(copy.raw() + i * bytes, dense.raw() + i * bytes, bytes);
+  }
+  d.tensor = std::move(copy);
+  return d;
+}
+
 std::string run(Context& c, const FunctionPtr& f, uint64_t seed) {
   std::vector<std::shared_ptr<TestVariable>> variables;
   RandomGraph maker(c, seed);
   Ran ran = run_graph(c, f, maker.inputs(*f, variables), 100000);
   if (ran.outputs.empty() && !f->body.results.empty()) return ran.text;
-  std::string text = ran.printed + ran.text;
-  for (const auto& v : variables) text += "\nvariable " + result_text(datum(v->value));
+  std::string text = ran.printed;
+  for (const ir::Datum& d : ran.outputs) text += result_text(with_plain_nans(c, d)) + "; ";
+  for (const auto& v : variables) text += "\nvariable " + result_text(with_plain_nans(c, datum(v->value)));
   return text;
 }
 
@@ -96,7 +113,7 @@ bool check(Context& c, uint64_t seed, Counts& counts, How how) {
   return false;
 }
 
-int check_file(Context& c, const char* path) {
+int check_file(Context& c, const char* path, How how) {
   std::string text;
   if (read_whole_file(path, size_t{1} << 26, text) != 0) {
     std::printf("cannot read %s\n", path);
@@ -104,8 +121,9 @@ int check_file(Context& c, const char* path) {
   }
   Counts counts;
   size_t wrong = 0;
+  uint64_t seed = 0;
   for (const FunctionPtr& f : parse_graphs(c, text)) {
-    std::string what = difference(c, f, 1, counts, How::print);
+    std::string what = difference(c, f, ++seed, counts, how);
     if (!what.empty()) std::printf("%s\n", what.c_str());
     wrong += !what.empty();
   }
@@ -118,9 +136,9 @@ int check_file(Context& c, const char* path) {
 }  // namespace tfl::test
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strtoull(argv[1], nullptr, 10) == 0) {
+  if (argc > 1 && std::strtoull(argv[1], nullptr, 10) == 0) {
     tfl::Context context(tfl::test::options(1));
-    return tfl::test::check_file(context, argv[1]);
+    return tfl::test::check_file(context, argv[1], argc > 2 ? tfl::test::How::compile : tfl::test::How::print);
   }
   size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
   uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
