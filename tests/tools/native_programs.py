@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Random programs over tensors, run eagerly, as graphs and as machine code: values, errors and their texts must be the same bits.
 
-Modes: eager; graph (--no-jit); machine code for two processors, with one thread and three; machine code from the cache. What fails eagerly may
-succeed as a graph, where nobody needs the failing operation. A difference is printed with the program (--shrink: with what is left of it
-when statements are deleted as long as the difference stays) and makes the exit status 1.
+Modes: eager; graph (--no-jit); machine code for two processors, with one thread and three; of some also machine code from the cache, and
+machine code that becomes ready on another thread. What fails eagerly may succeed as a graph, where nobody needs the failing operation. A
+difference is printed with the program (--shrink: with what is left of it when statements are deleted as long as the difference stays) and
+makes the exit status 1.
 
   native_programs.py --tfl build/tfl --count 2000 --seed 1
 """
@@ -113,6 +114,7 @@ class Runner:
         modes = dict(modes or MODES)
         if cached:
             modes["from the cache"] = CACHED
+            modes["while it is compiled"] = ["--jit=auto", "--no-cache", "--threads", "2"]
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "programs.tfl"), "w", encoding="utf-8") as f:
                 f.write(script(programs))
