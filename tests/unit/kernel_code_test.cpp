@@ -349,3 +349,26 @@ TEST_CASE("kernels: loops inside elements") {
     }
   }
 }
+
+TEST_CASE("kernels: code for another processor") {
+  Context c(options(1));
+  KernelPlan p(c);
+  ValueId x = p.random(DType::F32, 6000, 1), h = p.random(DType::F16, 6000, 2), out = p.zeros(DType::F32, 6000),
+          sums = p.zeros(DType::F32, 60);
+  KernelMaker rows(p.plan, Form::rows, {60, 100});
+  ExprId v = rows.load(x, {100, 1});
+  rows.store(1, rows.apply(Op::divide, DType::F32, {v, rows.reduce(0, v, ReduceKind::max, DType::F32)}), out, {100, 1});
+  rows.done();
+  KernelMaker columns(p.plan, Form::columns, {100, 60});
+  ExprId sum = columns.reduce(0, columns.cast(DType::F32, columns.load(h, {60, 1})), ReduceKind::sum, DType::F32);
+  columns.store(0, sum, sums, {0, 1}, 0, kNone, true);
+  columns.done();
+  codegen::CompileRequest request;
+  request.plan = &p.plan;
+  request.cpu = codegen::Cpu::aarch64;
+  request.output = codegen::CompileRequest::Output::assembly;
+  codegen::CompileResult result;
+  codegen::compile_plan(request, result);
+  CHECK(result.error == "");
+  CHECK(result.bytes.find("fadd\tv") != std::string::npos);
+}
