@@ -95,7 +95,13 @@ class Question {
       case Op::expand_dims:
       case Op::reverse:
       case Op::concat:
-      case Op::stack: return "";
+      case Op::stack:
+      case Op::split:
+      case Op::unstack: return "";
+      case Op::split_v: return unless(known_integers(context_, n.operands[1], integers), kSizes);
+      case Op::matrix_band_part:
+        return unless(known_integers(context_, n.operands[1], integers) && known_integers(context_, n.operands[2], integers), "a band that only the run knows");
+      case Op::matrix_diag_part: return unless(n.operands.size() == 1 && main_diagonal(n), "other diagonals than the main one");
       case Op::bitcast: return unless(dtype_size(dtype) == dtype_size(n.types[0].tensor.dtype), "elements of another size");
       case Op::squeeze: return unless(fixed || n.attrs.get_ints(Attr::axes), kSizes);
       case Op::reshape:
@@ -129,6 +135,14 @@ class Question {
         return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64, "a product of this type");
       default: return "a library operation";
     }
+  }
+
+  static bool main_diagonal(const Node& n) {
+    const Dims* k = n.attrs.get_ints(Attr::k);
+    for (size_t i = 0; k && i < k->size(); ++i) {
+      if ((*k)[i] != 0) return false;
+    }
+    return true;
   }
 
   std::string_view gather(const Node& n) {
@@ -323,6 +337,10 @@ bool is_view(Op op) {
     case Op::identity:
     case Op::stop_gradient:
     case Op::ensure_shape:
+    case Op::split:
+    case Op::split_v:
+    case Op::unstack:
+    case Op::matrix_diag_part:
     case Op::bitcast: return true;
     default: return false;
   }

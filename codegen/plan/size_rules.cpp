@@ -70,6 +70,14 @@ bool SizeRules::node(const Node& n) {
   for (const ir::Type& t : n.types) {
     if (!t.is_tensor() || !t.tensor.ranked) return false;
   }
+  if (n.op == Op::split || n.op == Op::split_v || n.op == Op::unstack) {
+    if (!parts(n, v.dims)) return false;
+    for (size_t i = 0; i < v.dims.size(); ++i) {
+      if (!meet(n.types[i], v.dims[i])) return false;
+    }
+    values_[&n] = std::move(v);
+    return true;
+  }
   PolyDims out;
   if (n.op == Op::constant) {
     for (int64_t d : n.constant.dims()) out.push_back(SizeTable::constant(d));
@@ -191,7 +199,13 @@ bool SizeRules::structural(const Node& n, PolyDims& out) {
     case Op::identity:
     case Op::stop_gradient:
     case Op::reverse:
+    case Op::matrix_band_part:
     case Op::bitcast: out = x; return true;
+    case Op::matrix_diag_part:
+      if (rank < 2) return false;
+      out.assign(x.begin(), x.end() - 2);
+      out.push_back(table.smaller(x[x.size() - 2], x.back()));
+      return true;
     case Op::ensure_shape:
       out = x;
       if (const Dims* wanted = n.attrs.get_ints(Attr::shape)) {
@@ -354,6 +368,30 @@ bool SizeRules::concat(const Node& n, PolyDims& out) {
     }
   }
   if (stack) out.insert(out.begin() + axis, SizeTable::constant(static_cast<int64_t>(n.operands.size())));
+  return true;
+}
+
+// Of split, split_v and unstack.
+bool SizeRules::parts(const Node& n, std::vector<PolyDims>& out) {
+  const PolyDims& x = dims(n.operands[0]);
+  int64_t axis = front_axis(n.attrs.get_int(Attr::axis), static_cast<int64_t>(x.size()));
+  if (axis < 0) return false;
+  size_t at = static_cast<size_t>(axis);
+  Poly count = SizeTable::constant(static_cast<int64_t>(n.types.size()));
+  Poly each = n.op == Op::split ? table.divide(x[at], count) : SizeTable::constant(1);
+  Poly left = x[at];
+  Dims sizes;
+  if (n.op == Op::split_v && (!known_integers(context_, n.operands[1], sizes) || sizes.size() != n.types.size())) return false;
+  for (int64_t s : sizes) left = table.subtract(left, SizeTable::constant(s == -1 ? 0 : s));
+  bool open = std::find(sizes.begin(), sizes.end(), -1) != sizes.end();
+  if (n.op != Op::split_v && !table.assume_equal(x[at], table.multiply(each, count))) return false;
+  if (n.op == Op::split_v && !(open ? table.assume_at_least(left, {}) : table.assume_equal(left, {}))) return false;
+  for (size_t i = 0; i < n.types.size(); ++i) {
+    PolyDims part = x;
+    if (n.op == Op::unstack) part.erase(part.begin() + axis);
+    else part[at] = n.op == Op::split ? each : sizes[i] == -1 ? left : SizeTable::constant(sizes[i]);
+    out.push_back(std::move(part));
+  }
   return true;
 }
 

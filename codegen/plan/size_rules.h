@@ -60,6 +60,7 @@ class SizeRules {
   bool pad(const ir::Node& n, PolyDims& out);
   bool sum_to_shape(const ir::Node& n, PolyDims& out);
   bool plain_slice(const ir::Node& n, PolyDims& out);
+  bool parts(const ir::Node& n, std::vector<PolyDims>& out);
   bool strided(const ir::Node& n, const PolyDims& x, PolyDims& out);
   bool slice_axis(const SliceAxis& a, const ir::Node& n, std::span<const int64_t> strides, const Poly& size, PolySlice::Axis& out);
 
