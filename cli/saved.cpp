@@ -17,7 +17,9 @@ std::string folder_of(const std::string& path) {
 }
 
 int usage_error(const std::string& message) {
-  std::fprintf(stderr, "tfl: error: %s\nusage: tfl run DIR [--function NAME] [--inputs FILE.npy|FILE.npz|NAME=FILE.npy|JSON]... [--outputs DIR]\n",
+  std::fprintf(stderr,
+               "tfl: error: %s\nusage: tfl run DIR [--function NAME] [--inputs "
+               "FILE.npy|FILE.npz|NAME=FILE.npy|JSON]... [--outputs DIR]\n",
                message.c_str());
   return kExitUsage;
 }
@@ -32,7 +34,9 @@ int hand_over(const Arguments& a, const Request& r) {
   Session session(a, r.folder + "/saved_model.json");
   Interp& interp = session.interp;
   Value options = interp.dict();
-  auto set = [&](const char* name, Value value) { dict_set_str(options.as<Dict>(), interp.intern(name), std::move(value)); };
+  auto set = [&](const char* name, Value value) {
+    dict_set_str(options.as<Dict>(), interp.intern(name), std::move(value));
+  };
   auto text = [&](const std::string& s) { return s.empty() ? Value::none() : interp.str(s); };
   std::vector<Value> inputs;
   for (const std::string& s : r.inputs) inputs.push_back(interp.str(s));

@@ -43,11 +43,13 @@ class Claims {
   std::string node(const Node& n) {
     if (n.op == Op::constant) return {};
     // What the host gives is looked at when it has given it.
-    if (n.op == Op::host_call) return n.operands[0].type().opaque ? std::string() : "host_call: operand 0 cannot be called";
+    if (n.op == Op::host_call)
+      return n.operands[0].type().opaque ? std::string() : "host_call: operand 0 cannot be called";
     std::vector<Type> expected;
     Result<void> inferred = infer_node(context_, n.op, n.operands, n.attrs, n.regions, n.target(), expected);
     if (!inferred) return fmt::format("{}: {}", op_info(n.op).name, inferred.error().message);
-    if (expected.size() != n.types.size()) return fmt::format("{}: {} results and not {}", op_info(n.op).name, n.types.size(), expected.size());
+    if (expected.size() != n.types.size())
+      return fmt::format("{}: {} results and not {}", op_info(n.op).name, n.types.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       if (!is_subtype(expected[i], n.types[i])) return wrong(n, fmt::format("result {}", i), expected[i], n.types[i]);
     }
@@ -64,8 +66,10 @@ class Claims {
       const Block& body = *n.regions[1];
       for (size_t i = 0; i < body.results.size(); ++i) {
         const Type& type = body.params[i]->types[0];
-        if (!is_subtype(body.results[i].type(), type)) return wrong(n, fmt::format("variable {}", i), body.results[i].type(), type);
-        if (!is_subtype(type, condition.params[i]->types[0])) return wrong(n, fmt::format("variable {}", i), type, condition.params[i]->types[0]);
+        if (!is_subtype(body.results[i].type(), type))
+          return wrong(n, fmt::format("variable {}", i), body.results[i].type(), type);
+        if (!is_subtype(type, condition.params[i]->types[0]))
+          return wrong(n, fmt::format("variable {}", i), type, condition.params[i]->types[0]);
       }
     }
     return {};
@@ -74,14 +78,15 @@ class Claims {
   std::string inputs(const Node& n, const Block& to, size_t first) {
     for (size_t i = 0; i < to.params.size() && first + i < n.operands.size(); ++i) {
       const Type& given = n.operands[first + i].type();
-      if (!is_subtype(given, to.params[i]->types[0])) return wrong(n, fmt::format("input {}", i), given, to.params[i]->types[0]);
+      if (!is_subtype(given, to.params[i]->types[0]))
+        return wrong(n, fmt::format("input {}", i), given, to.params[i]->types[0]);
     }
     return {};
   }
 
   std::string wrong(const Node& n, std::string_view what, const Type& is, const Type& said) const {
-    return fmt::format("{}{}{}: {} is {}, which may be other than {}", op_info(n.op).name, n.name.empty() ? "" : " ", n.name, what,
-                       type_text(is), type_text(said));
+    return fmt::format("{}{}{}: {} is {}, which may be other than {}", op_info(n.op).name, n.name.empty() ? "" : " ",
+                       n.name, what, type_text(is), type_text(said));
   }
 
   Context& context_;

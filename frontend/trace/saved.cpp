@@ -1,5 +1,5 @@
-// Graphs as text, for saved models. What comes back from text is trusted in nothing: its types must follow from its operations, and
-// what is bound to its parameters must fit them.
+// Graphs as text, for saved models. What comes back from text is trusted in nothing: its types must follow from its
+// operations, and what is bound to its parameters must fit them.
 #include "frontend/trace/saved.h"
 
 #include <fmt/core.h>
@@ -35,7 +35,8 @@ Result<Value> graphs_to_text(Interp& interp, Value* args) {
 
 /// graphs_from_text(text, file) -> {name: graph}; nothing is bound to their parameters yet.
 Result<Value> graphs_from_text(Interp& interp, Value* args) {
-  if (!args[0].is_str() || !args[1].is_str()) return fail(ErrorKind::TypeError, "a text and the name of its file are needed");
+  if (!args[0].is_str() || !args[1].is_str())
+    return fail(ErrorKind::TypeError, "a text and the name of its file are needed");
   auto functions = TFL_TRY(ir::parse_text(interp.context, text_of(args[0]), text_of(args[1])));
   Value found = interp.dict();
   for (std::shared_ptr<ir::Function>& f : functions) {
@@ -59,9 +60,12 @@ Result<Value> bind_graph(Interp& interp, Value* args) {
   std::vector<Value> captures = TFL_TRY(to_vector(interp, args[1]));
   const auto& params = f->body.params;
   if (captures.size() > params.size())
-    return fail(ErrorKind::ValueError, "@{} has {} parameters, and {} values are captured", f->name, params.size(), captures.size());
-  if (std::string wrong = ir::unproven_type(interp.context, *f); !wrong.empty()) return fail(ErrorKind::ValueError, "{}", wrong);
-  if (!ir::owns_what_it_calls(*f)) return fail(ErrorKind::ValueError, "@{}: a recursive call of a function that is not around it", f->name);
+    return fail(ErrorKind::ValueError, "@{} has {} parameters, and {} values are captured", f->name, params.size(),
+                captures.size());
+  if (std::string wrong = ir::unproven_type(interp.context, *f); !wrong.empty())
+    return fail(ErrorKind::ValueError, "{}", wrong);
+  if (!ir::owns_what_it_calls(*f))
+    return fail(ErrorKind::ValueError, "@{}: a recursive call of a function that is not around it", f->name);
   size_t arguments = params.size() - captures.size();
   auto scope = std::make_shared<Scope>();
   scope->function = f;
@@ -73,14 +77,16 @@ Result<Value> bind_graph(Interp& interp, Value* args) {
   for (size_t i = 0; i < params.size(); ++i) {
     const ir::Type& taken = params[i]->types[0];
     if (taken.opaque || taken.kind == ir::TypeKind::Array)
-      return fail(ErrorKind::ValueError, "@{}: parameter {} is {}, which no file can hold", f->name, i, ir::type_text(taken));
+      return fail(ErrorKind::ValueError, "@{}: parameter {} is {}, which no file can hold", f->name, i,
+                  ir::type_text(taken));
     if (i < arguments) continue;
     const Value& v = captures[i - arguments];
-    if (!v.is(Kind::Variable) && !v.is_tensor()) return fail(ErrorKind::TypeError, "a variable or a tensor is captured, not '{}'", interp.type_name(v));
+    if (!v.is(Kind::Variable) && !v.is_tensor())
+      return fail(ErrorKind::TypeError, "a variable or a tensor is captured, not '{}'", interp.type_name(v));
     ir::Type given = type_of(v);
     if (!ir::is_subtype(given, taken)) {
-      return fail(ErrorKind::ValueError, "@{}: parameter {} is {}, and what is captured for it is {}", f->name, i, ir::type_text(taken, &f->symbols),
-                  ir::type_text(given));
+      return fail(ErrorKind::ValueError, "@{}: parameter {} is {}, and what is captured for it is {}", f->name, i,
+                  ir::type_text(taken, &f->symbols), ir::type_text(given));
     }
     scope->capture_params.push_back(f->body.param(i));
   }
@@ -97,7 +103,7 @@ Result<Value> parameter_kinds(Interp& interp, Value* args) {
   std::vector<Value> kinds;
   for (const auto& p : TFL_TRY(graph_argument(interp, args[0]))->call.function->body.params) {
     const ir::Type& t = p->types[0];
-    kinds.push_back(interp.str(std::string(t.opaque                            ? "resource"
+    kinds.push_back(interp.str(std::string(t.opaque                           ? "resource"
                                            : t.kind == ir::TypeKind::Resource ? "variable"
                                            : t.kind == ir::TypeKind::Array    ? "array"
                                                                               : "tensor")));

@@ -1,5 +1,6 @@
-// Files of records as TensorFlow writes them (TFRecord): a length, its checksum, the bytes, their checksum. Bytes may be hostile: a length is
-// believed when its checksum is right and the file holds that much. This header must not know files by name.
+// Files of records as TensorFlow writes them (TFRecord): a length, its checksum, the bytes, their checksum. Bytes may be
+// hostile: a length is believed when its checksum is right and the file holds that much. This header must not know files by
+// name.
 #pragma once
 
 #include <cstdint>

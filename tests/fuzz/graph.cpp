@@ -1,5 +1,6 @@
-// Text of graphs as it may stand in a saved model: what parses is verified, must print to a text that parses to itself, and runs on zeros
-// for a while, together with its gradient-free pieces. Nothing of it may crash, hang or take memory without bound.
+// Text of graphs as it may stand in a saved model: what parses is verified, must print to a text that parses to itself, and
+// runs on zeros for a while, together with its gradient-free pieces. Nothing of it may crash, hang or take memory without
+// bound.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,7 +52,8 @@ Tensor zeros(Context& context, const TensorType& type) {
   auto made = Tensor::empty(context, type.dtype, dims);
   if (!made) return {};
   Tensor t = made.take();
-  if (dtype_group(type.dtype) != DTypeGroup::String) std::memset(t.raw(), 0, static_cast<size_t>(t.size()) * dtype_size(type.dtype));
+  if (dtype_group(type.dtype) != DTypeGroup::String)
+    std::memset(t.raw(), 0, static_cast<size_t>(t.size()) * dtype_size(type.dtype));
   return t;
 }
 
@@ -60,7 +62,8 @@ bool small(const ir::Function& f) {
   ir::walk(f.body, [&](const ir::Node& n) {
     for (const ir::Type& t : n.types) {
       int64_t count = 1;
-      for (int64_t d : t.tensor.dims) fits &= !__builtin_mul_overflow(count, d < 1 ? 1 : d, &count) && count <= kMostElements;
+      for (int64_t d : t.tensor.dims)
+        fits &= !__builtin_mul_overflow(count, d < 1 ? 1 : d, &count) && count <= kMostElements;
     }
     if (n.callee) fits &= small(*n.callee);
   });
@@ -74,8 +77,10 @@ void run(Context& context, const std::shared_ptr<ir::Function>& f) {
     Tensor value = zeros(context, type.tensor);
     if (type.opaque || type.kind == ir::TypeKind::Array || !value) return;
     inputs.emplace_back();
-    if (type.kind == ir::TypeKind::Resource) inputs.back().resource = std::make_shared<Variable>(type, std::move(value));
-    else inputs.back().tensor = std::move(value);
+    if (type.kind == ir::TypeKind::Resource)
+      inputs.back().resource = std::make_shared<Variable>(type, std::move(value));
+    else
+      inputs.back().tensor = std::move(value);
   }
   BriefHost host;
   (void)ir::evaluate(context, host, f, inputs, outputs);

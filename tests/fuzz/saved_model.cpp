@@ -1,5 +1,6 @@
-// The files of a saved model, one behind the other with a line %%%% between them: loading gives an object or an error that the library
-// words, and never a crash. The record comes first, then the graphs; the values are taken from the rest as they stand.
+// The files of a saved model, one behind the other with a line %%%% between them: loading gives an object or an error that
+// the library words, and never a crash. The record comes first, then the graphs; the values are taken from the rest as they
+// stand.
 #include <sys/stat.h>
 #include <unistd.h>
 

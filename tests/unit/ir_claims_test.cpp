@@ -28,8 +28,10 @@ TEST_CASE("claims: what regions and functions take holds what they are given") {
       "func @g(%x: f32[2]) -> (f32[2]) {\n  %0 = exp(%x) : f32[2]\n  return %0\n}";
   CHECK(wrong(call) == "@f: call: input 0 is f32[?], which may be other than f32[2]");
   const char* loop =
-      "func @f(%x: f32[2], %y: f32[?]) -> (f32[2]) {\n  %0 = while_loop(%x, %y) {num = 1} : f32[2] while (%a: f32[2], %b: f32[?]) {\n"
-      "    %p = constant true : bool\n    yield %p\n  } do (%a: f32[2], %b: f32[?]) {\n    yield %b\n  }\n  return %0\n}";
+      "func @f(%x: f32[2], %y: f32[?]) -> (f32[2]) {\n  %0 = while_loop(%x, %y) {num = 1} : f32[2] while (%a: f32[2], "
+      "%b: f32[?]) {\n"
+      "    %p = constant true : bool\n    yield %p\n  } do (%a: f32[2], %b: f32[?]) {\n    yield %b\n  }\n  return "
+      "%0\n}";
   CHECK(wrong(loop) == "@f: while_loop: variable 0 is f32[?], which may be other than f32[2]");
 }
 
