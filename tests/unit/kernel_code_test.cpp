@@ -350,6 +350,22 @@ TEST_CASE("kernels: loops inside elements") {
   }
 }
 
+TEST_CASE("kernels: an endless loop inside elements is left when somebody asks") {
+  Context c(options(1));
+  KernelPlan p(c);
+  ValueId x = p.random(DType::F32, 100, 1), out = p.zeros(DType::F32, 100);
+  KernelMaker k(p.plan, Form::map, {100});
+  ExprId first = k.load(x, {1}), always = k.constant(DType::Bool, 1), now = k.of(ExprKind::variable, DType::F32, 0);
+  KernelLoop loop;
+  loop.variables = {{first, k.apply(Op::negative, DType::F32, {now}), DType::F32}};
+  loop.condition = always;
+  k.kernel.loops.push_back(std::move(loop));
+  k.store(0, k.of(ExprKind::looped, DType::F32, 0), out, {1});
+  k.done();
+  p.interrupt = 1;
+  for (codegen::Cpu cpu : test_cpus()) CHECK(p.run(*p.compile(cpu)) != codegen::kDone);
+}
+
 TEST_CASE("kernels: code for another processor") {
   Context c(options(1));
   KernelPlan p(c);

@@ -298,7 +298,6 @@ int64_t KernelPlan::run(const LoadedCode& code) {
   static constexpr Services services{in_parts, nullptr};
   std::vector<int64_t> storage(sizeof(Frame) / 8 + plan.words);
   auto* frame = reinterpret_cast<Frame*>(storage.data());
-  uint32_t interrupt = 0;
   Cutting cutting{frame, cut};
   frame->services = &services;
   frame->self = &cutting;

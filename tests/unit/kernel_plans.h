@@ -108,6 +108,7 @@ struct KernelPlan {
   std::vector<int64_t> symbols;
   std::vector<Tensor> memory;  // by value; rank 1 and contiguous
   int64_t cut = 0;             // parts of a parallel call: 0: at most the grain, else of these and other sizes
+  uint32_t interrupt = 0;      // what Frame::interrupt points to
   static constexpr uint32_t kSymbolWords = 8;
 
   explicit KernelPlan(Context& c) : context(c) { plan.words = kSymbolWords; }
