@@ -18,6 +18,8 @@ namespace {
 // At its end a program waits this long for what is being compiled: the object is found on disk the next time.
 constexpr auto kPatience = std::chrono::milliseconds(200);
 
+constexpr auto kPoll = std::chrono::milliseconds(20);  // for interrupts, while a program waits for code
+
 // Whether a thread of this process was left alone with a compilation: an end that destroys what it uses would crash.
 constinit std::atomic<bool> left_alone{false};
 
@@ -40,8 +42,8 @@ struct CompileQueue::Compiler {
     return true;
   }
 
-  // Nobody else touches a unit that is being compiled.
-  void make(Unit& unit) const {
+  // Nobody else touches a unit that is being compiled. Gives the object; empty when there is none.
+  std::string make(Unit& unit) const {
     auto begin = std::chrono::steady_clock::now();
     CompileRequest request;
     request.plan = &unit.plan;
@@ -61,8 +63,7 @@ struct CompileQueue::Compiler {
     // Who asked for machine code shall know that there is none; the evaluator answers in any case.
     if (!good && options.wait && !options.verbose && before == 0) fmt::print(stderr, "tfl: warning: no machine code: {}\n", unit.error);
     unit.phase.store(good ? Unit::ready : Unit::failed, std::memory_order_release);
-    unit.phase.notify_all();
-    if (good) cache.store(unit.key, result.bytes);
+    return good ? std::move(result.bytes) : std::string();
   }
 };
 
@@ -84,8 +85,13 @@ struct CompileQueue::Worker {
       if (!unit || !unit->phase.compare_exchange_strong(queued, Unit::compiling)) continue;
       busy = true;
       lock.unlock();
-      compiler.make(*unit);
+      std::string object = compiler.make(*unit);
+      ObjectKey key = unit->key;
       unit.reset();
+      lock.lock();
+      done.notify_all();  // the disk can wait
+      lock.unlock();
+      if (!object.empty()) compiler.cache.store(key, object);
       lock.lock();
       busy = false;
       done.notify_all();
@@ -143,27 +149,33 @@ std::shared_ptr<Unit> CompileQueue::unit(plan::Plan plan, std::string_view text)
   return made;
 }
 
-void CompileQueue::compile_now(Unit& unit) {
-  for (;;) {
-    uint8_t phase = unit.phase.load(std::memory_order_acquire);
-    if (phase == Unit::ready || phase == Unit::failed) return;
-    if (phase == Unit::compiling) {
-      unit.phase.wait(phase, std::memory_order_acquire);
-    } else if (unit.phase.compare_exchange_strong(phase, Unit::compiling)) {
-      return compiler_->make(unit);
-    }
-  }
-}
-
-void CompileQueue::compile_later(const std::shared_ptr<Unit>& unit) {
+void CompileQueue::enqueue(const std::shared_ptr<Unit>& unit, bool first) {
   uint8_t waiting = Unit::waiting;
-  if (!unit->phase.compare_exchange_strong(waiting, Unit::queued)) return;
-  if (!worker_ && !start_worker()) return compiler_->make(*unit);  // there can be no more threads
+  bool fresh = unit->phase.compare_exchange_strong(waiting, Unit::queued);
+  if (!fresh && !(first && waiting == Unit::queued)) return;
+  if (!worker_ && !start_worker()) {  // there can be no more threads
+    std::string object = compiler_->make(*unit);
+    if (!object.empty()) compiler_->cache.store(unit->key, object);
+    return;
+  }
   {
     std::lock_guard lock(worker_->mutex);
-    worker_->units.push_back(unit);
+    if (first) worker_->units.push_front(unit);  // the thread passes over a second time
+    else worker_->units.push_back(unit);
   }
   worker_->wake.notify_one();
+}
+
+void CompileQueue::compile_later(const std::shared_ptr<Unit>& unit) { enqueue(unit, false); }
+
+void CompileQueue::compile_soon(const std::shared_ptr<Unit>& unit, const std::atomic<uint32_t>& interrupt, double seconds) {
+  enqueue(unit, true);
+  auto finished = [&] { return unit->phase.load(std::memory_order_acquire) >= Unit::ready; };
+  if (finished() || !worker_) return;
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  std::unique_lock lock(worker_->mutex);
+  while (!finished() && interrupt.load(std::memory_order_relaxed) == 0 && std::chrono::steady_clock::now() < end)
+    worker_->done.wait_for(lock, kPoll);
 }
 
 bool CompileQueue::start_worker() {

@@ -36,10 +36,10 @@ class CompileQueue {
 
   /// The unit of a plan whose text is `text`: one that is there already, or a new one, which is ready when its object lies on disk.
   std::shared_ptr<Unit> unit(plan::Plan plan, std::string_view text);
-  /// Returns when the unit is ready or has failed.
-  void compile_now(Unit& unit);
-  /// Leaves a waiting unit to the other thread.
+  /// Leaves a unit to the other thread; nothing when it has it already.
   void compile_later(const std::shared_ptr<Unit>& unit);
+  /// The same before all others, and waits until it is ready or has failed, an interrupt comes, or that many seconds have passed.
+  void compile_soon(const std::shared_ptr<Unit>& unit, const std::atomic<uint32_t>& interrupt, double seconds);
   JitCounts counts() const;
 
  private:
@@ -50,6 +50,7 @@ class CompileQueue {
   struct Worker;
 
   bool start_worker();
+  void enqueue(const std::shared_ptr<Unit>& unit, bool first);
 
   std::shared_ptr<const Compiler> compiler_;
   std::unordered_map<ObjectKey, std::weak_ptr<Unit>, KeyHash> units_;

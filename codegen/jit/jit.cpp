@@ -20,6 +20,8 @@ struct Jit::State {
 
 namespace {
 
+constexpr double kForever = 1e6;  // seconds
+
 /// The machine code of one cluster: none at first, the evaluator answers until there is some.
 class Cluster final : public ir::Native {
  public:
@@ -51,7 +53,8 @@ class Cluster final : public ir::Native {
       }
     }
     if (debugged() && (at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting) unit_->lines = lines();
-    if (at_once) jit_->queue.compile_now(*unit_);
+    if (at_once) jit_->queue.compile_soon(unit_, context.interrupt, options.wait || options.in_advance ? kForever : options.loop_patience);
+    has_loop_ = false;  // once is enough
     switch (unit_->phase.load(std::memory_order_acquire)) {
       case Unit::ready:
         entry_ = unit_->code->entry();

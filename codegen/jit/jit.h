@@ -18,6 +18,7 @@ struct JitOptions {
   bool in_advance = false;      // compile every cluster of a graph that is prepared, though it may never run
   std::string cache_folder;     // of object files; empty: none is kept
   Cpu cpu = Cpu::x86_64_v3;     // --cpu; by default the best that this machine has
+  double loop_patience = 1;     // seconds that a function with a loop waits for its code before the evaluator runs it
   CodeListeners listeners;      // who else is told about code
   bool verbose = false;         // says on standard error what was compiled and how long it took
 };

@@ -161,6 +161,7 @@ TEST_CASE("what is run again is compiled while the evaluator answers", "[jit]") 
 TEST_CASE("a loop is compiled before it runs", "[jit]") {
   Context c;
   JitOptions options;
+  options.loop_patience = 60;
   Jit jit(options);
   Prepared f(c, jit, kLoop);
   auto inputs = [&](int32_t n) { return std::vector<Tensor>{scalar<int32_t>(c, DType::I32, n).take(), scalar<float>(c, DType::F32, 7).take()}; };
@@ -168,6 +169,22 @@ TEST_CASE("a loop is compiled before it runs", "[jit]") {
   CHECK(jit.counts().compiled == 1);
   CHECK(same(f.run(inputs(0)), expected(c, kLoop, inputs(0))));
   CHECK(same(f.run(inputs(1000)), expected(c, kLoop, inputs(1000))));
+}
+
+TEST_CASE("the evaluator runs a loop whose code takes too long", "[jit]") {
+  Context c;
+  JitOptions options;
+  options.loop_patience = 0;
+  Jit jit(options);
+  Prepared f(c, jit, kLoop);
+  auto inputs = [&] { return std::vector<Tensor>{scalar<int32_t>(c, DType::I32, 9).take(), scalar<float>(c, DType::F32, 7).take()}; };
+  Tensor wanted = expected(c, kLoop, inputs());
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  do {
+    CHECK(same(f.run(inputs()), wanted));
+  } while (jit.counts().compiled == 0 && std::chrono::steady_clock::now() < end);
+  CHECK(jit.counts().compiled == 1);
+  CHECK(same(f.run(inputs()), wanted));
 }
 
 TEST_CASE("equal functions share their code", "[jit]") {
