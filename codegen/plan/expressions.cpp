@@ -356,9 +356,10 @@ ExprId Expressions::slice_gradient(const ir::Node& n, const Place& at, ExprId ma
 ExprId Expressions::gather(const ir::Node& n, const Place& at, ExprId mask) {
   const Sizes& x = b.dims(n.operands[0]);
   const Sizes& indices = b.dims(n.operands[1]);
-  int64_t axis = n.attrs.get_int(Attr::axis), batch = n.attrs.get_int(Attr::batch_dims);
-  auto a = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(x.size()) : axis);
+  int64_t batch = n.attrs.get_int(Attr::batch_dims);
   auto shared = static_cast<size_t>(batch < 0 ? batch + static_cast<int64_t>(indices.size()) : batch);
+  int64_t axis = n.attrs.get_int(Attr::axis, static_cast<int64_t>(shared));
+  auto a = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(x.size()) : axis);
   size_t own = indices.size() - shared;
   Place index, place;
   for (size_t i = 0; i < shared; ++i) index.push_back(at[i]);

@@ -146,12 +146,12 @@ class Question {
   }
 
   std::string_view gather(const Node& n) {
-    const TensorType& indices = n.operands[1].type().tensor;
-    int64_t batch = n.attrs.get_int(Attr::batch_dims);
-    if (batch != 0) return "a gather in batches";
     int64_t rank = static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
-    int64_t axis = shape_rules::front_axis(n.attrs.get_int(Attr::axis), rank);
-    return indices.dims.empty() || axis == 0 ? "" : "a gather along an inner axis";
+    int64_t own = static_cast<int64_t>(n.operands[1].type().tensor.dims.size());
+    int64_t batch = n.attrs.get_int(Attr::batch_dims);
+    if (batch < 0) batch += own;
+    int64_t axis = shape_rules::front_axis(n.attrs.get_int(Attr::axis, batch), rank);
+    return axis >= 0 && batch >= 0 && batch <= axis && batch <= own ? "" : "a gather along an axis of its batches";
   }
 
   // From sizes to sizes in constant steps; or of constants.

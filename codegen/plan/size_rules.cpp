@@ -297,10 +297,15 @@ bool SizeRules::structural(const Node& n, PolyDims& out) {
     }
     case Op::gather: {
       const PolyDims& indices = dims(n.operands[1]);
-      int64_t axis = front_axis(n.attrs.get_int(Attr::axis), rank);
+      int64_t batch = n.attrs.get_int(Attr::batch_dims);
+      if (batch < 0) batch += static_cast<int64_t>(indices.size());
+      int64_t axis = front_axis(n.attrs.get_int(Attr::axis, batch), rank);
       if (axis < 0) return false;
+      for (int64_t i = 0; i < batch; ++i) {
+        if (!table.assume_equal(x[static_cast<size_t>(i)], indices[static_cast<size_t>(i)])) return false;
+      }
       out.assign(x.begin(), x.begin() + axis);
-      out.insert(out.end(), indices.begin(), indices.end());
+      out.insert(out.end(), indices.begin() + batch, indices.end());
       out.insert(out.end(), x.begin() + axis + 1, x.end());
       return true;
     }
