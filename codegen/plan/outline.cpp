@@ -82,7 +82,12 @@ class Outliner {
       find(b);
       if (!build(b)) continue;
       if (!clusters_.empty()) rewrite(b);
-      return;
+      break;
+    }
+    std::unordered_set<const Node*> refused = std::move(refused_);
+    for (size_t i = 0; i < b.nodes.size(); ++i) {
+      if (!refused.contains(b.nodes[i].get())) continue;
+      for (auto& region : b.nodes[i]->regions) block(*region);
     }
   }
 

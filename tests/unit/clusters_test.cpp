@@ -173,7 +173,26 @@ func @f(%x: f32[?], %n: i32) -> (f32[?], f32[?]) {
     yield %13, %14
   }
   return %2, %4
-})") == "f.0: exp negative; left: while_loop f.0");
+})") == "f.0: exp negative; f.1: add concat; left: while_loop f.0");
+}
+
+TEST_CASE("a loop that is no cluster has clusters inside") {
+  Context c(options(1));
+  CHECK(outlined(c, R"(
+func @f(%x: f32[?], %n: i32) -> (f32[?]) {
+  %0 = constant 0 : i32
+  %1, %2 = while_loop(%0, %x, %n) {num = 2} : i32, f32[?] while (%3: i32, %4: f32[?], %5: i32) {
+    %6 = less(%3, %5) : bool
+    yield %6
+  } do (%7: i32, %8: f32[?], %9: i32) {
+    %10 = constant 1 : i32
+    %11 = add(%7, %10) : i32
+    %12 = exp(%8) : f32[?]
+    %13 = concat(%8, %12) {axis = 0} : f32[?]
+    yield %11, %13
+  }
+  return %2
+})") == "f.0: add exp concat; left: while_loop");
 }
 
 TEST_CASE("sizes that only the run knows keep their users out") {
