@@ -9,9 +9,13 @@ namespace tfl::plan {
 namespace {
 
 bool is_control_flow(Op op) { return op == Op::cond || op == Op::switch_case || op == Op::while_loop; }
-bool is_arithmetic(const ir::Node& n) { return op_info(n.op).kind == OpKind::Elementwise || n.op == Op::cast || n.op == Op::bitcast; }
+bool is_arithmetic(const ir::Node& n) {
+  return op_info(n.op).kind == OpKind::Elementwise || n.op == Op::cast || n.op == Op::bitcast;
+}
 // Gives memory of its own, always.
-bool is_material(const ir::Node& n) { return is_reduction(n.op) || n.op == Op::matmul || n.op == Op::concat || n.op == Op::stack || n.op == Op::tile; }
+bool is_material(const ir::Node& n) {
+  return is_reduction(n.op) || n.op == Op::matmul || n.op == Op::concat || n.op == Op::stack || n.op == Op::tile;
+}
 
 size_t axes_of(const Sizes& dims) { return without_ones(dims).size(); }
 
@@ -71,7 +75,8 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
     }
     for (; keeps_order(*r.node) && !b.memory.contains(r); r = b.resolve(r.node->operands[0])) {
     }
-    bool here = r.node->block == &block_ && r.node->op != Op::constant && r.node->op != Op::parameter && !b.memory.contains(r) && !b.scalars.contains(r);
+    bool here = r.node->block == &block_ && r.node->op != Op::constant && r.node->op != Op::parameter &&
+                !b.memory.contains(r) && !b.scalars.contains(r);
     if (here && !(is_control_flow(r.node->op) && b.dims(r).empty())) targets_.try_emplace(r, w.target);
   }
   auto mark = [&](ir::Ref r) { needs_scalar_[b.resolve(r)] = true; };
@@ -105,7 +110,8 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
         if (!live_.contains(n.operands[i].node) || b.dims(r).empty()) continue;
         // The first value of a variable is computed where the variable lies.
         auto cost = costs_.find(r);
-        bool changes = n.op == Op::while_loop && i < n.types.size() && !(n.regions[1]->results[i] == n.regions[1]->param(i));
+        bool changes =
+            n.op == Op::while_loop && i < n.types.size() && !(n.regions[1]->results[i] == n.regions[1]->param(i));
         bool cheap = changes && cost != costs_.end() && cost->second <= kRecomputeCost;
         if (!cheap) need_memory(r);
       }
@@ -151,10 +157,14 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
         if (!rows_scalar_[r]) continue;
       }
       bool elementwise = op_info(n.op).kind == OpKind::Elementwise;
-      int64_t own = elementwise || n.op == Op::gather ? cost_of(n.op) : is_view(n) ? 0 : n.op == Op::pad || n.op == Op::strided_slice_grad ? 4 : 1;
+      int64_t own = elementwise || n.op == Op::gather                   ? cost_of(n.op)
+                    : is_view(n)                                        ? 0
+                    : n.op == Op::pad || n.op == Op::strided_slice_grad ? 4
+                                                                        : 1;
       costs_[r] = own + inherited;
       if (n.op == Op::reshape && !b.splits_only(b.dims(n.operands[0]), dims)) need_memory(n.operands[0]);
-      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 400 || (may_raise(b, n) && !dims.empty())) need_memory(r);
+      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 400 || (may_raise(b, n) && !dims.empty()))
+        need_memory(r);
     }
   }
   for (const auto& [r, target] : targets_) {
@@ -194,11 +204,16 @@ void BlockBuilder::make_node(const ir::Node& n) {
     ir::Ref r{const_cast<ir::Node*>(&n), i};
     if (!pinned_.contains(r)) continue;
     ValueId target = b.memory[r];
-    if (is_reduction(n.op)) make_reduction(n, target);
-    else if (n.op == Op::matmul) make_product(n, target);
-    else if (n.op == Op::concat || n.op == Op::stack) make_parts(n, target);
-    else if (n.op == Op::tile) make_tile(n, target);
-    else make_map(r, target, true);
+    if (is_reduction(n.op))
+      make_reduction(n, target);
+    else if (n.op == Op::matmul)
+      make_product(n, target);
+    else if (n.op == Op::concat || n.op == Op::stack)
+      make_parts(n, target);
+    else if (n.op == Op::tile)
+      make_tile(n, target);
+    else
+      make_map(r, target, true);
   }
 }
 
@@ -273,10 +288,14 @@ ValueId BlockBuilder::scalar_of(ir::Ref r) {
   Expressions driver(*this, nullptr);
   ValueId v;
   uint64_t bits;
-  if (r.node->op == Op::constant && splat_bits(r.node->constant, bits)) v = driver.constant(b.dtype(r), bits);
-  else if (ValueId m = b.memory_of(r); m != kNone) v = driver.load(m, b.dims(r), Place(b.dims(r).size(), Index{}), kNone);
-  else if (r.node->op == Op::parameter) v = kNone;
-  else v = driver.compute(r, {});
+  if (r.node->op == Op::constant && splat_bits(r.node->constant, bits))
+    v = driver.constant(b.dtype(r), bits);
+  else if (ValueId m = b.memory_of(r); m != kNone)
+    v = driver.load(m, b.dims(r), Place(b.dims(r).size(), Index{}), kNone);
+  else if (r.node->op == Op::parameter)
+    v = kNone;
+  else
+    v = driver.compute(r, {});
   if (v == kNone || b.failed) {
     b.fail();
     return b.add_scalar(b.dtype(r));
@@ -305,7 +324,9 @@ ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap, uint32_t lo
   auto inside = [&](Expressions& e, ExprId i) {
     ExprId low = wrap ? e.size(b.negative(size)) : e.number(DType::I64, 0);
     i = e.cast(i, DType::I64);
-    return e.apply(Op::logical_and, DType::Bool, {e.apply(Op::greater_equal, DType::Bool, {i, low}), e.apply(Op::less, DType::Bool, {i, e.size(size)})});
+    return e.apply(
+        Op::logical_and, DType::Bool,
+        {e.apply(Op::greater_equal, DType::Bool, {i, low}), e.apply(Op::less, DType::Bool, {i, e.size(size)})});
   };
   if (count == 0) return tokens_[key] = kNone;
   Tensor known = b.known(indices);

@@ -38,8 +38,8 @@ struct Loop {
 struct Unit {
   enum class Kind : uint8_t { kernel, product, step };
   Kind kind = Kind::kernel;
-  Loop loop;                    // a kernel, or the epilogue of a product
-  bool epilogue = false;        // of a product: `loop` is one
+  Loop loop;              // a kernel, or the epilogue of a product
+  bool epilogue = false;  // of a product: `loop` is one
   Product product;
   Step step;
   std::vector<ValueId> reads, writes;
@@ -49,27 +49,28 @@ struct Unit {
 
 /// What belongs to a plan as a whole.
 struct Builder {
-  Builder(Context& c, const ir::Function& f, Plan& p, Shapes s) : context(c), cluster(f), plan(p), shapes(std::move(s)) {}
+  Builder(Context& c, const ir::Function& f, Plan& p, Shapes s)
+      : context(c), cluster(f), plan(p), shapes(std::move(s)) {}
 
   Context& context;
   const ir::Function& cluster;
   Plan& plan;
   Shapes shapes;
-  bool failed = false;                 // there will be no plan
-  RefMap<ir::Ref> aliases;             // parameters of regions that stand for a value outside
-  RefMap<ValueId> memory;              // the row-major memory that holds a value
-  RefMap<ValueId> scalars;             // the driver's register that holds it
-  RefMap<Tensor> statics;              // what is known of operands that only rules look at
+  bool failed = false;                                         // there will be no plan
+  RefMap<ir::Ref> aliases;                                     // parameters of regions that stand for a value outside
+  RefMap<ValueId> memory;                                      // the row-major memory that holds a value
+  RefMap<ValueId> scalars;                                     // the driver's register that holds it
+  RefMap<Tensor> statics;                                      // what is known of operands that only rules look at
   std::unordered_map<ValueId, SmallVec<ValueId, 2>> pointees;  // of a pointer: the memory it may point to
 
   void fail() { failed = true; }
   ir::Ref resolve(ir::Ref r) const;
   const Sizes& dims(ir::Ref r) const { return shapes.dims(resolve(r)); }
   DType dtype(ir::Ref r) const { return r.type().tensor.dtype; }
-  Tensor known(ir::Ref r);             // static_value, kept
+  Tensor known(ir::Ref r);  // static_value, kept
   ValueId add_value(DType dtype, Sizes dims, Home home, uint32_t index = 0);
   ValueId add_scalar(DType dtype);
-  void word_of(ValueId v);             // kernels or the caller read this scalar
+  void word_of(ValueId v);  // kernels or the caller read this scalar
   /// Memory that holds `r` already, maybe as another shape; kNone where there is none.
   ValueId memory_of(ir::Ref r);
   ValueId constant(const Tensor& t);
@@ -84,7 +85,7 @@ struct Builder {
   Size negative(Size s) { return subtract(0, s); }
   bool same(Size a, Size b) const;
   bool same(const Sizes& a, const Sizes& b) const;
-  void at_least(Size a, Size b);       // a guard, unless it is known to hold
+  void at_least(Size a, Size b);  // a guard, unless it is known to hold
   Sizes row_major(const Sizes& dims);
 
   // Arithmetic of indices.
@@ -164,7 +165,8 @@ class BlockBuilder {
   Place whole(const Loop& loop, const Sizes& dims) const;
   void add_kernel(Loop loop, std::vector<ValueId> tokens);
   void reduce(ir::Ref x, std::span<const bool> reduced, Stage stage, ValueId target);
-  bool reduce_directly(ir::Ref x, const Sizes& dims, std::span<const bool> reduced, const Stage& stage, ValueId target, ValueId from);
+  bool reduce_directly(ir::Ref x, const Sizes& dims, std::span<const bool> reduced, const Stage& stage, ValueId target,
+                       ValueId from);
   void add_blocks(Loop loop, std::vector<ValueId> tokens, Size length, ValueId target);
   void make_parts(const ir::Node& n, ValueId target);
   void make_tile(const ir::Node& n, ValueId target);
@@ -189,7 +191,7 @@ class BlockBuilder {
 
   const ir::Block& block_;
   std::vector<Unit> units_;
-  std::unordered_set<ValueId> kept_;       // memory that somebody outside the units reads
+  std::unordered_set<ValueId> kept_;  // memory that somebody outside the units reads
   RefMap<uint32_t> uses_;
   RefMap<int64_t> costs_;
   std::unordered_set<const ir::Node*> live_;
@@ -212,20 +214,20 @@ class Expressions {
   ExprId element(ir::Ref r, const Place& at, ExprId mask = kNone);
   /// The same, but `r` itself is computed from its operands.
   ExprId compute(ir::Ref r, const Place& at, ExprId mask = kNone);
-  ExprId integer(const Index& i);                      // as i64
+  ExprId integer(const Index& i);  // as i64
   ExprId load(ValueId v, const Sizes& dims, const Place& at, ExprId mask);
   ExprId apply(Op op, DType dtype, std::initializer_list<ExprId> operands);
   ExprId cast(ExprId x, DType to);
   ExprId constant(DType dtype, uint64_t bits);
-  ExprId number(DType dtype, int64_t v);               // an integer as any dtype
-  ExprId size(Size s);                                 // as i64
+  ExprId number(DType dtype, int64_t v);  // an integer as any dtype
+  ExprId size(Size s);                    // as i64
   ExprId add(Expr e);
   DType dtype(ExprId e) const;
 
-  std::vector<ValueId> tokens;                          // of checks that must have been passed
-  RefMap<ExprId> given;                                 // variables of an interchanged loop
-  SmallVec<const ir::Block*, 2> inside;                 // its regions: their scalars are computed in the kernel
-  bool displaced = false;                               // an element of a variable was wanted elsewhere than at its own place
+  std::vector<ValueId> tokens;           // of checks that must have been passed
+  RefMap<ExprId> given;                  // variables of an interchanged loop
+  SmallVec<const ir::Block*, 2> inside;  // its regions: their scalars are computed in the kernel
+  bool displaced = false;                // an element of a variable was wanted elsewhere than at its own place
 
  private:
   ExprId create(const ir::Node& n, ir::Ref r, const Place& at, ExprId mask);
@@ -239,8 +241,8 @@ class Expressions {
   Builder& b;
   Kernel* kernel_;
   uint32_t location_ = 0;
-  std::unordered_map<std::string, ExprId> known_;      // expressions by what they say
-  std::unordered_map<std::string, ExprId> elements_;   // elements by value and place
+  std::unordered_map<std::string, ExprId> known_;     // expressions by what they say
+  std::unordered_map<std::string, ExprId> elements_;  // elements by value and place
 };
 
 /// The bytes that tell one expression from another; `location` is left out.
@@ -268,10 +270,10 @@ void remove_stages(Kernel& k, const std::vector<bool>& needed);
 /// Slots, results and donations, once all steps stand.
 void place_values(Builder& b);
 
-inline constexpr int64_t kRecomputeCost = 8;      // more than this is not computed twice
-inline constexpr int64_t kLongestRow = 16384;     // that is kept in scratch memory, and never cut into blocks
-inline constexpr int64_t kManyRows = 16;          // of which longer ones need not be cut, either
-inline constexpr int64_t kShortTotal = 4096;      // of a reduction of everything that needs no blocks
+inline constexpr int64_t kRecomputeCost = 8;   // more than this is not computed twice
+inline constexpr int64_t kLongestRow = 16384;  // that is kept in scratch memory, and never cut into blocks
+inline constexpr int64_t kManyRows = 16;       // of which longer ones need not be cut, either
+inline constexpr int64_t kShortTotal = 4096;   // of a reduction of everything that needs no blocks
 inline constexpr size_t kMostExprs = 400;
 inline constexpr size_t kMostStores = 8;
 

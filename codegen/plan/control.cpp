@@ -10,7 +10,8 @@ namespace tfl::plan {
 namespace {
 
 // What the steps of a block read from outside it, and all that they write.
-void block_values(const Plan& plan, const plan::Block& block, std::vector<ValueId>& reads, std::unordered_set<ValueId>& writes) {
+void block_values(const Plan& plan, const plan::Block& block, std::vector<ValueId>& reads,
+                  std::unordered_set<ValueId>& writes) {
   auto read = [&](ValueId v) {
     if (v != kNone) reads.push_back(v);
   };
@@ -94,7 +95,8 @@ bool make_in_place(Plan& plan, plan::Block& body, ValueId current, ValueId next)
       return false;
     }
     bool reads_next = std::find(reads.begin(), reads.end(), next) != reads.end();
-    if (reads_next && (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop || s.kind == Step::Kind::point)) return false;
+    if (reads_next && (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop || s.kind == Step::Kind::point))
+      return false;
   }
   if (writer == body.steps.size()) return false;
   for (Step& s : body.steps) {
@@ -133,12 +135,15 @@ void BlockBuilder::outside_scalars(const ir::Node& n, size_t first) {
   }
   for (size_t i = first; i < n.operands.size(); ++i) {
     ir::Ref r = b.resolve(n.operands[i]);
-    bool used = std::any_of(n.regions.begin(), n.regions.end(), [&](const auto& region) { return needed.contains(region->params[i - first].get()); });
+    bool used = std::any_of(n.regions.begin(), n.regions.end(),
+                            [&](const auto& region) { return needed.contains(region->params[i - first].get()); });
     if (used && b.dims(r).empty() && r.node->op != Op::constant) scalar_of(r);
   }
 }
 
-bool BlockBuilder::is_used(ir::Ref r) const { return uses_.contains(r) || targets_.contains(r) || needs_scalar_.contains(r); }
+bool BlockBuilder::is_used(ir::Ref r) const {
+  return uses_.contains(r) || targets_.contains(r) || needs_scalar_.contains(r);
+}
 
 void BlockBuilder::make_cond(const ir::Node& n) {
   Unit u;

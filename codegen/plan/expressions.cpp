@@ -83,8 +83,10 @@ ExprId Expressions::constant(DType dtype, uint64_t bits) {
 
 ExprId Expressions::number(DType dtype, int64_t v) {
   std::byte bytes[8] = {};
-  if (is_floating(dtype)) store_double(dtype, static_cast<double>(v), bytes);
-  else store_int(dtype, v, bytes);
+  if (is_floating(dtype))
+    store_double(dtype, static_cast<double>(v), bytes);
+  else
+    store_int(dtype, v, bytes);
   uint64_t bits = 0;
   std::memcpy(&bits, bytes, sizeof bits);
   return constant(dtype, bits);
@@ -164,8 +166,10 @@ ExprId Expressions::element(ir::Ref r, const Place& at, ExprId mask) {
     const Sizes& dims = b.dims(r);
     for (size_t i = 0; i < dims.size(); ++i) {
       if (is_one(dims[i])) continue;
-      displaced = displaced || at[i].offset != 0 || !at[i].indexed.empty() || at[i].strides.size() != kernel_->axes.size();
-      for (size_t k = 0; !displaced && k < at[i].strides.size(); ++k) displaced = at[i].strides[k] != (k == axis ? 1 : 0);
+      displaced =
+          displaced || at[i].offset != 0 || !at[i].indexed.empty() || at[i].strides.size() != kernel_->axes.size();
+      for (size_t k = 0; !displaced && k < at[i].strides.size(); ++k)
+        displaced = at[i].strides[k] != (k == axis ? 1 : 0);
       ++axis;
     }
     return it->second;
@@ -223,8 +227,7 @@ ExprId Expressions::compute(ir::Ref r, const Place& at, ExprId mask) {
       if (sliced(n, at, place)) e = element(n.operands[0], place, mask);
     } else if (b.view(r, at, operand, place)) {
       e = element(operand, place, mask);
-    }
-    else {
+    } else {
       e = create(n, r, at, mask);
     }
   }
@@ -242,7 +245,9 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
   switch (n.op) {
     case Op::fill: return element(n.operands[1], {}, mask);
     case Op::eye:
-      return apply(Op::where, type, {apply(Op::equal, DType::Bool, {integer(at[at.size() - 2]), integer(at[at.size() - 1])}), number(type, 1), number(type, 0)});
+      return apply(Op::where, type,
+                   {apply(Op::equal, DType::Bool, {integer(at[at.size() - 2]), integer(at[at.size() - 1])}),
+                    number(type, 1), number(type, 0)});
     case Op::range: {
       ExprId start = element(n.operands[0], {}, mask), delta = element(n.operands[2], {}, mask);
       ExprId i = integer(at[0]);
@@ -254,7 +259,8 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
       auto a = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(at.size()) : axis);
       Place index = at;
       index.erase(a);
-      ExprId hot = apply(Op::equal, DType::Bool, {cast(element(n.operands[0], index, mask), DType::I64), integer(at[a])});
+      ExprId hot =
+          apply(Op::equal, DType::Bool, {cast(element(n.operands[0], index, mask), DType::I64), integer(at[a])});
       ExprId on = element(n.operands[2], {}, mask);
       return apply(Op::where, type, {hot, on, element(n.operands[3], {}, mask)});
     }
@@ -267,16 +273,20 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
     case Op::rank: {
       Sizes sizes;
       const Sizes& x = b.dims(n.operands[0]);
-      if (n.op == Op::shape) sizes = x;
-      else sizes.push_back(n.op == Op::rank ? static_cast<Size>(x.size()) : b.count(x));
+      if (n.op == Op::shape)
+        sizes = x;
+      else
+        sizes.push_back(n.op == Op::rank ? static_cast<Size>(x.size()) : b.count(x));
       if (sizes.empty()) return number(type, 0);  // of no element
       if (n.op != Op::shape) return cast(size(sizes[0]), type);
       ExprId i = integer(at[0]);
       ExprId e = size(sizes[sizes.size() - 1]);
-      const bool fixed = at[0].indexed.empty() && std::all_of(at[0].strides.begin(), at[0].strides.end(), [](Size s) { return s == 0; });
+      const bool fixed = at[0].indexed.empty() &&
+                         std::all_of(at[0].strides.begin(), at[0].strides.end(), [](Size s) { return s == 0; });
       if (fixed && is_known(at[0].offset)) return cast(size(sizes[static_cast<size_t>(at[0].offset)]), type);
       for (size_t k = sizes.size() - 1; k-- > 0;)
-        e = apply(Op::where, DType::I64, {apply(Op::equal, DType::Bool, {i, number(DType::I64, static_cast<int64_t>(k))}), size(sizes[k]), e});
+        e = apply(Op::where, DType::I64,
+                  {apply(Op::equal, DType::Bool, {i, number(DType::I64, static_cast<int64_t>(k))}), size(sizes[k]), e});
       return cast(e, type);
     }
     default: return kNone;
@@ -299,7 +309,8 @@ bool Expressions::sliced(const ir::Node& n, const Place& at, Place& out) {
     if (token != kNone) tokens.push_back(token);
     ExprId index = cast(element(axis.index, {}), DType::I64);
     ExprId negative = apply(Op::less, DType::Bool, {index, number(DType::I64, 0)});
-    out[i].indexed.push_back({apply(Op::where, DType::I64, {negative, apply(Op::add, DType::I64, {index, size(dims[i])}), index}), 1});
+    out[i].indexed.push_back(
+        {apply(Op::where, DType::I64, {negative, apply(Op::add, DType::I64, {index, size(dims[i])}), index}), 1});
   }
   for (size_t i = 0; i < at.size(); ++i) {
     if (slice.results[i] < 0) continue;
@@ -393,7 +404,9 @@ ExprId Expressions::pad(const ir::Node& n, const Place& at, ExprId mask) {
   Place place = at;
   auto require = [&](ExprId c) { inside = inside == kNone ? c : apply(Op::logical_and, DType::Bool, {inside, c}); };
   for (size_t i = 0; i < x.size(); ++i) {
-    auto amount = [&](size_t k) { return load_int(dense->dtype(), dense->raw() + (2 * i + k) * dtype_size(dense->dtype())); };
+    auto amount = [&](size_t k) {
+      return load_int(dense->dtype(), dense->raw() + (2 * i + k) * dtype_size(dense->dtype()));
+    };
     int64_t before = amount(0), after = amount(1);
     if (before < 0 || after < 0) return kNone;
     if (before == 0 && after == 0) continue;
@@ -423,7 +436,8 @@ ExprId Expressions::band(const ir::Node& n, const Place& at, ExprId mask) {
   ExprId inside = kNone;
   for (size_t i = 0; i < 2; ++i) {
     if (width[i] < 0) continue;
-    ExprId distance = i == 0 ? apply(Op::subtract, DType::I64, {row, column}) : apply(Op::subtract, DType::I64, {column, row});
+    ExprId distance =
+        i == 0 ? apply(Op::subtract, DType::I64, {row, column}) : apply(Op::subtract, DType::I64, {column, row});
     ExprId near = apply(Op::less_equal, DType::Bool, {distance, number(DType::I64, width[i])});
     inside = inside == kNone ? near : apply(Op::logical_and, DType::Bool, {inside, near});
   }

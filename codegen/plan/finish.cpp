@@ -102,7 +102,8 @@ void keep_values(Builder& b, Loop& loop) {
   int64_t length = 1;
   bool short_row = true;
   for (size_t a = loop.outer; a <= last; ++a) {
-    short_row = short_row && is_known(k.axes[a]) && !__builtin_mul_overflow(length, k.axes[a], &length) && length <= kLongestRow;
+    short_row = short_row && is_known(k.axes[a]) && !__builtin_mul_overflow(length, k.axes[a], &length) &&
+                length <= kLongestRow;
   }
   std::vector<uint32_t> computed(k.exprs.size(), UINT32_MAX);  // the first pass that computes it
   std::unordered_map<ExprId, uint32_t> kept;                   // its stage
@@ -187,13 +188,16 @@ void keep_values(Builder& b, Loop& loop) {
       if (read) cost.back() = 0;
     }
     for (Stage& s : k.stages) {
-      if (s.pass == pass && s.kind != Stage::Kind::store_once && s.kind != Stage::Kind::keep && to[s.expr] != kNone) s.expr = to[s.expr];
+      if (s.pass == pass && s.kind != Stage::Kind::store_once && s.kind != Stage::Kind::keep && to[s.expr] != kNone)
+        s.expr = to[s.expr];
     }
   }
 }
 
 bool merge_axis(Builder& b, Kernel& k, size_t axis) {
-  auto fits = [&](const Access& a) { return a.strides.empty() || a.strides[axis] == b.multiply(a.strides[axis + 1], k.axes[axis + 1]); };
+  auto fits = [&](const Access& a) {
+    return a.strides.empty() || a.strides[axis] == b.multiply(a.strides[axis + 1], k.axes[axis + 1]);
+  };
   for (const Expr& e : k.exprs) {
     if (e.kind == ExprKind::index && (e.axis == axis || e.axis == axis + 1)) return false;
     if (e.kind == ExprKind::load && !fits(e.access)) return false;
@@ -219,7 +223,9 @@ bool merge_axis(Builder& b, Kernel& k, size_t axis) {
 
 bool writes_in_place(const Kernel& k, size_t i, ValueId v) {
   const Stage& stage = k.stages[i];
-  if (stage.kind != Stage::Kind::store || !k.loops.empty() || !stage.target.indexed.empty() || stage.target.mask != kNone) return false;
+  if (stage.kind != Stage::Kind::store || !k.loops.empty() || !stage.target.indexed.empty() ||
+      stage.target.mask != kNone)
+    return false;
   std::vector<bool> reaches(k.exprs.size(), false);
   for (size_t e = 0; e < k.exprs.size(); ++e) {
     const Expr& x = k.exprs[e];

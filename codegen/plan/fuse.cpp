@@ -12,8 +12,8 @@ bool shares(const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
   return std::any_of(a.begin(), a.end(), [&](ValueId v) { return std::find(b.begin(), b.end(), v) != b.end(); });
 }
 
-constexpr size_t kWindow = 48;      // how far back a partner is looked for
-constexpr int64_t kShortRow = 8;    // rows of fewer elements are not worth taking maps in that only share an operand
+constexpr size_t kWindow = 48;    // how far back a partner is looked for
+constexpr int64_t kShortRow = 8;  // rows of fewer elements are not worth taking maps in that only share an operand
 
 }  // namespace
 
@@ -75,7 +75,9 @@ void BlockBuilder::fuse() {
     join_ancestors(x, y);
     return true;
   };
-  auto short_rows = [](const Loop& l) { return l.kernel.form == Form::rows && is_known(l.kernel.axes.back()) && l.kernel.axes.back() < kShortRow; };
+  auto short_rows = [](const Loop& l) {
+    return l.kernel.form == Form::rows && is_known(l.kernel.axes.back()) && l.kernel.axes.back() < kShortRow;
+  };
   // Producers and consumers first, then kernels that only have their axes in common.
   for (bool related : {true, false}) {
     for (size_t y = 0; y < units_.size(); ++y) {
@@ -103,13 +105,18 @@ void BlockBuilder::attach_epilogues() {
     Sizes matrix = without_ones({unit.product.m, unit.product.n});
     for (size_t k = p + 1; k < units_.size() && !unit.epilogue; ++k) {
       Unit& map = units_[k];
-      if (map.dead || map.kind != Unit::Kind::kernel || map.loop.kernel.form != Form::map || !map.loop.kernel.loops.empty()) continue;
-      if (std::find(map.reads.begin(), map.reads.end(), unit.product.result) == map.reads.end() || !can_join(p, k)) continue;
+      if (map.dead || map.kind != Unit::Kind::kernel || map.loop.kernel.form != Form::map ||
+          !map.loop.kernel.loops.empty())
+        continue;
+      if (std::find(map.reads.begin(), map.reads.end(), unit.product.result) == map.reads.end() || !can_join(p, k))
+        continue;
       Kernel& kernel = map.loop.kernel;
       // Its axes are those of the result, whose rows may be several axes.
       if (kernel.axes.empty() || !b.same(b.count(kernel.axes), b.multiply(unit.product.m, unit.product.n))) continue;
       bool flat = is_one(unit.product.m) || is_one(unit.product.n);
-      if (flat ? !(b.same(kernel.axes, matrix) || matrix.empty()) : kernel.axes.size() < 2 || !b.same(kernel.axes.back(), unit.product.n)) continue;
+      if (flat ? !(b.same(kernel.axes, matrix) || matrix.empty())
+               : kernel.axes.size() < 2 || !b.same(kernel.axes.back(), unit.product.n))
+        continue;
       Sizes dense = b.row_major(kernel.axes);
       bool aligned = true;
       for (const Expr& e : kernel.exprs) {
@@ -131,8 +138,10 @@ void BlockBuilder::attach_epilogues() {
         }
         for (Stage& s : made.stages) s.target.strides.insert(at, 0);
       };
-      if (made.axes.size() == 1 && !(is_one(unit.product.m) && is_one(unit.product.n))) insert_axis(is_one(unit.product.m) ? 0 : 1);
-      else if (made.axes.size() == 1) insert_axis(0);
+      if (made.axes.size() == 1 && !(is_one(unit.product.m) && is_one(unit.product.n)))
+        insert_axis(is_one(unit.product.m) ? 0 : 1);
+      else if (made.axes.size() == 1)
+        insert_axis(0);
       if (made.axes.size() != 2) continue;
       unit.loop = std::move(loop);
       unit.epilogue = true;

@@ -72,7 +72,8 @@ void BlockBuilder::make_parts(const ir::Node& n, ValueId target) {
     Loop loop;
     map_over(loop, {});
     Expressions e(*this, &loop.kernel);
-    for (size_t k = 0; k < n.operands.size(); ++k) store(loop, e.element(n.operands[k], {}), target, static_cast<Size>(k), {});
+    for (size_t k = 0; k < n.operands.size(); ++k)
+      store(loop, e.element(n.operands[k], {}), target, static_cast<Size>(k), {});
     return add_kernel(std::move(loop), std::move(e.tokens));
   }
   for (ir::Ref operand : n.operands) {
@@ -189,7 +190,8 @@ void BlockBuilder::reduce(ir::Ref x, std::span<const bool> reduced, Stage stage,
 }
 
 // `from`: memory with those sizes that holds the elements, instead of `x`.
-bool BlockBuilder::reduce_directly(ir::Ref x, const Sizes& dims, std::span<const bool> reduced, const Stage& stage, ValueId target, ValueId from) {
+bool BlockBuilder::reduce_directly(ir::Ref x, const Sizes& dims, std::span<const bool> reduced, const Stage& stage,
+                                   ValueId target, ValueId from) {
   Loop loop;
   Sizes kept;
   Size length = 1;
@@ -225,8 +227,10 @@ bool BlockBuilder::reduce_directly(ir::Ref x, const Sizes& dims, std::span<const
   ExprId value = e.add(std::move(result));
   Sizes strides = b.row_major(kept), to;
   for (size_t i = 0; i < loop.kernel.axes.size(); ++i) {
-    if (i < loop.outer) to.push_back(strides[i]);
-    else to.push_back(i < loop.outer + loop.reduced ? 0 : strides[i - loop.reduced]);
+    if (i < loop.outer)
+      to.push_back(strides[i]);
+    else
+      to.push_back(i < loop.outer + loop.reduced ? 0 : strides[i - loop.reduced]);
   }
   store(loop, value, target, 0, std::move(to));
   loop.kernel.stages.back().kind = Stage::Kind::store_once;

@@ -14,7 +14,8 @@ struct Life {
 
 class Memory {
  public:
-  explicit Memory(Builder& builder) : b(builder), plan(builder.plan), lives_(plan.values.size()), parent_(plan.values.size()) {
+  explicit Memory(Builder& builder)
+      : b(builder), plan(builder.plan), lives_(plan.values.size()), parent_(plan.values.size()) {
     for (uint32_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   }
 
@@ -145,7 +146,8 @@ class Memory {
     for (const Step& s : block.steps) {
       ++now_;
       if (s.kind == Step::Kind::kernel) share(plan.kernels[s.index], now_);
-      if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone) share(plan.kernels[plan.products[s.index].epilogue], now_);
+      if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone)
+        share(plan.kernels[plan.products[s.index].epilogue], now_);
       if (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop) {
         for (const Block& inner : s.blocks) share_in(inner);
         ++now_;

@@ -175,7 +175,8 @@ ReductionSpec reduction_spec(Builder& b, const ir::Node& n) {
   if (n.op == Op::sum_to_shape) {
     const Sizes& wanted = b.dims({const_cast<ir::Node*>(&n), 0});
     size_t lead = rank >= wanted.size() ? rank - wanted.size() : 0;
-    for (size_t i = 0; i < rank; ++i) spec.reduced.push_back(i < lead || (is_one(wanted[i - lead]) && !is_one(have[i])));
+    for (size_t i = 0; i < rank; ++i)
+      spec.reduced.push_back(i < lead || (is_one(wanted[i - lead]) && !is_one(have[i])));
     return spec;
   }
   switch (n.op) {

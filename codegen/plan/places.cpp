@@ -51,14 +51,18 @@ std::vector<Group> groups(const Builder& b, const Sizes& from, const Sizes& to) 
   }
   while (m - tail > i && n - tail > j && b.same(from[m - tail - 1], to[n - tail - 1])) ++tail;
   size_t m_end = m - tail, n_end = n - tail;
-  bool known = std::all_of(from.begin() + i, from.begin() + m_end, is_known) && std::all_of(to.begin() + j, to.begin() + n_end, is_known);
+  bool known = std::all_of(from.begin() + i, from.begin() + m_end, is_known) &&
+               std::all_of(to.begin() + j, to.begin() + n_end, is_known);
   while (known && i < m_end && j < n_end) {
     Group g{i, i + 1, j, j + 1};
     Size a = from[i], c = to[j];
     while (a != c) {
-      if (a < c && g.from_end < m_end) a *= from[g.from_end++];
-      else if (c < a && g.to_end < n_end) c *= to[g.to_end++];
-      else break;
+      if (a < c && g.from_end < m_end)
+        a *= from[g.from_end++];
+      else if (c < a && g.to_end < n_end)
+        c *= to[g.to_end++];
+      else
+        break;
     }
     if (a != c) break;
     out.push_back(g);

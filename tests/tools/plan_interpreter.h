@@ -3,25 +3,24 @@
 // every access is checked.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 
 #include "codegen/plan/build.h"
-#include "ir/native.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/tensor/element.h"
+#include "tests/tools/plan_sizes.h"
 
 namespace tfl::test {
 
 class PlanRun {
  public:
-  PlanRun(Context& context, const plan::Plan& p, std::span<Tensor> inputs) : context_(context), p_(p), inputs_(inputs) {}
+  PlanRun(Context& context, const plan::Plan& p, std::span<Tensor> inputs)
+      : context_(context), p_(p), inputs_(inputs) {}
 
   /// False where the plan declines.
   bool run(std::span<Tensor> results) {
-    if (!symbols() || !guards()) return false;
+    if (!sizes_.enter(p_, inputs_)) return false;
     for (plan::Size bytes : p_.slots) slots_.push_back(rubbish(size(bytes)));
     for (const Tensor& t : inputs_) {
       dense_.push_back(*contiguous(context_, t));
@@ -33,7 +32,7 @@ class PlanRun {
       result_bytes_.push_back(rubbish(r.kind == plan::ResultPlace::Kind::memory ? bytes : 0));
     }
     for (const plan::Donation& d : p_.donations) {
-      expect(result_bytes_[d.result].size() == input_bytes_[d.input].size(), "a donation of another size");
+      expect_of_plan(result_bytes_[d.result].size() == input_bytes_[d.input].size(), "a donation of another size");
       donated_[d.result] = d.input;
     }
     if (!block(p_.body)) return false;
@@ -41,12 +40,17 @@ class PlanRun {
       const plan::ResultPlace& r = p_.results[i];
       Dims dims;
       for (plan::Size d : r.dims) dims.push_back(size(d));
-      if (r.kind == plan::ResultPlace::Kind::scalar) results[i] = scalars_.at(r.index);
-      else if (r.kind == plan::ResultPlace::Kind::input) results[i] = inputs_[r.index];
-      else if (r.kind == plan::ResultPlace::Kind::constant) results[i] = p_.constants[r.index];
-      else results[i] = tensor(r.dtype, dims, memory_of_result(i).data());
-      expect(results[i].dtype() == r.dtype, "a result of another type");
-      expect(std::equal(dims.begin(), dims.end(), results[i].dims().begin(), results[i].dims().end()), "a result of other sizes");
+      if (r.kind == plan::ResultPlace::Kind::scalar)
+        results[i] = scalars_.at(r.index);
+      else if (r.kind == plan::ResultPlace::Kind::input)
+        results[i] = inputs_[r.index];
+      else if (r.kind == plan::ResultPlace::Kind::constant)
+        results[i] = p_.constants[r.index];
+      else
+        results[i] = tensor(r.dtype, dims, memory_of_result(i).data());
+      expect_of_plan(results[i].dtype() == r.dtype, "a result of another type");
+      expect_of_plan(std::equal(dims.begin(), dims.end(), results[i].dims().begin(), results[i].dims().end()),
+                     "a result of other sizes");
     }
     return true;
   }
@@ -56,18 +60,13 @@ class PlanRun {
   struct Element {  // where a kernel is
     const plan::Kernel* kernel = nullptr;
     std::vector<int64_t> at;
-    std::map<uint32_t, Tensor> reduced;                       // by stage
+    std::map<uint32_t, Tensor> reduced;                              // by stage
     std::map<std::pair<uint32_t, int64_t>, Tensor>* kept = nullptr;  // by stage and place in the row
     int64_t place = 0;
-    std::vector<Tensor>* variables = nullptr;                 // of the kernel's loop
+    std::vector<Tensor>* variables = nullptr;  // of the kernel's loop
     bool after_loop = false;
   };
 
-  static void expect(bool fine, const char* what) {
-    if (fine) return;
-    std::printf("a plan is wrong: %s\n", what);
-    std::abort();
-  }
   static Bytes rubbish(int64_t n) { return Bytes(static_cast<size_t>(std::max<int64_t>(n, 0)), std::byte{0xAB}); }
   Tensor tensor(DType dtype, const Dims& dims, const std::byte* from) {
     Tensor t = *Tensor::empty(context_, dtype, dims);
@@ -81,46 +80,7 @@ class PlanRun {
   }
   static int64_t integer(const Tensor& t) { return load_int(t.dtype(), t.raw()); }
 
-  int64_t size(plan::Size s) const { return plan::is_known(s) ? s : symbols_[plan::symbol_of(s)]; }
-
-  bool symbols() {
-    using Kind = plan::Symbol::Kind;
-    for (const plan::Symbol& s : p_.symbols) {
-      int64_t v = 0;
-      bool bad = false;
-      if (s.kind == Kind::dim) {
-        v = inputs_[s.input].dim(static_cast<int>(s.axis));
-      } else {
-        int64_t a = size(s.a), c = size(s.b);
-        switch (s.kind) {
-          case Kind::add: bad = __builtin_add_overflow(a, c, &v); break;
-          case Kind::subtract: bad = __builtin_sub_overflow(a, c, &v); break;
-          case Kind::multiply: bad = __builtin_mul_overflow(a, c, &v); break;
-          case Kind::divide:
-            bad = c == 0 || c == -1;
-            if (!bad) v = a / c - (a % c != 0 && (a < 0) != (c < 0));
-            break;
-          case Kind::maximum: v = std::max(a, c); break;
-          default: v = std::min(a, c); break;
-        }
-      }
-      if (bad) return false;
-      symbols_.push_back(v);
-    }
-    return true;
-  }
-  bool guards() const {
-    for (const plan::Guard& g : p_.guards) {
-      if (g.kind == plan::Guard::Kind::equal ? size(g.a) != size(g.b) : size(g.a) < size(g.b)) return false;
-    }
-    for (size_t i = 0; i < p_.inputs.size(); ++i) {
-      expect(inputs_[i].dtype() == p_.inputs[i].dtype && inputs_[i].dims().size() == p_.inputs[i].dims.size(), "an input of another type");
-      for (size_t k = 0; k < p_.inputs[i].dims.size(); ++k) {
-        if (inputs_[i].dim(static_cast<int>(k)) != size(p_.inputs[i].dims[k])) return false;
-      }
-    }
-    return true;
-  }
+  int64_t size(plan::Size s) const { return sizes_.size(s); }
 
   Bytes& memory_of_result(size_t i) {
     auto it = donated_.find(static_cast<uint32_t>(i));
@@ -135,9 +95,13 @@ class PlanRun {
         return {const_cast<std::byte*>(t.raw()), t.bytes()};
       }
       case plan::Home::result: return memory_of_result(value.index);
-      case plan::Home::temporary: expect(value.index < slots_.size(), "a slot that is not there"); return slots_[value.index];
-      case plan::Home::pointer: expect(pointers_.contains(v), "a pointer that points nowhere"); return pointers_[v];
-      default: expect(false, "a scalar has no memory"); return {};
+      case plan::Home::temporary:
+        expect_of_plan(value.index < slots_.size(), "a slot that is not there");
+        return slots_[value.index];
+      case plan::Home::pointer:
+        expect_of_plan(pointers_.contains(v), "a pointer that points nowhere");
+        return pointers_[v];
+      default: expect_of_plan(false, "a scalar has no memory"); return {};
     }
   }
 
@@ -149,7 +113,9 @@ class PlanRun {
     }
     return results[0];
   }
-  Tensor cast_to(const Tensor& t, DType dtype) { return *apply1(context_, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)); }
+  Tensor cast_to(const Tensor& t, DType dtype) {
+    return *apply1(context_, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype));
+  }
 
   int64_t offset(const plan::Access& a, const Element* e) {
     int64_t at = size(a.offset);
@@ -164,22 +130,24 @@ class PlanRun {
     Tensor t = *Tensor::empty(context_, dtype, Dims{});
     std::memset(t.raw(), 0, dtype_size(dtype));
     if (a.mask != plan::kNone && !*value(a.mask, *e).data<bool>()) return t;
-    expect(p_.values[a.value].dtype == dtype, "a load of another type");
+    expect_of_plan(p_.values[a.value].dtype == dtype, "a load of another type");
     std::span<std::byte> bytes = memory(a.value);
     int64_t at = offset(a, e) * static_cast<int64_t>(dtype_size(dtype));
     if (failed_) return t;  // what decides the place has failed
-    expect(at >= 0 && static_cast<size_t>(at) + dtype_size(dtype) <= bytes.size(), "a load outside the memory");
+    expect_of_plan(at >= 0 && static_cast<size_t>(at) + dtype_size(dtype) <= bytes.size(), "a load outside the memory");
     std::memcpy(t.raw(), bytes.data() + at, dtype_size(dtype));
     return t;
   }
   void write(const plan::Access& a, const Tensor& x, const Element& e) {
-    expect(p_.values[a.value].dtype == x.dtype(), "a store of another type");
-    expect(a.strides.size() == e.at.size(), "a store with other axes");
+    expect_of_plan(p_.values[a.value].dtype == x.dtype(), "a store of another type");
+    expect_of_plan(a.strides.size() == e.at.size(), "a store with other axes");
     std::span<std::byte> bytes = memory(a.value);
     int64_t at = offset(a, &e) * static_cast<int64_t>(dtype_size(x.dtype()));
-    expect(at >= 0 && static_cast<size_t>(at) + dtype_size(x.dtype()) <= bytes.size(), "a store outside the memory");
+    expect_of_plan(at >= 0 && static_cast<size_t>(at) + dtype_size(x.dtype()) <= bytes.size(),
+                   "a store outside the memory");
     plan::Home home = p_.values[a.value].home;
-    expect(home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer, "a store to what is only read");
+    expect_of_plan(home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer,
+                   "a store to what is only read");
     std::memcpy(bytes.data() + at, x.raw(), dtype_size(x.dtype()));
   }
 
@@ -193,7 +161,7 @@ class PlanRun {
     const plan::Expr& x = e.kernel->exprs[id];
     std::vector<Tensor> operands;
     for (plan::ExprId o : x.operands) {
-      expect(o < id, "an operand behind its user");
+      expect_of_plan(o < id, "an operand behind its user");
       operands.push_back(value(o, e, known));
     }
     Tensor t;
@@ -203,16 +171,16 @@ class PlanRun {
       case plan::ExprKind::reduced: t = e.reduced.at(x.stage); break;
       case plan::ExprKind::kept: t = e.kept->at({x.stage, e.place}); break;
       case plan::ExprKind::variable:
-        expect(!e.after_loop, "a variable outside its loop");
+        expect_of_plan(!e.after_loop, "a variable outside its loop");
         t = (*e.variables)[x.axis];
         break;
       case plan::ExprKind::looped:
-        expect(e.after_loop, "the end of a loop inside it");
+        expect_of_plan(e.after_loop, "the end of a loop inside it");
         t = (*e.variables)[x.axis];
         break;
       default: t = simple(x, operands); break;
     }
-    expect(t.dtype() == x.dtype, "an expression of another type");
+    expect_of_plan(t.dtype() == x.dtype, "an expression of another type");
     known[id] = t;
     return t;
   }
@@ -230,12 +198,12 @@ class PlanRun {
       }
       case plan::ExprKind::cast: return cast_to(operands[0], x.dtype);
       case plan::ExprKind::bitcast: return tensor(x.dtype, {}, operands[0].raw());
-      default: expect(false, "an expression that is not for here"); return {};
+      default: expect_of_plan(false, "an expression that is not for here"); return {};
     }
   }
 
   Tensor reduce(const plan::Stage& s, const std::vector<Tensor>& items) {
-    expect(!items.empty(), "a reduction of nothing");
+    expect_of_plan(!items.empty(), "a reduction of nothing");
     Tensor row = *Tensor::empty(context_, items[0].dtype(), Dims{static_cast<int64_t>(items.size())});
     size_t bytes = dtype_size(row.dtype());
     for (size_t i = 0; i < items.size(); ++i) std::memcpy(row.raw() + i * bytes, items[i].raw(), bytes);
@@ -248,9 +216,10 @@ class PlanRun {
       case ReduceKind::max: op = logical ? Op::reduce_any : Op::reduce_max; break;
       case ReduceKind::min: op = logical ? Op::reduce_all : Op::reduce_min; break;
     }
-    if (s.divisor != 0) expect(size(s.divisor) == static_cast<int64_t>(items.size()), "a divisor that is not the length");
+    if (s.divisor != 0)
+      expect_of_plan(size(s.divisor) == static_cast<int64_t>(items.size()), "a divisor that is not the length");
     Tensor t = *apply1(context_, op, {row});
-    expect(t.dtype() == s.dtype, "a reduction of another type");
+    expect_of_plan(t.dtype() == s.dtype, "a reduction of another type");
     return t;
   }
   // One block as a partial result.
@@ -301,7 +270,8 @@ class PlanRun {
     Element e;
     e.kernel = &k;
     e.at.resize(k.axes.size(), 0);
-    if (epilogue) expect(k.form == plan::Form::map && k.axes.size() == 2, "an epilogue that is no map over a matrix");
+    if (epilogue)
+      expect_of_plan(k.form == plan::Form::map && k.axes.size() == 2, "an epilogue that is no map over a matrix");
     uint32_t passes = 0;
     for (const plan::Stage& s : k.stages) passes = std::max(passes, s.pass + 1);
     size_t n = k.axes.size();
@@ -312,7 +282,7 @@ class PlanRun {
           if (!k.loops.empty()) iterate(k.loops[0], e, variables);
           std::vector<Tensor> values;
           for (const plan::Stage& s : k.stages) {
-            expect(s.kind == Kind::store && s.pass == 0, "a map that does not only store");
+            expect_of_plan(s.kind == Kind::store && s.pass == 0, "a map that does not only store");
             values.push_back(value(s.expr, e));
           }
           for (size_t s = 0; s < values.size(); ++s) write(k.stages[s].target, values[s], e);
@@ -338,9 +308,12 @@ class PlanRun {
                 const plan::Stage& stage = k.stages[s];
                 if (skipped(stage)) continue;
                 Tensor x = values[s];
-                if (stage.kind == Kind::store) write(stage.target, x, e);
-                else if (stage.kind == Kind::keep) kept[{s, i}] = x;
-                else items[s].push_back(x);
+                if (stage.kind == Kind::store)
+                  write(stage.target, x, e);
+                else if (stage.kind == Kind::keep)
+                  kept[{s, i}] = x;
+                else
+                  items[s].push_back(x);
               }
             }
             for (auto& [s, list] : items) e.reduced[s] = reduce(k.stages[s], list);
@@ -349,7 +322,7 @@ class PlanRun {
         });
         break;
       case plan::Form::columns:
-        expect(n >= 2 && passes == 1, "columns of several passes");
+        expect_of_plan(n >= 2 && passes == 1, "columns of several passes");
         backwards(k, 0, n - 2, e, [&] {
           for (int64_t c = size(k.axes[n - 1]); c-- > 0;) {
             e.at[n - 1] = c;
@@ -364,10 +337,12 @@ class PlanRun {
               for (uint32_t s = 0; s < k.stages.size(); ++s) {
                 const plan::Stage& stage = k.stages[s];
                 if (stage.kind == Kind::store_once) continue;
-                expect(stage.kind != Kind::keep, "columns that keep");
+                expect_of_plan(stage.kind != Kind::keep, "columns that keep");
                 Tensor x = values[s];
-                if (stage.kind == Kind::store) write(stage.target, x, e);
-                else items[s].push_back(x);
+                if (stage.kind == Kind::store)
+                  write(stage.target, x, e);
+                else
+                  items[s].push_back(x);
               }
             }
             for (auto& [s, list] : items) e.reduced[s] = reduce(k.stages[s], list);
@@ -376,7 +351,7 @@ class PlanRun {
         });
         break;
       case plan::Form::blocks:
-        expect(k.stages.size() == 1, "blocks that do more than reduce");
+        expect_of_plan(k.stages.size() == 1, "blocks that do more than reduce");
         backwards(k, 0, n - 1, e, [&] {
           std::vector<Tensor> items;
           for (int64_t i = 0; i < size(k.axes[n - 1]); ++i) {
@@ -409,7 +384,8 @@ class PlanRun {
     size_t axis = k.axes.size() - (k.form == plan::Form::columns ? 2 : 1);
     row.at[axis] = int64_t{1} << 40;
     for (const plan::Stage& stage : k.stages) {
-      if (stage.pass == pass && stage.kind == plan::Stage::Kind::store_once) write(stage.target, value(stage.expr, row), row);
+      if (stage.pass == pass && stage.kind == plan::Stage::Kind::store_once)
+        write(stage.target, value(stage.expr, row), row);
     }
   }
   void iterate(const plan::KernelLoop& l, Element& e, std::vector<Tensor>& variables) {
@@ -417,7 +393,7 @@ class PlanRun {
     e.variables = &variables;
     e.after_loop = false;
     for (int64_t i = 0; l.limit < 0 || i < l.limit; ++i) {
-      expect(i < 100000, "a kernel's loop that does not end");
+      expect_of_plan(i < 100000, "a kernel's loop that does not end");
       if (!*value(l.condition, e).data<bool>()) break;
       std::vector<Tensor> next;
       for (const auto& v : l.variables) next.push_back(value(v.next, e));
@@ -432,7 +408,7 @@ class PlanRun {
     int64_t m = size(p.m), n = size(p.n), k = size(p.k);
     auto matrix = [&](plan::ValueId v, int64_t at, int64_t rows, int64_t columns) {
       std::span<std::byte> from = memory(v);
-      expect(static_cast<size_t>((at + rows * columns)) * bytes <= from.size(), "a matrix outside its memory");
+      expect_of_plan(static_cast<size_t>((at + rows * columns)) * bytes <= from.size(), "a matrix outside its memory");
       return tensor(dtype, Dims{rows, columns}, from.data() + static_cast<size_t>(at) * bytes);
     };
     for (int64_t i = 0; i < size(p.batch); ++i) {
@@ -443,7 +419,7 @@ class PlanRun {
       Tensor out = *apply1(context_, Op::matmul, {a, c}, attrs);
       std::span<std::byte> to = memory(p.result);
       size_t at = static_cast<size_t>(i * m * n) * bytes;
-      expect(at + out.bytes() <= to.size(), "a product outside its memory");
+      expect_of_plan(at + out.bytes() <= to.size(), "a product outside its memory");
       if (out.bytes()) std::memcpy(to.data() + at, out.raw(), out.bytes());
     }
     return p.epilogue == plan::kNone || kernel(p_.kernels[p.epilogue], true);
@@ -460,8 +436,9 @@ class PlanRun {
       case plan::Step::Kind::scalar: {
         std::vector<Tensor> operands;
         for (plan::ValueId v : s.expr.operands) operands.push_back(scalars_.at(v));
-        Tensor t = s.expr.kind == plan::ExprKind::load ? read(s.expr.access, s.expr.dtype, nullptr) : simple(s.expr, operands);
-        expect(t.dtype() == p_.values[s.result].dtype && t.rank() == 0, "a scalar of another type");
+        Tensor t =
+            s.expr.kind == plan::ExprKind::load ? read(s.expr.access, s.expr.dtype, nullptr) : simple(s.expr, operands);
+        expect_of_plan(t.dtype() == p_.values[s.result].dtype && t.rank() == 0, "a scalar of another type");
         scalars_[s.result] = t;
         return !failed_;
       }
@@ -469,7 +446,7 @@ class PlanRun {
       case plan::Step::Kind::product: return product(p_.products[s.index]);
       case plan::Step::Kind::check: return *scalars_.at(s.condition).data<bool>();
       case plan::Step::Kind::point:
-        expect(p_.values[s.result].home == plan::Home::pointer, "only pointers point");
+        expect_of_plan(p_.values[s.result].home == plan::Home::pointer, "only pointers point");
         pointers_[s.result] = memory(s.from);
         return true;
       case plan::Step::Kind::branch: {
@@ -479,7 +456,7 @@ class PlanRun {
         if (which < 0 || which >= count) which = count - 1;
         const plan::Block& chosen = s.blocks[static_cast<size_t>(which)];
         if (!block(chosen)) return false;
-        expect(chosen.results.size() == s.results.size(), "a branch with other results");
+        expect_of_plan(chosen.results.size() == s.results.size(), "a branch with other results");
         for (size_t i = 0; i < s.results.size(); ++i) scalars_[s.results[i]] = scalars_.at(chosen.results[i]);
         return true;
       }
@@ -487,11 +464,11 @@ class PlanRun {
         std::vector<Tensor> variables;
         for (plan::ValueId v : s.initial) variables.push_back(scalars_.at(v));
         auto bind = [&](const plan::Block& b) {
-          expect(b.params.size() == variables.size(), "a loop with other variables");
+          expect_of_plan(b.params.size() == variables.size(), "a loop with other variables");
           for (size_t i = 0; i < variables.size(); ++i) scalars_[b.params[i]] = variables[i];
         };
         for (int64_t i = 0; s.limit < 0 || i < s.limit; ++i) {
-          expect(i < 100000, "a loop that does not end");
+          expect_of_plan(i < 100000, "a loop that does not end");
           bind(s.blocks[0]);
           if (!block(s.blocks[0])) return false;
           if (!*scalars_.at(s.blocks[0].results[0]).data<bool>()) break;
@@ -510,24 +487,12 @@ class PlanRun {
   const plan::Plan& p_;
   std::span<Tensor> inputs_;
   std::vector<Tensor> dense_;
-  std::vector<int64_t> symbols_;
+  PlanSizes sizes_;
   std::vector<Bytes> slots_, input_bytes_, result_bytes_;
   std::map<uint32_t, uint32_t> donated_;
   std::map<plan::ValueId, Tensor> scalars_;
   std::map<plan::ValueId, std::span<std::byte>> pointers_;
   bool failed_ = false;
-};
-
-/// A cluster that its plan runs.
-struct PlannedFunction : ir::Native {
-  explicit PlannedFunction(plan::Plan p) : plan(std::move(p)) {}
-  bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) override {
-    bool done = PlanRun(context, plan, inputs).run(results);
-    ++(done ? runs : declined);
-    return done;
-  }
-  plan::Plan plan;
-  size_t runs = 0, declined = 0;
 };
 
 }  // namespace tfl::test

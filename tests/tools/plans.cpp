@@ -7,6 +7,7 @@
 
 #include "codegen/jit/jit.h"
 #include "codegen/plan/outline.h"
+#include "ir/native.h"
 #include "optimizer/pass.h"
 #include "runtime/support/file.h"
 #include "tests/tools/plan_interpreter.h"
@@ -16,6 +17,18 @@
 namespace tfl::test {
 
 namespace {
+
+// A cluster that its plan runs.
+struct PlannedFunction : ir::Native {
+  explicit PlannedFunction(plan::Plan p) : plan(std::move(p)) {}
+  bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) override {
+    bool done = PlanRun(context, plan, inputs).run(results);
+    ++(done ? runs : declined);
+    return done;
+  }
+  plan::Plan plan;
+  size_t runs = 0, declined = 0;
+};
 
 struct Counts {
   size_t clusters = 0, unplanned = 0, runs = 0, declined = 0;
@@ -31,8 +44,10 @@ ir::Datum with_plain_nans(Context& c, ir::Datum d) {
   size_t bytes = dtype_size(dtype);
   for (size_t i = 0; i < static_cast<size_t>(dense.size()); ++i) {
     double v = load_double(dtype, dense.raw() + i * bytes);
-    if (v != v) store_double(dtype, __builtin_nan(""), copy.raw() + i * bytes);
-    else std::memcpy(copy.raw() + i * bytes, dense.raw() + i * bytes, bytes);
+    if (v != v)
+      store_double(dtype, __builtin_nan(""), copy.raw() + i * bytes);
+    else
+      std::memcpy(copy.raw() + i * bytes, dense.raw() + i * bytes, bytes);
   }
   d.tensor = std::move(copy);
   return d;
@@ -63,7 +78,8 @@ std::string compiled(Context& c, const FunctionPtr& f, uint64_t seed, const std:
   counts.unplanned += made.unplanned;
   counts.runs += made.compiled;
   if (actual == expected && made.failed == 0) return {};
-  return (made.failed ? "the compiler refused a plan; " : "") + ("expected\n" + expected) + "\nand got\n" + actual + "\n";
+  return (made.failed ? "the compiler refused a plan; " : "") + ("expected\n" + expected) + "\nand got\n" + actual +
+         "\n";
 }
 
 std::string difference(Context& c, const FunctionPtr& given, uint64_t seed, Counts& counts, How how) {
@@ -108,8 +124,12 @@ bool check(Context& c, uint64_t seed, Counts& counts, How how) {
   std::string wrong = difference(c, f, seed, counts, how);
   if (wrong.empty()) return true;
   Counts unused;
-  FunctionPtr small = shrink_graph(c, f, [&](const FunctionPtr& g) { return !difference(c, g, seed, unused, how == How::compile ? how : How::plans).empty(); });
-  std::printf("seed %llu: %s\n%s\n", static_cast<unsigned long long>(seed), difference(c, small, seed, unused, how == How::compile ? how : How::plans).c_str(), to_text(*small).c_str());
+  FunctionPtr small = shrink_graph(c, f, [&](const FunctionPtr& g) {
+    return !difference(c, g, seed, unused, how == How::compile ? how : How::plans).empty();
+  });
+  std::printf("seed %llu: %s\n%s\n", static_cast<unsigned long long>(seed),
+              difference(c, small, seed, unused, how == How::compile ? how : How::plans).c_str(),
+              to_text(*small).c_str());
   return false;
 }
 
@@ -127,7 +147,8 @@ int check_file(Context& c, const char* path, How how) {
     if (!what.empty()) std::printf("%s\n", what.c_str());
     wrong += !what.empty();
   }
-  std::printf("%zu clusters, %zu without a plan, %zu runs, %zu declined, %zu differences\n", counts.clusters, counts.unplanned, counts.runs, counts.declined, wrong);
+  std::printf("%zu clusters, %zu without a plan, %zu runs, %zu declined, %zu differences\n", counts.clusters,
+              counts.unplanned, counts.runs, counts.declined, wrong);
   return wrong ? 1 : 0;
 }
 
@@ -142,11 +163,14 @@ int main(int argc, char** argv) {
   }
   size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
   uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  tfl::test::How how = argc <= 3 ? tfl::test::How::plans : argv[3] == std::string_view("compile") ? tfl::test::How::compile : tfl::test::How::print;
+  tfl::test::How how = argc <= 3                                ? tfl::test::How::plans
+                       : argv[3] == std::string_view("compile") ? tfl::test::How::compile
+                                                                : tfl::test::How::print;
   size_t wrong = 0;
   tfl::test::Counts counts;
   tfl::Context context(tfl::test::options(1));
   for (size_t i = 0; i < count && wrong < 5; ++i) wrong += !tfl::test::check(context, first + i, counts, how);
-  std::printf("%zu clusters, %zu without a plan, %zu runs, %zu declined, %zu differences\n", counts.clusters, counts.unplanned, counts.runs, counts.declined, wrong);
+  std::printf("%zu clusters, %zu without a plan, %zu runs, %zu declined, %zu differences\n", counts.clusters,
+              counts.unplanned, counts.runs, counts.declined, wrong);
   return wrong ? 1 : 0;
 }

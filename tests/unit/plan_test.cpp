@@ -88,7 +88,8 @@ TEST_CASE("A softmax is one kernel of three passes, of any length of its rows", 
     CHECK(p.forms == Forms{Form::rows});
     CHECK(p.plan.slots.empty());
     int exponentials = 0;
-    for (const plan::Expr& e : p.plan.kernels[0].exprs) exponentials += e.kind == plan::ExprKind::apply && e.op == Op::exp;
+    for (const plan::Expr& e : p.plan.kernels[0].exprs)
+      exponentials += e.kind == plan::ExprKind::apply && e.op == Op::exp;
     CHECK(exponentials == 1);
   }
 }
@@ -108,7 +109,8 @@ TEST_CASE("Reductions of leading axes go through columns, with what comes before
   %1 = cast(%x) {dtype = bf16} : bf16[3,4,5]
   %2 = reduce_sum(%1) {axes = [0, 2]} : bf16[4]
   return %0, %2
-})").forms == Forms{Form::columns, Form::rows});
+})")
+            .forms == Forms{Form::columns, Form::rows});
 }
 
 TEST_CASE("Long reductions are cut into blocks", "[plan]") {
@@ -125,7 +127,8 @@ TEST_CASE("Long reductions are cut into blocks", "[plan]") {
 
 TEST_CASE("Elementwise users of a product are its epilogue", "[plan]") {
   Context c(options(1));
-  Planned p = check_plan(c, R"(func @f(%x: f32[?,24], %w1: f32[24,16], %b1: f32[16], %w2: f32[16,10], %b2: f32[10]) -> (f32[?,10]) {
+  Planned p = check_plan(
+      c, R"(func @f(%x: f32[?,24], %w1: f32[24,16], %b1: f32[16], %w2: f32[16,10], %b2: f32[10]) -> (f32[?,10]) {
   %0 = matmul(%x, %w1) : f32[?,16]
   %1 = add(%0, %b1) : f32[?,16]
   %2 = relu(%1) : f32[?,16]
@@ -137,7 +140,9 @@ TEST_CASE("Elementwise users of a product are its epilogue", "[plan]") {
   CHECK(p.plan.products.size() == 2);
   CHECK(p.plan.slots.size() == 1);
   // Products of matrices over one another are one; others keep their batch.
-  p = check_plan(c, R"(func @f(%a: f32[2,3,4], %b: f32[4,5], %d: f32[1,4,5], %e: f32[2,4,5]) -> (f32[2,3,5], f32[2,3,5], f32[2,5,3]) {
+  p = check_plan(
+      c,
+      R"(func @f(%a: f32[2,3,4], %b: f32[4,5], %d: f32[1,4,5], %e: f32[2,4,5]) -> (f32[2,3,5], f32[2,3,5], f32[2,5,3]) {
   %0 = matmul(%a, %b) : f32[2,3,5]
   %1 = tanh(%0) : f32[2,3,5]
   %2 = matmul(%a, %d) : f32[2,3,5]
