@@ -56,12 +56,15 @@ struct CompileQueue::Compiler {
     bool good = unit.error.empty() && load(unit, result.bytes);
     if (options.verbose) {
       double ms = std::chrono::duration<double, std::milli>(end - begin).count();
-      if (good) fmt::print(stderr, "tfl: {} compiled in {:.1f} ms, {} bytes\n", unit.plan.name, ms, result.bytes.size());
-      else fmt::print(stderr, "tfl: {} was not compiled: {}\n", unit.plan.name, unit.error);
+      if (good)
+        fmt::print(stderr, "tfl: {} compiled in {:.1f} ms, {} bytes\n", unit.plan.name, ms, result.bytes.size());
+      else
+        fmt::print(stderr, "tfl: {} was not compiled: {}\n", unit.plan.name, unit.error);
     }
     uint32_t before = (good ? compiled : failed).fetch_add(1, std::memory_order_relaxed);
     // Who asked for machine code shall know that there is none; the evaluator answers in any case.
-    if (!good && options.wait && !options.verbose && before == 0) fmt::print(stderr, "tfl: warning: no machine code: {}\n", unit.error);
+    if (!good && options.wait && !options.verbose && before == 0)
+      fmt::print(stderr, "tfl: warning: no machine code: {}\n", unit.error);
     unit.phase.store(good ? Unit::ready : Unit::failed, std::memory_order_release);
     return good ? std::move(result.bytes) : std::string();
   }
@@ -105,8 +108,7 @@ size_t CompileQueue::KeyHash::operator()(const ObjectKey& k) const {
   return h;
 }
 
-CompileQueue::CompileQueue(const JitOptions& options)
-    : compiler_(std::make_shared<const Compiler>(options)) {}
+CompileQueue::CompileQueue(const JitOptions& options) : compiler_(std::make_shared<const Compiler>(options)) {}
 
 CompileQueue::~CompileQueue() {
   if (!worker_) return;
@@ -125,7 +127,9 @@ CompileQueue::~CompileQueue() {
   }
 }
 
-JitCounts CompileQueue::counts() const { return {compiler_->compiled.load(), compiler_->loaded.load(), compiler_->failed.load(), 0}; }
+JitCounts CompileQueue::counts() const {
+  return {compiler_->compiled.load(), compiler_->loaded.load(), compiler_->failed.load(), 0};
+}
 
 bool compiler_left_alone() { return left_alone.load(); }
 
@@ -160,15 +164,18 @@ void CompileQueue::enqueue(const std::shared_ptr<Unit>& unit, bool first) {
   }
   {
     std::lock_guard lock(worker_->mutex);
-    if (first) worker_->units.push_front(unit);  // the thread passes over a second time
-    else worker_->units.push_back(unit);
+    if (first)
+      worker_->units.push_front(unit);  // the thread passes over a second time
+    else
+      worker_->units.push_back(unit);
   }
   worker_->wake.notify_one();
 }
 
 void CompileQueue::compile_later(const std::shared_ptr<Unit>& unit) { enqueue(unit, false); }
 
-void CompileQueue::compile_soon(const std::shared_ptr<Unit>& unit, const std::atomic<uint32_t>& interrupt, double seconds) {
+void CompileQueue::compile_soon(const std::shared_ptr<Unit>& unit, const std::atomic<uint32_t>& interrupt,
+                                double seconds) {
   enqueue(unit, true);
   auto finished = [&] { return unit->phase.load(std::memory_order_acquire) >= Unit::ready; };
   if (finished() || !worker_) return;

@@ -1,5 +1,5 @@
-// Plans on their way to machine code: looked up on disk, compiled by the caller or by a thread of its own. This header must not know
-// graphs or tensors: what it holds is read by two threads.
+// Plans on their way to machine code: looked up on disk, compiled by the caller or by a thread of its own. This header must not
+// know graphs or tensors: what it holds is read by two threads.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,8 @@ class CompileQueue {
   CompileQueue(const CompileQueue&) = delete;
   CompileQueue& operator=(const CompileQueue&) = delete;
 
-  /// The unit of a plan whose text is `text`: one that is there already, or a new one, which is ready when its object lies on disk.
+  /// The unit of a plan whose text is `text`: one that is there already, or a new one, which is ready when its object lies on
+  /// disk.
   std::shared_ptr<Unit> unit(plan::Plan plan, std::string_view text);
   /// Leaves a unit to the other thread; nothing when it has it already.
   void compile_later(const std::shared_ptr<Unit>& unit);

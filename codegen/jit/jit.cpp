@@ -32,7 +32,8 @@ class Cluster final : public ir::Native {
   void compile(Context& context) { find_code(context); }
 
   bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) override {
-    if (!entry_ && !find_code(context)) [[unlikely]] return false;
+    if (!entry_ && !find_code(context)) [[unlikely]]
+      return false;
     return native_->run(context, entry_, inputs, results);
   }
 
@@ -52,13 +53,14 @@ class Cluster final : public ir::Native {
         return false;
       }
     }
-    if (debugged() && (at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting) unit_->lines = lines();
-    if (at_once) jit_->queue.compile_soon(unit_, context.interrupt, options.wait || options.in_advance ? kForever : options.loop_patience);
+    if (debugged() && (at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting)
+      unit_->lines = lines();
+    if (at_once)
+      jit_->queue.compile_soon(unit_, context.interrupt,
+                               options.wait || options.in_advance ? kForever : options.loop_patience);
     has_loop_ = false;  // once is enough
     switch (unit_->phase.load(std::memory_order_acquire)) {
-      case Unit::ready:
-        entry_ = unit_->code->entry();
-        return true;
+      case Unit::ready: entry_ = unit_->code->entry(); return true;
       case Unit::failed: never_ = true; return false;
       case Unit::waiting:
         if (runs_ >= 2) jit_->queue.compile_later(unit_);
@@ -79,7 +81,8 @@ class Cluster final : public ir::Native {
     }
     plan->constants.clear();
     unit_ = jit_->queue.unit(std::move(*plan), key_text(text));
-    native_ = std::make_unique<NativeFunction>(std::shared_ptr<const plan::Plan>(unit_, &unit_->plan), std::move(constants));
+    native_ =
+        std::make_unique<NativeFunction>(std::shared_ptr<const plan::Plan>(unit_, &unit_->plan), std::move(constants));
     return native_->usable();
   }
 
@@ -89,7 +92,8 @@ class Cluster final : public ir::Native {
   std::string key_text(const std::string& plan) const {
     if (!debugged()) return plan.substr(plan.find('\n') + 1);
     std::string text = plan;
-    for (const LineTable::Line& l : lines().lines) text += l.file + ':' + std::to_string(l.line) + ' ' + l.function + '\n';
+    for (const LineTable::Line& l : lines().lines)
+      text += l.file + ':' + std::to_string(l.line) + ' ' + l.function + '\n';
     return text;
   }
 

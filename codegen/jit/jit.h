@@ -1,5 +1,5 @@
-// Machine code at run time: clusters of traced functions are compiled, on another thread where that helps, kept on disk, loaded and
-// run. This header must not know LLVM.
+// Machine code at run time: clusters of traced functions are compiled, on another thread where that helps, kept on disk, loaded
+// and run. This header must not know LLVM.
 #pragma once
 
 #include <memory>
@@ -13,22 +13,22 @@
 namespace tfl::codegen {
 
 struct JitOptions {
-  bool enabled = true;          // --no-jit
-  bool wait = false;            // compile before the first run of every cluster, so that machine code runs from the first call on
-  bool in_advance = false;      // compile every cluster of a graph that is prepared, though it may never run
-  std::string cache_folder;     // of object files; empty: none is kept
-  Cpu cpu = Cpu::x86_64_v3;     // --cpu; by default the best that this machine has
-  double loop_patience = 1;     // seconds that a function with a loop waits for its code before the evaluator runs it
-  CodeListeners listeners;      // who else is told about code
-  bool verbose = false;         // says on standard error what was compiled and how long it took
+  bool enabled = true;  // --no-jit
+  bool wait = false;  // compile before the first run of every cluster, so that machine code runs from the first call on
+  bool in_advance = false;   // compile every cluster of a graph that is prepared, though it may never run
+  std::string cache_folder;  // of object files; empty: none is kept
+  Cpu cpu = Cpu::x86_64_v3;  // --cpu; by default the best that this machine has
+  double loop_patience = 1;  // seconds that a function with a loop waits for its code before the evaluator runs it
+  CodeListeners listeners;   // who else is told about code
+  bool verbose = false;      // says on standard error what was compiled and how long it took
 };
 
 /// What became of the clusters that were run so far.
 struct JitCounts {
-  uint32_t compiled = 0;  // by this program
-  uint32_t loaded = 0;    // found on disk
-  uint32_t failed = 0;    // the compiler refused them
-  uint32_t unplanned = 0; // they have no plan
+  uint32_t compiled = 0;   // by this program
+  uint32_t loaded = 0;     // found on disk
+  uint32_t failed = 0;     // the compiler refused them
+  uint32_t unplanned = 0;  // they have no plan
 };
 
 /// One per program. Outlines clusters of prepared graphs and gives them machine code.

@@ -13,10 +13,10 @@ namespace tfl::codegen {
 
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 28;    // of memory for one object
+constexpr uint64_t kMostBytes = uint64_t{1} << 28;  // of memory for one object
 constexpr uint64_t kMostAlignment = 4096;
 constexpr uint32_t kNoSlot = UINT32_MAX;
-constexpr size_t kStubBytes = 8;                      // jmp *[rip + slot]
+constexpr size_t kStubBytes = 8;  // jmp *[rip + slot]
 
 /// What machine code may call beside the services: what the compiler makes of copies and fills.
 struct External {
@@ -38,7 +38,9 @@ const External* find_external(std::string_view name) {
   return nullptr;
 }
 
-Failure damaged(std::string_view what) { return fail(ErrorKind::InternalError, "machine code cannot be loaded: {}", what); }
+Failure damaged(std::string_view what) {
+  return fail(ErrorKind::InternalError, "machine code cannot be loaded: {}", what);
+}
 
 enum class Part : uint8_t { code, constant, data, none };  // runs, is read, is written, is not loaded
 constexpr size_t kParts = 3;
@@ -79,7 +81,9 @@ class Loader {
     uint64_t offset = 0;  // in its part
   };
 
-  bool inside(uint64_t offset, uint64_t size) const { return offset <= object_.size() && size <= object_.size() - offset; }
+  bool inside(uint64_t offset, uint64_t size) const {
+    return offset <= object_.size() && size <= object_.size() - offset;
+  }
   /// A piece of the file as a struct; the place was checked. Nothing in a damaged file is aligned.
   template <class T>
   T at(uint64_t offset) const {
@@ -101,7 +105,8 @@ class Loader {
         header_.e_ident[EI_DATA] != ELFDATA2LSB || header_.e_type != ET_REL || header_.e_machine != EM_X86_64)
       return damaged("it is no object for this machine");
     if (header_.e_shentsize != sizeof(Elf64_Shdr) || header_.e_shnum == 0 || header_.e_shnum >= SHN_LORESERVE ||
-        header_.e_shstrndx >= header_.e_shnum || !inside(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr)))
+        header_.e_shstrndx >= header_.e_shnum ||
+        !inside(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr)))
       return damaged("its table of sections is wrong");
     return {};
   }
@@ -135,7 +140,8 @@ class Loader {
   // Tables for unwinding are left out: nothing is thrown through this code, and debuggers read them in the file.
   static Part part_of(const Section& s) {
     const Elf64_Shdr& h = s.header;
-    if (!(h.sh_flags & SHF_ALLOC) || h.sh_type == SHT_X86_64_UNWIND || h.sh_type == SHT_NOTE || s.name == ".eh_frame") return Part::none;
+    if (!(h.sh_flags & SHF_ALLOC) || h.sh_type == SHT_X86_64_UNWIND || h.sh_type == SHT_NOTE || s.name == ".eh_frame")
+      return Part::none;
     if (h.sh_type != SHT_PROGBITS && h.sh_type != SHT_NOBITS) return Part::none;
     if (h.sh_flags & SHF_EXECINSTR) return Part::code;
     return (h.sh_flags & SHF_WRITE) && !s.name.starts_with(".data.rel.ro") ? Part::data : Part::constant;
@@ -156,8 +162,12 @@ class Loader {
     stubs_.assign(symbol_count_, kNoSlot);
     return {};
   }
-  Elf64_Sym symbol(uint64_t i) const { return at<Elf64_Sym>(sections_[symbol_table_].header.sh_offset + i * sizeof(Elf64_Sym)); }
-  std::string_view name_of(const Elf64_Sym& s) const { return text(sections_[sections_[symbol_table_].header.sh_link], s.st_name); }
+  Elf64_Sym symbol(uint64_t i) const {
+    return at<Elf64_Sym>(sections_[symbol_table_].header.sh_offset + i * sizeof(Elf64_Sym));
+  }
+  std::string_view name_of(const Elf64_Sym& s) const {
+    return text(sections_[sections_[symbol_table_].header.sh_link], s.st_name);
+  }
 
   /// visit(section, relocation) for each relocation of a section that is loaded.
   template <class F>
@@ -170,8 +180,10 @@ class Loader {
         return damaged("a table of relocations is wrong");
       const Section& target = sections_[h.sh_info];
       if (target.part == Part::none) continue;
-      if (target.header.sh_type == SHT_NOBITS || h.sh_link != symbol_table_) return damaged("a table of relocations is wrong");
-      for (uint64_t i = 0; i < h.sh_size; i += sizeof(Elf64_Rela)) TFL_TRY(visit(target, at<Elf64_Rela>(h.sh_offset + i)));
+      if (target.header.sh_type == SHT_NOBITS || h.sh_link != symbol_table_)
+        return damaged("a table of relocations is wrong");
+      for (uint64_t i = 0; i < h.sh_size; i += sizeof(Elf64_Rela))
+        TFL_TRY(visit(target, at<Elf64_Rela>(h.sh_offset + i)));
     }
     return {};
   }
@@ -194,12 +206,14 @@ class Loader {
     return type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX;
   }
 
-  /// Checks a relocation, and gives its symbol a slot or a stub where it needs one: functions of the program may lie too far away.
+  /// Checks a relocation, and gives its symbol a slot or a stub where it needs one: functions of the program may lie too far
+  /// away.
   Result<void> plan_relocation(const Section& s, const Elf64_Rela& r) {
     uint64_t type = ELF64_R_TYPE(r.r_info), index = ELF64_R_SYM(r.r_info);
     if (type == R_X86_64_NONE) return {};
     size_t width = width_of(type);
-    if (width == 0) return fail(ErrorKind::InternalError, "machine code cannot be loaded: relocation {} is not known", type);
+    if (width == 0)
+      return fail(ErrorKind::InternalError, "machine code cannot be loaded: relocation {} is not known", type);
     if (index >= symbol_count_ || r.r_offset > s.header.sh_size || width > s.header.sh_size - r.r_offset)
       return damaged("a relocation is wrong");
     bool outside = index != 0 && symbol(index).st_shndx == SHN_UNDEF;
@@ -235,15 +249,21 @@ class Loader {
   }
   std::byte* part(Part p) const { return code_->memory_ + part_at_[static_cast<size_t>(p)]; }
   std::byte* address_of(const Section& s) const { return part(s.part) + s.offset; }
-  uint64_t slot_address(uint32_t i) const { return reinterpret_cast<uint64_t>(part(Part::constant) + slots_at_ + i * sizeof(uint64_t)); }
-  uint64_t stub_address(uint32_t i) const { return reinterpret_cast<uint64_t>(part(Part::code) + stubs_at_ + i * kStubBytes); }
+  uint64_t slot_address(uint32_t i) const {
+    return reinterpret_cast<uint64_t>(part(Part::constant) + slots_at_ + i * sizeof(uint64_t));
+  }
+  uint64_t stub_address(uint32_t i) const {
+    return reinterpret_cast<uint64_t>(part(Part::code) + stubs_at_ + i * kStubBytes);
+  }
 
   Result<uint64_t> value_of(const Elf64_Sym& s) const {
     if (s.st_shndx == SHN_ABS) return s.st_value;
     if (s.st_shndx == SHN_UNDEF) {
       std::string_view name = name_of(s);
       const External* e = find_external(name);
-      if (!e) return fail(ErrorKind::InternalError, "machine code cannot be loaded: there is no function '{}'", name.substr(0, 80));
+      if (!e)
+        return fail(ErrorKind::InternalError, "machine code cannot be loaded: there is no function '{}'",
+                    name.substr(0, 80));
       return e->address();
     }
     if (s.st_shndx >= sections_.size()) return damaged("a symbol has no section");
@@ -259,7 +279,8 @@ class Loader {
       std::memcpy(reinterpret_cast<void*>(slot_address(slots_[i])), &value, sizeof value);
       if (stubs_[i] == kNoSlot) continue;
       uint64_t stub = stub_address(stubs_[i]);
-      auto distance = static_cast<int32_t>(slot_address(slots_[i]) - (stub + 6));  // both lie in one block of less than 2 GiB
+      auto distance =
+          static_cast<int32_t>(slot_address(slots_[i]) - (stub + 6));  // both lie in one block of less than 2 GiB
       uint8_t jump[kStubBytes] = {0xFF, 0x25, 0, 0, 0, 0, 0xCC, 0xCC};
       std::memcpy(jump + 2, &distance, sizeof distance);
       std::memcpy(reinterpret_cast<void*>(stub), jump, sizeof jump);
@@ -287,8 +308,9 @@ class Loader {
       return {};
     }
     auto number = static_cast<int64_t>(value);
-    bool fits = type == R_X86_64_32 ? value <= std::numeric_limits<uint32_t>::max()
-                                    : number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max();
+    bool fits = type == R_X86_64_32
+                    ? value <= std::numeric_limits<uint32_t>::max()
+                    : number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max();
     if (!fits) return damaged("an address is too far away");
     auto small = static_cast<uint32_t>(value);
     std::memcpy(where, &small, 4);
@@ -307,7 +329,9 @@ class Loader {
   Result<void> find_entry() {
     for (uint64_t i = 1; i < symbol_count_; ++i) {
       Elf64_Sym s = symbol(i);
-      if (s.st_shndx == SHN_UNDEF || s.st_shndx >= sections_.size() || ELF64_ST_BIND(s.st_info) != STB_GLOBAL || name_of(s) != kEntryName) continue;
+      if (s.st_shndx == SHN_UNDEF || s.st_shndx >= sections_.size() || ELF64_ST_BIND(s.st_info) != STB_GLOBAL ||
+          name_of(s) != kEntryName)
+        continue;
       const Section& section = sections_[s.st_shndx];
       if (section.part != Part::code || s.st_value >= section.header.sh_size) continue;
       code_->entry_ = reinterpret_cast<EntryFunction>(address_of(section) + s.st_value);
@@ -322,7 +346,8 @@ class Loader {
       for (size_t i = 0; i < sections_.size(); ++i) {
         if (sections_[i].part == Part::none) continue;
         auto address = reinterpret_cast<uint64_t>(address_of(sections_[i]));
-        std::memcpy(copy.data() + header_.e_shoff + i * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_addr), &address, sizeof address);
+        std::memcpy(copy.data() + header_.e_shoff + i * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_addr), &address,
+                    sizeof address);
       }
       code_->debugger_ = announce_code(std::move(copy));
     }
@@ -331,7 +356,8 @@ class Loader {
       Elf64_Sym s = symbol(i);
       if (ELF64_ST_TYPE(s.st_info) != STT_FUNC || s.st_shndx == SHN_UNDEF || s.st_shndx >= sections_.size()) continue;
       const Section& section = sections_[s.st_shndx];
-      if (section.part == Part::code && s.st_value < section.header.sh_size) map_symbol(address_of(section) + s.st_value, s.st_size, name_of(s));
+      if (section.part == Part::code && s.st_value < section.header.sh_size)
+        map_symbol(address_of(section) + s.st_value, s.st_size, name_of(s));
     }
   }
 

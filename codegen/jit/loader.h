@@ -1,6 +1,6 @@
-// Machine code in memory: an ELF object as the compiler writes it (x86-64, relocatable) is laid out, relocated and made executable.
-// Memory is writable first and executable then, never both. Whatever is wrong with the bytes is an error and not a crash.
-// This header must not know plans, nor where objects come from.
+// Machine code in memory: an ELF object as the compiler writes it (x86-64, relocatable) is laid out, relocated and made
+// executable. Memory is writable first and executable then, never both. Whatever is wrong with the bytes is an error and not a
+// crash. This header must not know plans, nor where objects come from.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,8 @@ class LoadedCode {
   friend class Loader;
 };
 
-/// Tells a debugger about `object`, whose section headers hold the addresses that its sections lie at; `forget_code` takes what it gave.
+/// Tells a debugger about `object`, whose section headers hold the addresses that its sections lie at; `forget_code` takes what
+/// it gave.
 void* announce_code(std::string object);
 void forget_code(void* announced);
 /// A line of the profiler's map.

@@ -18,7 +18,7 @@ using plan::Step;
 using plan::symbol_of;
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kRoom = 3072;                       // of the stack: a small frame and a small arena
+constexpr size_t kRoom = 3072;  // of the stack: a small frame and a small arena
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kFrameHeader = offsetof(Frame, words);
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
@@ -26,8 +26,8 @@ static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 int64_t size_of(Size s, const int64_t* words) { return is_known(s) ? s : words[symbol_of(s)]; }
 
 bool aligned_end(size_t at, int64_t bytes, size_t& end) {
-  return bytes >= 0 && !__builtin_add_overflow(at, static_cast<size_t>(bytes), &end) && !__builtin_add_overflow(end, kAlignment - 1, &end) &&
-         (end &= ~(kAlignment - 1), true);
+  return bytes >= 0 && !__builtin_add_overflow(at, static_cast<size_t>(bytes), &end) &&
+         !__builtin_add_overflow(end, kAlignment - 1, &end) && (end &= ~(kAlignment - 1), true);
 }
 
 bool compute(const plan::Symbol& s, std::span<const Tensor> inputs, const int64_t* words, int64_t& value) {
@@ -71,15 +71,27 @@ bool can_fail(const Plan& p) {
 ProductCall call_of(const Plan& p, const plan::Product& product, const int64_t* words) {
   int64_t m = size_of(product.m, words), n = size_of(product.n, words), k = size_of(product.k, words);
   bool ta = product.transpose_a, tb = product.transpose_b;
-  return {.a = nullptr, .b = nullptr, .result = nullptr, .dtype = static_cast<int64_t>(p.values[product.a].dtype),
-          .batch = size_of(product.batch, words), .m = m, .n = n, .k = k,
-          .a_row = ta ? 1 : k, .a_k = ta ? m : 1, .a_batch = size_of(product.a_batch, words),
-          .b_k = tb ? 1 : n, .b_col = tb ? k : 1, .b_batch = size_of(product.b_batch, words), .epilogue = nullptr};
+  return {.a = nullptr,
+          .b = nullptr,
+          .result = nullptr,
+          .dtype = static_cast<int64_t>(p.values[product.a].dtype),
+          .batch = size_of(product.batch, words),
+          .m = m,
+          .n = n,
+          .k = k,
+          .a_row = ta ? 1 : k,
+          .a_k = ta ? m : 1,
+          .a_batch = size_of(product.a_batch, words),
+          .b_k = tb ? 1 : n,
+          .b_col = tb ? k : 1,
+          .b_batch = size_of(product.b_batch, words),
+          .epilogue = nullptr};
 }
 
 }  // namespace
 
-NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Tensor> constants) : plan_(std::move(made)), constants_(std::move(constants)) {
+NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Tensor> constants)
+    : plan_(std::move(made)), constants_(std::move(constants)) {
   const Plan& p = *plan_;
   for (const plan::Value& v : p.values) {
     if (v.word == plan::kNone) continue;
@@ -97,7 +109,8 @@ NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Ten
     addresses_.push_back({v.word, v.home, v.index});
   }
   for (const plan::Symbol& s : p.symbols) {
-    if (s.kind == plan::Symbol::Kind::dim) usable_ = usable_ && s.input < p.inputs.size() && s.axis < p.inputs[s.input].dims.size();
+    if (s.kind == plan::Symbol::Kind::dim)
+      usable_ = usable_ && s.input < p.inputs.size() && s.axis < p.inputs[s.input].dims.size();
   }
   usable_ = usable_ && p.symbols.size() <= p.words;
   for (const plan::InputType& t : p.inputs) {
@@ -106,7 +119,9 @@ NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Ten
   for (const ResultPlace& r : p.results) {
     switch (r.kind) {
       case ResultPlace::Kind::memory: break;
-      case ResultPlace::Kind::scalar: usable_ = usable_ && r.index < p.values.size() && p.values[r.index].word < p.words; break;
+      case ResultPlace::Kind::scalar:
+        usable_ = usable_ && r.index < p.values.size() && p.values[r.index].word < p.words;
+        break;
       case ResultPlace::Kind::input: usable_ = usable_ && r.index < p.inputs.size(); break;
       case ResultPlace::Kind::constant: usable_ = usable_ && r.index < constants_.size(); break;
     }
@@ -121,9 +136,11 @@ NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Ten
 
   if (can_fail(p)) return;
   for (const plan::Donation& d : p.donations) {
-    bool given_out = std::any_of(p.results.begin(), p.results.end(),
-                                 [&](const ResultPlace& r) { return r.kind == ResultPlace::Kind::input && r.index == d.input; });
-    bool fits = d.input < p.inputs.size() && d.result < p.results.size() && p.results[d.result].kind == ResultPlace::Kind::memory;
+    bool given_out = std::any_of(p.results.begin(), p.results.end(), [&](const ResultPlace& r) {
+      return r.kind == ResultPlace::Kind::input && r.index == d.input;
+    });
+    bool fits = d.input < p.inputs.size() && d.result < p.results.size() &&
+                p.results[d.result].kind == ResultPlace::Kind::memory;
     if (fits && !given_out) donations_.push_back(d);
   }
 }
@@ -135,12 +152,12 @@ struct NativeFunction::Call {
   Context& context;
   std::span<Tensor> inputs, results;
   int64_t* words;
-  SmallVec<Tensor, 2> copies;             // of inputs with gaps
-  SmallVec<const Tensor*, 12> rows;       // the inputs, row-major
-  SmallVec<size_t, 8> offsets;            // of slots
+  SmallVec<Tensor, 2> copies;        // of inputs with gaps
+  SmallVec<const Tensor*, 12> rows;  // the inputs, row-major
+  SmallVec<size_t, 8> offsets;       // of slots
   size_t arena_bytes = 0, scratch_bytes = 0;
   std::byte* arena = nullptr;
-  void* taken = nullptr;                  // memory of the pool
+  void* taken = nullptr;  // memory of the pool
   size_t taken_bytes = 0;
   SmallVec<plan::Donation, 2> donated;
 
@@ -324,9 +341,11 @@ struct NativeFunction::Call {
   }
 };
 
-bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results) const {
+bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor> inputs,
+                         std::span<Tensor> results) const {
   alignas(kAlignment) std::byte room[kRoom];
-  size_t frame_bytes = (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan_->words, 1) + kAlignment - 1) & ~(kAlignment - 1);
+  size_t frame_bytes =
+      (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan_->words, 1) + kAlignment - 1) & ~(kAlignment - 1);
   std::unique_ptr<std::byte[]> large;
   std::byte* memory = room;
   if (frame_bytes > kRoom) {
@@ -338,7 +357,11 @@ bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor
   Call call(*this, context, inputs, results, frame->words);
   if (!call.types_hold() || !call.sizes_hold() || !call.make_rows()) return false;
   bool fits = frame_bytes < kRoom;
-  if (!call.take_arena(fits ? room + frame_bytes : room, fits ? kRoom - frame_bytes : large ? kRoom : 0) || !call.make_results()) return call.fail();
+  if (!call.take_arena(fits ? room + frame_bytes : room, fits    ? kRoom - frame_bytes
+                                                         : large ? kRoom
+                                                                 : 0) ||
+      !call.make_results())
+    return call.fail();
   call.fill_words();
 
   Run run{context, call.arena + call.arena_bytes, call.scratch_bytes};
@@ -352,7 +375,8 @@ bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor
     status = entry(frame);
   }
   // After an interrupt parts of the work were left out, whether the code has seen it or not.
-  if (status != kDone || frame->failed != 0 || context.interrupt.load(std::memory_order_relaxed) != 0) return call.fail();
+  if (status != kDone || frame->failed != 0 || context.interrupt.load(std::memory_order_relaxed) != 0)
+    return call.fail();
   return call.finish_results() || call.fail();
 }
 

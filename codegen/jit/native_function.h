@@ -1,5 +1,5 @@
-// Runs machine code of a plan on tensors: facts and guards are checked, symbols computed, memory taken, the frame filled, results made.
-// What follows from the plan alone is worked out once. This header must not know where code comes from.
+// Runs machine code of a plan on tensors: facts and guards are checked, symbols computed, memory taken, the frame filled,
+// results made. What follows from the plan alone is worked out once. This header must not know where code comes from.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace tfl::codegen {
 
 class NativeFunction {
  public:
-  /// `plan` is that of the code; its constants (row-major) are given apart and Plan::constants is not looked at, because tensors belong
-  /// to the thread of their context and the plan may be read by another one.
+  /// `plan` is that of the code; its constants (row-major) are given apart and Plan::constants is not looked at, because
+  /// tensors belong to the thread of their context and the plan may be read by another one.
   NativeFunction(std::shared_ptr<const plan::Plan> plan, std::vector<Tensor> constants);
 
   /// As ir::Native::run; `entry` is the code of the plan.
@@ -40,7 +40,7 @@ class NativeFunction {
   SmallVec<size_t, 8> offsets_;            // of slots in the arena, when their sizes are known
   size_t arena_bytes_ = 0;
   bool known_arena_ = true;
-  bool symbolic_ = false;                  // an input has a size that only the run knows
+  bool symbolic_ = false;  // an input has a size that only the run knows
   bool usable_ = true;
 };
 

@@ -1,5 +1,5 @@
-// Objects of machine code on disk, one file a key. Whatever cannot be read, is damaged, or is of another build is as if it were not
-// there. Thread-safe: it holds nothing that changes. This header must not know what the key is made of.
+// Objects of machine code on disk, one file a key. Whatever cannot be read, is damaged, or is of another build is as if it were
+// not there. Thread-safe: it holds nothing that changes. This header must not know what the key is made of.
 #pragma once
 
 #include <array>

@@ -45,7 +45,17 @@ struct Epilogue {
 template <class T>
 ProductBatch<T> batch_of(const ProductCall& c) {
   ProductBatch<T> b;
-  b.one = {c.m, c.n, c.k, static_cast<const T*>(c.a), c.a_row, c.a_k, static_cast<const T*>(c.b), c.b_k, c.b_col, static_cast<T*>(c.result), c.n};
+  b.one = {c.m,
+           c.n,
+           c.k,
+           static_cast<const T*>(c.a),
+           c.a_row,
+           c.a_k,
+           static_cast<const T*>(c.b),
+           c.b_k,
+           c.b_col,
+           static_cast<T*>(c.result),
+           c.n};
   b.count = c.batch;
   b.a_step = c.a_batch;
   b.b_step = c.b_batch;
@@ -80,7 +90,8 @@ void multiply(Frame* frame, const ProductTiles<T>& tiles, const ProductCall& c) 
   }
   int threads = run.context.thread_count();
   size_t bytes = scratch_of<T>(run.context, tiles, c);
-  if (bytes <= run.scratch_bytes) return run_products(run.context, batch, tiles, threads, bytes ? reinterpret_cast<T*>(run.scratch) : nullptr);
+  if (bytes <= run.scratch_bytes)
+    return run_products(run.context, batch, tiles, threads, bytes ? reinterpret_cast<T*>(run.scratch) : nullptr);
   Result<void*> memory = run.context.memory.allocate(bytes);
   if (!memory) {
     frame->failed = 1;
@@ -106,10 +117,13 @@ R with_tiles(Context& context, const ProductCall& c, const F& visit, const R& ot
 }
 
 void product(Frame* frame, const ProductCall* call) {
-  bool done = with_tiles(run_of(frame).context, *call, [&](const auto& tiles) {
-    multiply(frame, tiles, *call);
-    return true;
-  }, false);
+  bool done = with_tiles(
+      run_of(frame).context, *call,
+      [&](const auto& tiles) {
+        multiply(frame, tiles, *call);
+        return true;
+      },
+      false);
   if (!done) frame->failed = 1;
 }
 
@@ -118,7 +132,8 @@ void product(Frame* frame, const ProductCall* call) {
 constexpr Services kServices = {parallel, product};
 
 size_t product_scratch_bytes(Context& context, const ProductCall& call) {
-  return with_tiles(context, call, [&](const auto& tiles) { return scratch_of(context, tiles, call); }, size_t{0});
+  return with_tiles(
+      context, call, [&](const auto& tiles) { return scratch_of(context, tiles, call); }, size_t{0});
 }
 
 }  // namespace tfl::codegen

@@ -1,4 +1,5 @@
-// What machine code asks of the program while it runs (codegen/abi.h): threads and matrix products. This header must not know plans.
+// What machine code asks of the program while it runs (codegen/abi.h): threads and matrix products. This header must not know
+// plans.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +27,12 @@ class FloatEnvironment {
  public:
 #if defined(__x86_64__)
   FloatEnvironment() : before_(__builtin_ia32_stmxcsr()), other_((before_ & ~kFlags) != kDefault) {
-    if (other_) [[unlikely]] __builtin_ia32_ldmxcsr(kDefault);
+    if (other_) [[unlikely]]
+      __builtin_ia32_ldmxcsr(kDefault);
   }
   ~FloatEnvironment() {
-    if (other_) [[unlikely]] __builtin_ia32_ldmxcsr(before_);
+    if (other_) [[unlikely]]
+      __builtin_ia32_ldmxcsr(before_);
   }
   FloatEnvironment(const FloatEnvironment&) = delete;
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;

@@ -63,8 +63,8 @@ bool read_cache_file(const std::string& path, size_t limit, std::string& data) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   struct stat s {};
-  bool ours = ::fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == ::geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-              static_cast<uint64_t>(s.st_size) <= limit;
+  bool ours = ::fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == ::geteuid() &&
+              (s.st_mode & (S_IWGRP | S_IWOTH)) == 0 && static_cast<uint64_t>(s.st_size) <= limit;
   size_t begin = data.size(), wanted = ours ? static_cast<size_t>(s.st_size) : 0, got = 0;
   data.resize(begin + wanted);
   while (got < wanted) {

@@ -1,5 +1,5 @@
-// Folders of files that can be made again at any time, below $XDG_CACHE_HOME/tfl or ~/.cache/tfl. Files are written whole or not at
-// all, and files that others may have written are not read. This header must not know what the files hold.
+// Folders of files that can be made again at any time, below $XDG_CACHE_HOME/tfl or ~/.cache/tfl. Files are written whole or
+// not at all, and files that others may have written are not read. This header must not know what the files hold.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ std::string cache_folder(std::string_view kind);
 /// program, or of the program itself; 0 when there is no such file.
 uint64_t program_identity(std::string_view file = {});
 
-/// Appends the bytes of a regular file of this user that nobody else may write; false when there is none, or it is larger than `limit`.
+/// Appends the bytes of a regular file of this user that nobody else may write; false when there is none, or it is larger than
+/// `limit`.
 bool read_cache_file(const std::string& path, size_t limit, std::string& data);
 
 /// Makes the folder when it is not there, and the file `folder`/`name`.

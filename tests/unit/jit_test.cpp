@@ -1,12 +1,13 @@
-// Functions of graphs get machine code: at once, on another thread, from the disk; and run with the evaluator's bits all the while.
+// Functions of graphs get machine code: at once, on another thread, from the disk; and run with the evaluator's bits all the
+// while.
 #include "codegen/jit/jit.h"
 
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fmt/core.h>
 #include <fstream>
 #include <thread>
 
@@ -40,7 +41,8 @@ std::string scaled(double by, std::string_view name = "f") {
     %b = add(%a, %y) : f32[?]
     %c = exp(%b) : f32[?]
     return %c
-  }})", name, by);
+  }})",
+                     name, by);
 }
 
 constexpr const char* kLoop = R"(func @g(%n: i32, %x: f32) -> (f32) {
@@ -79,7 +81,8 @@ struct Prepared {
 
 std::vector<Tensor> two(Context& c, int64_t n) {
   Tensor x = Tensor::empty(c, DType::F32, Dims{n}).take(), y = Tensor::empty(c, DType::F32, Dims{n}).take();
-  for (int64_t i = 0; i < n; ++i) x.data<float>()[i] = static_cast<float>(i % 13) * 0.17f, y.data<float>()[i] = static_cast<float>(i % 7) - 3;
+  for (int64_t i = 0; i < n; ++i)
+    x.data<float>()[i] = static_cast<float>(i % 13) * 0.17f, y.data<float>()[i] = static_cast<float>(i % 7) - 3;
   return {x, y};
 }
 bool same(const Tensor& a, const Tensor& b) {
@@ -164,7 +167,9 @@ TEST_CASE("a loop is compiled before it runs", "[jit]") {
   options.loop_patience = 60;
   Jit jit(options);
   Prepared f(c, jit, kLoop);
-  auto inputs = [&](int32_t n) { return std::vector<Tensor>{scalar<int32_t>(c, DType::I32, n).take(), scalar<float>(c, DType::F32, 7).take()}; };
+  auto inputs = [&](int32_t n) {
+    return std::vector<Tensor>{scalar<int32_t>(c, DType::I32, n).take(), scalar<float>(c, DType::F32, 7).take()};
+  };
   CHECK(same(f.run(inputs(10)), expected(c, kLoop, inputs(10))));
   CHECK(jit.counts().compiled == 1);
   CHECK(same(f.run(inputs(0)), expected(c, kLoop, inputs(0))));
@@ -177,7 +182,9 @@ TEST_CASE("the evaluator runs a loop whose code takes too long", "[jit]") {
   options.loop_patience = 0;
   Jit jit(options);
   Prepared f(c, jit, kLoop);
-  auto inputs = [&] { return std::vector<Tensor>{scalar<int32_t>(c, DType::I32, 9).take(), scalar<float>(c, DType::F32, 7).take()}; };
+  auto inputs = [&] {
+    return std::vector<Tensor>{scalar<int32_t>(c, DType::I32, 9).take(), scalar<float>(c, DType::F32, 7).take()};
+  };
   Tensor wanted = expected(c, kLoop, inputs());
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   do {

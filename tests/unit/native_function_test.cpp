@@ -40,7 +40,8 @@ Tensor ramp(Context& context, Dims dims) {
   return t;
 }
 
-// result[i] = input[i] + constant[i], input[?] (symbol 0), through a slot of as many elements; and the sum of symbol 0 and 1 as a scalar.
+// result[i] = input[i] + constant[i], input[?] (symbol 0), through a slot of as many elements; and the sum of symbol 0 and 1 as
+// a scalar.
 Plan add_plan() {
   Plan p;
   p.name = "add";
@@ -67,7 +68,8 @@ int64_t add_code(Frame* f) {
 }
 
 struct Runner {
-  explicit Runner(Plan p, std::vector<Tensor> constants = {}) : function(std::make_shared<const Plan>(std::move(p)), std::move(constants)) {
+  explicit Runner(Plan p, std::vector<Tensor> constants = {})
+      : function(std::make_shared<const Plan>(std::move(p)), std::move(constants)) {
     REQUIRE(function.usable());
   }
   bool run(Context& context, codegen::EntryFunction code, std::vector<Tensor>& inputs, size_t count) {
@@ -128,17 +130,28 @@ TEST_CASE("what does not fit is declined and changes nothing", "[jit]") {
   // Symbols: overflow, division by zero, negative sizes.
   p = add_plan();
   p.symbols[1] = {Symbol::Kind::multiply, 0, 0, kSymbol0, INT64_MAX / 2};
-  CHECK_FALSE([&] { std::vector<Tensor> i = {ramp(context, Dims{3})}; return Runner(p, {vector(context, {1})}).run(context, add_code, i, 2); }());
+  CHECK_FALSE([&] {
+    std::vector<Tensor> i = {ramp(context, Dims{3})};
+    return Runner(p, {vector(context, {1})}).run(context, add_code, i, 2);
+  }());
   p.symbols[1] = {Symbol::Kind::divide, 0, 0, 4, kSymbol0};
-  CHECK_FALSE([&] { std::vector<Tensor> i = {ramp(context, Dims{0})}; return Runner(p, {vector(context, {1})}).run(context, add_code, i, 2); }());
+  CHECK_FALSE([&] {
+    std::vector<Tensor> i = {ramp(context, Dims{0})};
+    return Runner(p, {vector(context, {1})}).run(context, add_code, i, 2);
+  }());
   p.symbols[1] = {Symbol::Kind::subtract, 0, 0, 0, kSymbol0};
-  CHECK_FALSE([&] { std::vector<Tensor> i = {ramp(context, Dims{3})}; return Runner(p, {vector(context, {1})}).run(context, add_code, i, 2); }());
+  CHECK_FALSE([&] {
+    std::vector<Tensor> i = {ramp(context, Dims{3})};
+    return Runner(p, {vector(context, {1})}).run(context, add_code, i, 2);
+  }());
 
   // Code that gives up.
   std::vector<Tensor> inputs = {ramp(context, Dims{5})};
-  CHECK_FALSE(r.run(context, [](Frame*) { return codegen::kFailed; }, inputs, 2));
+  CHECK_FALSE(r.run(
+      context, [](Frame*) { return codegen::kFailed; }, inputs, 2));
   CHECK_FALSE(r.results[0]);
-  CHECK_FALSE(r.run(context, [](Frame* f) { return f->failed = 1, codegen::kDone; }, inputs, 2));
+  CHECK_FALSE(r.run(
+      context, [](Frame* f) { return f->failed = 1, codegen::kDone; }, inputs, 2));
   context.interrupt = 1;
   CHECK_FALSE(r.run(context, add_code, inputs, 2));
   context.interrupt = 0;
@@ -157,7 +170,8 @@ TEST_CASE("division of sizes rounds down", "[jit]") {
   Runner r(p, {vector(context, {1})});
   // -1 / 2 is -1 and not 0.
   std::vector<Tensor> inputs = {ramp(context, Dims{1})};
-  CHECK(r.run(context, [](Frame* f) { return f->words[3] == -1 ? codegen::kDone : codegen::kFailed; }, inputs, 2));
+  CHECK(r.run(
+      context, [](Frame* f) { return f->words[3] == -1 ? codegen::kDone : codegen::kFailed; }, inputs, 2));
 }
 
 TEST_CASE("memory over the limit is declined", "[jit]") {
@@ -190,7 +204,8 @@ TEST_CASE("an input that nobody else holds gives its memory to a result", "[jit]
   CHECK(inputs[0].same_object(other));
   // The run fails, or could: the input is still there.
   inputs = {ramp(context, Dims{1000})};
-  CHECK_FALSE(r.run(context, [](Frame*) { return codegen::kInterrupted; }, inputs, 2));
+  CHECK_FALSE(r.run(
+      context, [](Frame*) { return codegen::kInterrupted; }, inputs, 2));
   CHECK(inputs[0]);
   p.body.steps.emplace_back();
   p.body.steps[0].kind = Step::Kind::check;
@@ -205,7 +220,9 @@ TEST_CASE("results that are inputs or constants", "[jit]") {
   Context context;
   Plan p;
   p.inputs = {{DType::F32, Sizes{40, 6}}};
-  p.results = {{ResultPlace::Kind::input, 0, DType::F32, {40, 6}}, {ResultPlace::Kind::input, 0, DType::F32, {240}}, {ResultPlace::Kind::constant, 0, DType::F32, {2, 1}}};
+  p.results = {{ResultPlace::Kind::input, 0, DType::F32, {40, 6}},
+               {ResultPlace::Kind::input, 0, DType::F32, {240}},
+               {ResultPlace::Kind::constant, 0, DType::F32, {2, 1}}};
   Tensor c = vector(context, {1, 2});
   Runner r(p, {c});
   std::vector<Tensor> inputs = {ramp(context, Dims{40, 6})};
@@ -223,7 +240,9 @@ TEST_CASE("results that are inputs or constants", "[jit]") {
 
 TEST_CASE("plans that make no sense are not run", "[jit]") {
   Context context;
-  auto usable = [&](const Plan& p) { return NativeFunction(std::make_shared<const Plan>(p), {vector(context, {1})}).usable(); };
+  auto usable = [&](const Plan& p) {
+    return NativeFunction(std::make_shared<const Plan>(p), {vector(context, {1})}).usable();
+  };
   Plan p = add_plan();
   CHECK(usable(p));
   p.values[0].word = 99;
@@ -246,7 +265,8 @@ TEST_CASE("machine code runs with the language's arithmetic", "[jit]") {
   _mm_setcsr((before & ~0x6000u) | 0x8040u | 0x2000u);  // flush subnormals, round down
   unsigned set = _mm_getcsr();
   std::vector<Tensor> inputs = {vector(context, {0})};
-  bool done = r.run(context, [](Frame*) { return (_mm_getcsr() & ~0x3Fu) == 0x1F80 ? codegen::kDone : codegen::kFailed; }, inputs, 2);
+  bool done = r.run(
+      context, [](Frame*) { return (_mm_getcsr() & ~0x3Fu) == 0x1F80 ? codegen::kDone : codegen::kFailed; }, inputs, 2);
   unsigned after = _mm_getcsr();
   _mm_setcsr(before);
   CHECK(done);
@@ -272,7 +292,8 @@ Plan product_plan(const ProductCase& c) {
   }
   p.inputs = {{DType::F32, a}, {DType::F32, b}};
   p.results = {{ResultPlace::Kind::memory, 0, DType::F32, r}};
-  p.values = {value(DType::F32, a, Home::input, 0, 0), value(DType::F32, b, Home::input, 1, 1), value(DType::F32, r, Home::result, 0, 2)};
+  p.values = {value(DType::F32, a, Home::input, 0, 0), value(DType::F32, b, Home::input, 1, 1),
+              value(DType::F32, r, Home::result, 0, 2)};
   Product product;
   product.a = 0, product.b = 1, product.result = 2;
   product.batch = c.batch, product.m = c.m, product.n = c.n, product.k = c.k;
@@ -291,9 +312,20 @@ void add_row_number(Frame* f, int64_t first, int64_t last) {
 }
 int64_t product_code(Frame* f) {
   const ProductCase& c = product_case;
-  codegen::ProductCall call{reinterpret_cast<const void*>(f->words[0]), reinterpret_cast<const void*>(f->words[1]), reinterpret_cast<void*>(f->words[2]),
-                            static_cast<int64_t>(DType::F32), c.batch, c.m, c.n, c.k,
-                            c.ta ? 1 : c.k, c.ta ? c.m : 1, c.m * c.k, c.tb ? 1 : c.n, c.tb ? c.k : 1, c.k * c.n,
+  codegen::ProductCall call{reinterpret_cast<const void*>(f->words[0]),
+                            reinterpret_cast<const void*>(f->words[1]),
+                            reinterpret_cast<void*>(f->words[2]),
+                            static_cast<int64_t>(DType::F32),
+                            c.batch,
+                            c.m,
+                            c.n,
+                            c.k,
+                            c.ta ? 1 : c.k,
+                            c.ta ? c.m : 1,
+                            c.m * c.k,
+                            c.tb ? 1 : c.n,
+                            c.tb ? c.k : 1,
+                            c.k * c.n,
                             c.batch == 1 ? add_row_number : nullptr};
   f->words[3] = c.n;
   f->services->product(f, &call);
@@ -303,10 +335,11 @@ int64_t product_code(Frame* f) {
 }  // namespace
 
 TEST_CASE("products have the bits of matmul, and their rows are finished once", "[jit]") {
-  const ProductCase cases[] = {{1, 3, 5, 7, false, false},     {1, 1, 900, 700, false, false}, {1, 900, 1, 700, false, false},
-                               {1, 300, 200, 1100, true, true}, {1, 250, 4500, 30, false, true}, {1, 40, 5000, 600, false, false},
-                               {1, 5000, 1, 2000, false, false}, {1, 64, 64, 0, false, false},   {1, 0, 5, 3, false, false},
-                               {4, 5, 6, 7, false, true},      {3, 200, 100, 300, true, false},  {6, 10, 10, 10, false, false}};
+  const ProductCase cases[] = {
+      {1, 3, 5, 7, false, false},       {1, 1, 900, 700, false, false},  {1, 900, 1, 700, false, false},
+      {1, 300, 200, 1100, true, true},  {1, 250, 4500, 30, false, true}, {1, 40, 5000, 600, false, false},
+      {1, 5000, 1, 2000, false, false}, {1, 64, 64, 0, false, false},    {1, 0, 5, 3, false, false},
+      {4, 5, 6, 7, false, true},        {3, 200, 100, 300, true, false}, {6, 10, 10, 10, false, false}};
   for (int threads : {1, 2, 5}) {
     ContextOptions options;
     options.threads = threads;
@@ -348,13 +381,19 @@ TEST_CASE("kernels run over every unit once, on any number of threads", "[jit]")
     for (int64_t n : {0, 1, 100, 1000, 99999}) {
       CAPTURE(threads, n);
       std::vector<Tensor> inputs = {ramp(context, Dims{n})};
-      REQUIRE(r.run(context, [](Frame* f) {
-        std::memset(reinterpret_cast<void*>(f->words[5]), 0, static_cast<size_t>(f->words[0]) * 4);
-        f->services->parallel(f, [](Frame* g, int64_t first, int64_t last) {
-          for (int64_t i = first; i < last; ++i) reinterpret_cast<float*>(g->words[5])[i] += 1;
-        }, f->words[0], 64);
-        return codegen::kDone;
-      }, inputs, 2));
+      REQUIRE(r.run(
+          context,
+          [](Frame* f) {
+            std::memset(reinterpret_cast<void*>(f->words[5]), 0, static_cast<size_t>(f->words[0]) * 4);
+            f->services->parallel(
+                f,
+                [](Frame* g, int64_t first, int64_t last) {
+                  for (int64_t i = first; i < last; ++i) reinterpret_cast<float*>(g->words[5])[i] += 1;
+                },
+                f->words[0], 64);
+            return codegen::kDone;
+          },
+          inputs, 2));
       float sum = 0;
       for (int64_t i = 0; i < n; ++i) sum += r.results[0].data<float>()[i] == 1;
       CHECK(sum == static_cast<float>(n));
