@@ -157,7 +157,8 @@ class Machine {
           break;
         case Step::call: {
           const Code& callee = *codes_[i.target];
-          // Machine code; or its graph, which is part of the caller: neither a failed check before it nor the depth of calls matters.
+          // Machine code; or its graph, which is part of the caller: neither a failed check before it nor the depth of calls
+          // matters.
           Native* native = callee.function->native.get();
           if (native) {
             SmallVec<Tensor, 6> inputs;
@@ -203,8 +204,8 @@ class Machine {
         }
       }
       if (!done) [[unlikely]] {
-        // A check that fails stops neither the writes behind it, which do not depend on it, nor the first error from being reported;
-        // it stops loops, calls, output and the host.
+        // A check that fails stops neither the writes behind it, which do not depend on it, nor the first error from being
+        // reported; it stops loops, calls, output and the host.
         bool check = i.step == Step::control && i.node->op == Op::check && !pending_;
         if (!pending_) {
           failed_node = i.node;

@@ -1,5 +1,6 @@
-// The reference evaluator: runs a graph node by node with the eager kernels. The oracle of every other way to run one; compiled code
-// must give the same bits. Values die after their last use, and an operation may take over the memory of one that dies with it.
+// The reference evaluator: runs a graph node by node with the eager kernels. The oracle of every other way to run one; compiled
+// code must give the same bits. Values die after their last use, and an operation may take over the memory of one that dies with
+// it.
 #pragma once
 
 #include "ir/datum.h"
@@ -17,7 +18,8 @@ struct Host {
   virtual Result<void> check_interrupt() = 0;
 };
 
-/// A function made ready to run: slots for values, last uses, constants. Made once a function, shared by its runs; thread-compatible.
+/// A function made ready to run: slots for values, last uses, constants. Made once a function, shared by its runs;
+/// thread-compatible.
 class Program {
  public:
   static Result<std::shared_ptr<const Program>> build(std::shared_ptr<const Function> f);
@@ -26,8 +28,8 @@ class Program {
   virtual Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
                            uint32_t* failed_location, const Locations** failed_in) const = 0;
 
-  /// A function that is nothing but one call of machine code, on its inputs and on the values of variables among them. Whoever has
-  /// these at hand may call that without run(), and calls run() when it gives false.
+  /// A function that is nothing but one call of machine code, on its inputs and on the values of variables among them. Whoever
+  /// has these at hand may call that without run(), and calls run() when it gives false.
   struct Direct {
     static constexpr uint32_t kRead = 1u << 31;
     std::shared_ptr<Native> native;

@@ -1,4 +1,5 @@
-// Another way to run a function of a graph: machine code. The evaluator asks for it at a call; this header must not know how it is made.
+// Another way to run a function of a graph: machine code. The evaluator asks for it at a call; this header must not know how it
+// is made.
 #pragma once
 
 #include <memory>
@@ -14,9 +15,9 @@ struct Function;
 /// Belongs to a Function whose values are all tensors and which has no effects. Thread-compatible.
 struct Native {
   virtual ~Native() = default;
-  /// Fills `results` and gives true; or gives false and has changed nothing: there is no machine code (yet), its guards do not hold
-  /// for these inputs, an operation would raise, or the context was interrupted. The caller then runs the graph, which raises what
-  /// there is to raise. Inputs that the caller gives away (the last reference) may lose their memory to a result.
+  /// Fills `results` and gives true; or gives false and has changed nothing: there is no machine code (yet), its guards do not
+  /// hold for these inputs, an operation would raise, or the context was interrupted. The caller then runs the graph, which
+  /// raises what there is to raise. Inputs that the caller gives away (the last reference) may lose their memory to a result.
   virtual bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) = 0;
 };
 

@@ -100,7 +100,8 @@ class Question {
       case Op::unstack: return "";
       case Op::split_v: return unless(known_integers(context_, n.operands[1], integers), kSizes);
       case Op::matrix_band_part:
-        return unless(known_integers(context_, n.operands[1], integers) && known_integers(context_, n.operands[2], integers), "a band that only the run knows");
+        return unless(known_integers(context_, n.operands[1], integers) && known_integers(context_, n.operands[2], integers),
+                      "a band that only the run knows");
       case Op::matrix_diag_part: return unless(n.operands.size() == 1 && main_diagonal(n), "other diagonals than the main one");
       case Op::bitcast: return unless(dtype_size(dtype) == dtype_size(n.types[0].tensor.dtype), "elements of another size");
       case Op::squeeze: return unless(fixed || n.attrs.get_ints(Attr::axes), kSizes);
@@ -113,14 +114,16 @@ class Question {
       case Op::one_hot: return unless(follows(n.operands[1]), kSizes);
       case Op::range: return unless(range(n), kSizes);
       case Op::transpose:
-        return unless(n.operands.size() == 1 || known_integers(context_, n.operands[1], integers), "an order of axes that only the run knows");
+        return unless(n.operands.size() == 1 || known_integers(context_, n.operands[1], integers),
+                      "an order of axes that only the run knows");
       case Op::pad:
         if (std::string_view mode = n.attrs.get_text(Attr::mode); !mode.empty() && mode != "CONSTANT") return "reflected padding";
         return unless(known_integers(context_, n.operands[1], integers), kSizes);
       case Op::slice: return unless(follows(n.operands[1]) && follows(n.operands[2]), kSizes);
       case Op::strided_slice: return unless(strided(n, n.operands[0].type().tensor.dims.size(), true), kSizes);
       case Op::strided_slice_grad:
-        return unless(follows(n.operands[0]) && n.operands[0].type().tensor.dims.size() == 1 && n.operands[0].type().tensor.dims[0] >= 0 &&
+        return unless(follows(n.operands[0]) && n.operands[0].type().tensor.dims.size() == 1 &&
+                          n.operands[0].type().tensor.dims[0] >= 0 &&
                           strided(n, static_cast<size_t>(n.operands[0].type().tensor.dims[0]), false),
                       kSizes);
       case Op::gather: return gather(n);
@@ -132,7 +135,8 @@ class Question {
       case Op::reduce_any:
       case Op::reduce_all: return unless(dtype == DType::Bool, "a reduction of numbers");
       case Op::matmul:
-        return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64, "a product of this type");
+        return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64,
+                      "a product of this type");
       default: return "a library operation";
     }
   }
@@ -193,7 +197,8 @@ class Question {
   // Whether the integers of `r` come from sizes and constants alone.
   bool follows(Ref r, int& budget) {
     const ir::Type& t = r.type();
-    if (--budget < 0 || r.index != 0 || !t.is_tensor() || !t.tensor.ranked || t.tensor.dims.size() > 1 || !all_known(t)) return false;
+    if (--budget < 0 || r.index != 0 || !t.is_tensor() || !t.tensor.ranked || t.tensor.dims.size() > 1 || !all_known(t))
+      return false;
     const Node& n = *r.node;
     auto operands = [&](size_t count) {
       for (size_t i = 0; i < count && i < n.operands.size(); ++i) {
@@ -253,7 +258,8 @@ class Question {
     for (const ir::Type& t : n.types) {
       if (std::string_view why = type(t); !why.empty()) return why;
     }
-    if (n.op == Op::cond && !(is_scalar(n.operands[0]) && n.operands[0].type().tensor.dtype == DType::Bool)) return "a condition that is no boolean scalar";
+    if (n.op == Op::cond && !(is_scalar(n.operands[0]) && n.operands[0].type().tensor.dtype == DType::Bool))
+      return "a condition that is no boolean scalar";
     if (n.op == Op::switch_case && !is_scalar(n.operands[0])) return "an index that is no scalar";
     for (const auto& region : n.regions) {
       std::unordered_set<const Node*> needed = needed_nodes(*region);
@@ -278,7 +284,8 @@ class Question {
     }
     for (size_t b = 1; b < n.regions.size(); ++b) {
       for (size_t i = 0; i < n.types.size(); ++i) {
-        if (!ir::may_overlap(n.regions[0]->results[i].type(), n.regions[b]->results[i].type())) return "branches that give different sizes";
+        if (!ir::may_overlap(n.regions[0]->results[i].type(), n.regions[b]->results[i].type()))
+          return "branches that give different sizes";
       }
     }
     return "";
@@ -392,7 +399,8 @@ Ref outside(Ref parameter) {
 
 bool slice_form(const Attrs& attrs, size_t rank, size_t written, SliceForm& out) {
   int64_t ellipsis = attrs.get_int(Attr::ellipsis_mask), fresh = attrs.get_int(Attr::new_axis_mask);
-  int64_t begin = attrs.get_int(Attr::begin_mask), end = attrs.get_int(Attr::end_mask), shrink = attrs.get_int(Attr::shrink_axis_mask);
+  int64_t begin = attrs.get_int(Attr::begin_mask), end = attrs.get_int(Attr::end_mask),
+          shrink = attrs.get_int(Attr::shrink_axis_mask);
   if (written > 62) return false;
   auto bit = [](int64_t mask, size_t i) { return (mask >> i & 1) != 0; };
   bool seen = false;

@@ -8,8 +8,8 @@
 
 namespace tfl::plan {
 
-/// As in outline.h. Sizes that the operation needs as values must follow from sizes of tensors (shape(x), arithmetic on it); a region
-/// of another node has no values from outside it.
+/// As in outline.h. Sizes that the operation needs as values must follow from sizes of tensors (shape(x), arithmetic on it); a
+/// region of another node has no values from outside it.
 bool is_native(Context& context, const ir::Node& node);
 /// Why it is not, in a few words; empty when it is.
 std::string why_not_native(Context& context, const ir::Node& node);
@@ -31,12 +31,12 @@ ir::Ref outside(ir::Ref parameter);
 
 /// An index expression of strided_slice and strided_slice_grad, brought to the axes that it means.
 struct SliceAxis {
-  int written = -1;      // which entry of begin, end and strides; -1: the axis is taken whole
+  int written = -1;  // which entry of begin, end and strides; -1: the axis is taken whole
   bool no_begin = true, no_end = true, shrink = false;
 };
 struct SliceForm {
-  SmallVec<SliceAxis, 4> axes;    // of the operand
-  SmallVec<int, 6> results;       // the operand's axis behind each axis of the result; -1 for a new one
+  SmallVec<SliceAxis, 4> axes;  // of the operand
+  SmallVec<int, 6> results;     // the operand's axis behind each axis of the result; -1 for a new one
 };
 /// False when the masks do not fit the rank.
 bool slice_form(const Attrs& attrs, size_t rank, size_t written, SliceForm& out);

@@ -27,7 +27,7 @@ using ir::Node;
 using ir::Ref;
 using IrBlock = ir::Block;
 
-constexpr int kTries = 8;                // before all nodes of a block whose sizes do not follow stay where they are
+constexpr int kTries = 8;  // before all nodes of a block whose sizes do not follow stay where they are
 constexpr int kLastLevel = INT32_MAX;
 
 enum class Role : uint8_t {
@@ -61,8 +61,8 @@ struct Cluster {
   int level = 0;
   std::shared_ptr<ir::Function> function;
   std::unordered_map<const Node*, Node*> copies;
-  std::vector<Ref> inputs;                            // what its parameters stand for
-  std::vector<Ref> outputs;                           // whose copies are its results
+  std::vector<Ref> inputs;                               // what its parameters stand for
+  std::vector<Ref> outputs;                              // whose copies are its results
   std::unordered_map<const Node*, const Node*> origins;  // of copies, not of what lies in their regions
 };
 
@@ -112,9 +112,12 @@ class Outliner {
       Info& x = info(n.get());
       ir::Effects e = ir::effects_of(*n);
       x.ordered = e.writes || e.fails || n->op == Op::while_loop;
-      if (n->op == Op::constant) x.role = Role::constant;
-      else if (!needed.contains(n.get())) x.role = Role::words;
-      else if (!refused_.contains(n.get()) && is_native(context_, *n) && (n->op != Op::check || n->operands.size() < 2 || words_fit(n->operands[1])))
+      if (n->op == Op::constant)
+        x.role = Role::constant;
+      else if (!needed.contains(n.get()))
+        x.role = Role::words;
+      else if (!refused_.contains(n.get()) && is_native(context_, *n) &&
+               (n->op != Op::check || n->operands.size() < 2 || words_fit(n->operands[1])))
         x.role = Role::inside;
     }
   }
@@ -161,7 +164,8 @@ class Outliner {
   }
 
   void levels(IrBlock& b) {
-    // The first level that is left to what keeps its order, to nodes in clusters and to others; writes and reads of what they write.
+    // The first level that is left to what keeps its order, to nodes in clusters and to others; writes and reads of what they
+    // write.
     int order_inside = 0, order_outside = 0, written = 0, read = 0;
     for (auto& n : b.nodes) {
       Info& x = info(n.get());
@@ -205,7 +209,9 @@ class Outliner {
       int first = kLastLevel;
       for (const Node* u : users_[i]) {
         const Info& y = info(u);
-        first = std::min(first, y.role == Role::outside ? y.after - 1 : y.role == Role::words ? std::min(y.level, y.after - 1) : y.level);
+        first = std::min(first, y.role == Role::outside ? y.after - 1
+                                : y.role == Role::words ? std::min(y.level, y.after - 1)
+                                                        : y.level);
       }
       if (first != kLastLevel) x.level = std::max(x.level, first);
     }
@@ -220,8 +226,10 @@ class Outliner {
     bool all = &b == &f_.body;
     for (auto& n : b.nodes) {
       const Info& x = info(n.get());
-      if (x.role == Role::inside) work[static_cast<size_t>(x.level)] += work_of(*n);
-      else if (x.role == Role::outside) all = false;
+      if (x.role == Role::inside)
+        work[static_cast<size_t>(x.level)] += work_of(*n);
+      else if (x.role == Role::outside)
+        all = false;
     }
     all = all && last == 0;
     for (int level = 0; level <= last; ++level) {
@@ -268,7 +276,8 @@ class Outliner {
       const Info& x = info(r.node);
       if (x.role == Role::constant || x.role == Role::words) return {copy(c, *r.node), r.index};
       // Sizes are computed where they are used, so that they follow from those of the cluster's inputs.
-      if (x.role == Role::inside && is_integer(r.type().tensor.dtype) && follows_from_sizes(context_, r)) return {copy(c, *r.node), r.index};
+      if (x.role == Role::inside && is_integer(r.type().tensor.dtype) && follows_from_sizes(context_, r))
+        return {copy(c, *r.node), r.index};
     }
     return parameter(c, r);
   }
@@ -320,7 +329,8 @@ class Outliner {
     }
     for (Ref r : b.results) wanted(r);
     for (Cluster& c : clusters_) {
-      std::stable_sort(c.outputs.begin(), c.outputs.end(), [](Ref x, Ref y) { return x.node->id != y.node->id ? x.node->id < y.node->id : x.index < y.index; });
+      std::stable_sort(c.outputs.begin(), c.outputs.end(),
+                       [](Ref x, Ref y) { return x.node->id != y.node->id ? x.node->id < y.node->id : x.index < y.index; });
       for (Ref r : c.outputs) c.function->body.results.push_back({c.copies[r.node], r.index});
     }
   }
@@ -379,8 +389,10 @@ class Outliner {
     std::vector<std::vector<size_t>> standing(static_cast<size_t>(last) + 1), moving(static_cast<size_t>(last) + 1);
     for (size_t i = 0; i < old.size(); ++i) {
       const Info& x = infos_[i];
-      if (x.role == Role::inside) moving[static_cast<size_t>(x.level)].push_back(i);
-      else if (stays(old[i].get())) standing[static_cast<size_t>(x.role == Role::constant ? 0 : x.after)].push_back(i);
+      if (x.role == Role::inside)
+        moving[static_cast<size_t>(x.level)].push_back(i);
+      else if (stays(old[i].get()))
+        standing[static_cast<size_t>(x.role == Role::constant ? 0 : x.after)].push_back(i);
     }
     std::unordered_map<const Node*, std::vector<Ref>> now;  // results of nodes that are in clusters
     auto resolve = [&](Ref& r) {
@@ -432,9 +444,9 @@ class Outliner {
   Context& context_;
   ir::Function& f_;
   const Made& made_;
-  std::vector<Info> infos_;                       // by Node::id
+  std::vector<Info> infos_;  // by Node::id
   std::vector<std::vector<const Node*>> users_;
-  std::vector<bool> given_;                       // by the block
+  std::vector<bool> given_;  // by the block
   std::unordered_set<const Node*> refused_;
   std::vector<Cluster> clusters_;
   size_t count_ = 0;

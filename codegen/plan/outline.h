@@ -1,6 +1,6 @@
-// Clusters: the parts of a graph that become machine code. Each is moved into a function of its own, which the graph then calls; it
-// remains a graph, so that the evaluator can run it too: while the code is being made, where a guard does not hold, and to find out
-// what a failed check has to say. This header must not know how code is made.
+// Clusters: the parts of a graph that become machine code. Each is moved into a function of its own, which the graph then calls;
+// it remains a graph, so that the evaluator can run it too: while the code is being made, where a guard does not hold, and to
+// find out what a failed check has to say. This header must not know how code is made.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ namespace tfl::plan {
 /// Whether plans can express this node: its operation, its types (no strings, no unknown ranks), and all of its regions.
 bool is_native(Context& context, const ir::Node& node);
 
-/// Moves clusters of native nodes into functions and calls them. Order of effects and of what may fail is kept. A cluster holds at
-/// least two operations, unless it is all that `f` does. `made` is told each new function, which has no effects, takes and gives
-/// tensors only, and contains no calls.
+/// Moves clusters of native nodes into functions and calls them. Order of effects and of what may fail is kept. A cluster holds
+/// at least two operations, unless it is all that `f` does. `made` is told each new function, which has no effects, takes and
+/// gives tensors only, and contains no calls.
 void outline(Context& context, ir::Function& f, const std::function<void(const std::shared_ptr<ir::Function>&)>& made);
 
 /// After outline(): the nodes that the evaluator runs, one line each with the reason.

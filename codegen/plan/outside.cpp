@@ -13,7 +13,8 @@ void tell(Context& context, const ir::Function& f, const ir::Block& b, std::stri
     std::string why = why_not_native(context, *n);
     if (why.empty()) why = is_view(n->op) ? "a view of what no cluster computes" : "alone it is no faster";
     const ir::Location& l = (*f.locations)[n->location];
-    out += fmt::format("# {}{}{}{}: {}\n", op_info(n->op).name, n->name.empty() ? "" : " ", n->name, l.line ? fmt::format(" (line {})", l.line) : "", why);
+    out += fmt::format("# {}{}{}{}: {}\n", op_info(n->op).name, n->name.empty() ? "" : " ", n->name,
+                       l.line ? fmt::format(" (line {})", l.line) : "", why);
     for (const auto& region : n->regions) tell(context, f, *region, out);
   }
 }

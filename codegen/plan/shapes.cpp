@@ -68,7 +68,8 @@ Slice Shapes::slice(const ir::Node& node) const {
   Slice out;
   const SizeRules::PolySlice& slice = data_->rules.slice(node);
   SizeTable& table = data_->rules.table;
-  for (const auto& a : slice.axes) out.axes.push_back({table.size(data_->plan, a.begin), a.stride, table.size(data_->plan, a.length), a.index});
+  for (const auto& a : slice.axes)
+    out.axes.push_back({table.size(data_->plan, a.begin), a.stride, table.size(data_->plan, a.length), a.index});
   out.results = slice.results;
   return out;
 }

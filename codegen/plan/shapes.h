@@ -26,14 +26,14 @@ struct Slice {
 
 class Shapes {
  public:
-  /// Adds symbols and guards to `plan`, fills plan.inputs. None when a size does not follow from those of the inputs; `culprit` is
-  /// then the node that it happened at, if any. `plan` must stay where it is while Shapes is used. Nodes that only word what a
+  /// Adds symbols and guards to `plan`, fills plan.inputs. None when a size does not follow from those of the inputs; `culprit`
+  /// is then the node that it happened at, if any. `plan` must stay where it is while Shapes is used. Nodes that only word what a
   /// failed check says (native_ops.h: needed_nodes) have no sizes here.
   static std::optional<Shapes> of(Context& context, const ir::Function& cluster, Plan& plan, const ir::Node** culprit = nullptr);
 
   const Sizes& dims(ir::Ref r) const;
-  /// A rank-0 or rank-1 integer value that is made of sizes (tf.shape(x), x.shape[0] * 2) or constants: its elements. Null when one
-  /// of them is not, or is a negative constant.
+  /// A rank-0 or rank-1 integer value that is made of sizes (tf.shape(x), x.shape[0] * 2) or constants: its elements. Null when
+  /// one of them is not, or is a negative constant.
   const Sizes* as_sizes(ir::Ref r) const;
   Slice slice(const ir::Node& node) const;
   /// Arithmetic over sizes: folds what is known, shares equal symbols.

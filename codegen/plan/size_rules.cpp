@@ -29,8 +29,10 @@ bool SizeRules::parameters() {
       int64_t d = t.dims[axis];
       Poly size = d >= 0 ? SizeTable::constant(d) : table.dim(i, axis);
       if (size_t name = static_cast<size_t>(-2 - d); d < -1 && name < named.size()) {
-        if (!named[name]) named[name] = size;
-        else if (!table.assume_equal(*named[name], size)) return false;
+        if (!named[name])
+          named[name] = size;
+        else if (!table.assume_equal(*named[name], size))
+          return false;
         size = table.current(size);
       }
       dims.push_back(std::move(size));
@@ -182,8 +184,10 @@ bool SizeRules::elementwise(const Node& n, PolyDims& out) {
       if (axis + x.size() < rank) continue;
       const Poly& d = x[axis + x.size() - rank];
       if (SizeTable::literal(d) == 1) continue;
-      if (SizeTable::literal(size) == 1) size = d;
-      else if (!table.assume_equal(size, d)) return false;
+      if (SizeTable::literal(size) == 1)
+        size = d;
+      else if (!table.assume_equal(size, d))
+        return false;
     }
     out.push_back(table.current(size));
   }
@@ -241,8 +245,10 @@ bool SizeRules::structural(const Node& n, PolyDims& out) {
         }
       }
       for (size_t i = 0; i < x.size(); ++i) {
-        if (!gone[i]) out.push_back(x[i]);
-        else if (!table.assume_equal(x[i], SizeTable::constant(1))) return false;
+        if (!gone[i])
+          out.push_back(x[i]);
+        else if (!table.assume_equal(x[i], SizeTable::constant(1)))
+          return false;
       }
       return true;
     }
@@ -326,8 +332,10 @@ bool SizeRules::reduce(const Node& n, PolyDims& out) {
     gone[static_cast<size_t>(axis)] = true;
   }
   for (size_t i = 0; i < x.size(); ++i) {
-    if (!gone[i]) out.push_back(x[i]);
-    else if (keep) out.push_back(SizeTable::constant(1));
+    if (!gone[i])
+      out.push_back(x[i]);
+    else if (keep)
+      out.push_back(SizeTable::constant(1));
   }
   return true;
 }
@@ -368,8 +376,10 @@ bool SizeRules::concat(const Node& n, PolyDims& out) {
     const PolyDims& x = dims(n.operands[k]);
     if (x.size() != out.size()) return false;
     for (size_t i = 0; i < x.size(); ++i) {
-      if (!stack && i == static_cast<size_t>(axis)) out[i] = table.add(out[i], x[i]);
-      else if (!table.assume_equal(out[i], x[i])) return false;
+      if (!stack && i == static_cast<size_t>(axis))
+        out[i] = table.add(out[i], x[i]);
+      else if (!table.assume_equal(out[i], x[i]))
+        return false;
     }
   }
   if (stack) out.insert(out.begin() + axis, SizeTable::constant(static_cast<int64_t>(n.operands.size())));
@@ -393,8 +403,10 @@ bool SizeRules::parts(const Node& n, std::vector<PolyDims>& out) {
   if (n.op == Op::split_v && !(open ? table.assume_at_least(left, {}) : table.assume_equal(left, {}))) return false;
   for (size_t i = 0; i < n.types.size(); ++i) {
     PolyDims part = x;
-    if (n.op == Op::unstack) part.erase(part.begin() + axis);
-    else part[at] = n.op == Op::split ? each : sizes[i] == -1 ? left : SizeTable::constant(sizes[i]);
+    if (n.op == Op::unstack)
+      part.erase(part.begin() + axis);
+    else
+      part[at] = n.op == Op::split ? each : sizes[i] == -1 ? left : SizeTable::constant(sizes[i]);
     out.push_back(std::move(part));
   }
   return true;
@@ -412,8 +424,10 @@ bool SizeRules::product(const Node& n, PolyDims& out) {
       if (axis + x->size() < rank) continue;
       const Poly& d = (*x)[axis + x->size() - rank];
       if (SizeTable::literal(d) == 1) continue;
-      if (SizeTable::literal(size) == 1) size = d;
-      else if (!table.assume_equal(size, d)) return false;
+      if (SizeTable::literal(size) == 1)
+        size = d;
+      else if (!table.assume_equal(size, d))
+        return false;
     }
     out.push_back(std::move(size));
   }
@@ -440,7 +454,8 @@ bool SizeRules::pad(const Node& n, PolyDims& out) {
   if (!known_integers(context_, n.operands[1], paddings) || paddings.size() != 2 * out.size()) return false;
   for (size_t i = 0; i < out.size(); ++i) {
     int64_t both = 0;
-    if (paddings[2 * i] < 0 || paddings[2 * i + 1] < 0 || __builtin_add_overflow(paddings[2 * i], paddings[2 * i + 1], &both)) return false;
+    if (paddings[2 * i] < 0 || paddings[2 * i + 1] < 0 || __builtin_add_overflow(paddings[2 * i], paddings[2 * i + 1], &both))
+      return false;
     out[i] = table.add(out[i], SizeTable::constant(both));
   }
   return true;

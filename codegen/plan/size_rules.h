@@ -1,5 +1,5 @@
-// What each operation does with sizes: the sizes of its results, the integers it computes from sizes, and what has to hold for it to
-// run. This header must not know kernels.
+// What each operation does with sizes: the sizes of its results, the integers it computes from sizes, and what has to hold for it
+// to run. This header must not know kernels.
 #pragma once
 
 #include <unordered_map>
@@ -15,10 +15,10 @@ class SizeRules {
   using Poly = SizeTable::Poly;
   using PolyDims = std::vector<Poly>;
   struct Value {
-    std::vector<PolyDims> dims;                // of each result
-    std::vector<std::optional<Poly>> elements; // of the first result, when it is a short integer of rank 0 or 1
+    std::vector<PolyDims> dims;                 // of each result
+    std::vector<std::optional<Poly>> elements;  // of the first result, when it is a short integer of rank 0 or 1
     bool has_elements = false;
-    std::vector<Sizes> sizes;                  // dims as the plan writes them; filled when first asked for
+    std::vector<Sizes> sizes;  // dims as the plan writes them; filled when first asked for
     Sizes element_sizes;
   };
   struct PolySlice {
@@ -62,7 +62,8 @@ class SizeRules {
   bool plain_slice(const ir::Node& n, PolyDims& out);
   bool parts(const ir::Node& n, std::vector<PolyDims>& out);
   bool strided(const ir::Node& n, const PolyDims& x, PolyDims& out);
-  bool slice_axis(const SliceAxis& a, const ir::Node& n, std::span<const int64_t> strides, const Poly& size, PolySlice::Axis& out);
+  bool slice_axis(const SliceAxis& a, const ir::Node& n, std::span<const int64_t> strides, const Poly& size,
+                  PolySlice::Axis& out);
 
   void elements(const ir::Node& n, Value& v);
   bool joined_elements(const ir::Node& n, Value& v);

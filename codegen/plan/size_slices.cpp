@@ -48,7 +48,8 @@ bool SizeRules::strided(const Node& n, const PolyDims& x, PolyDims& out) {
 }
 
 // Bounds that are not known are taken to lie where they are meant to: x[2:] of at least two elements, x[:-1] of at least one.
-bool SizeRules::slice_axis(const SliceAxis& a, const Node& n, std::span<const int64_t> strides, const Poly& size, PolySlice::Axis& out) {
+bool SizeRules::slice_axis(const SliceAxis& a, const Node& n, std::span<const int64_t> strides, const Poly& size,
+                           PolySlice::Axis& out) {
   out.length = size;
   if (a.written < 0) return true;
   size_t at = static_cast<size_t>(a.written);
@@ -62,7 +63,8 @@ bool SizeRules::slice_axis(const SliceAxis& a, const Node& n, std::span<const in
       return static_cast<bool>(out.index);
     }
     if (SizeTable::literal(*begin).value_or(0) < 0) *begin = table.add(*begin, size);
-    if (!table.assume_at_least(*begin, {}) || !table.assume_at_least(size, table.add(*begin, SizeTable::constant(1)))) return false;
+    if (!table.assume_at_least(*begin, {}) || !table.assume_at_least(size, table.add(*begin, SizeTable::constant(1))))
+      return false;
     out.begin = std::move(*begin);
     return true;
   }

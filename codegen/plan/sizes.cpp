@@ -38,7 +38,8 @@ uint32_t SizeTable::atom(Symbol::Kind kind, uint32_t input, uint32_t axis, const
 Poly SizeTable::dim(uint32_t input, uint32_t axis) { return current(of_atom(atom(Symbol::Kind::dim, input, axis, {}, {}))); }
 
 void SizeTable::accumulate(Poly& sum, int64_t factor, const SmallVec<uint32_t, 2>& atoms) {
-  auto at = std::lower_bound(sum.begin(), sum.end(), atoms, [](const Term& t, const SmallVec<uint32_t, 2>& v) { return before(t.atoms, v); });
+  auto at = std::lower_bound(sum.begin(), sum.end(), atoms,
+                             [](const Term& t, const SmallVec<uint32_t, 2>& v) { return before(t.atoms, v); });
   if (at == sum.end() || !(at->atoms == atoms)) {
     if (factor) sum.insert(at, Term{factor, atoms});
     return;
@@ -97,8 +98,10 @@ Poly SizeTable::divide(const Poly& a, const Poly& b) {
       SmallVec<uint32_t, 2> rest;
       size_t k = 0;
       for (uint32_t atom : t.atoms) {
-        if (k < d.atoms.size() && d.atoms[k] == atom) ++k;
-        else rest.push_back(atom);
+        if (k < d.atoms.size() && d.atoms[k] == atom)
+          ++k;
+        else
+          rest.push_back(atom);
       }
       exact = exact && k == d.atoms.size() && d.factor != -1 && t.factor % d.factor == 0;
       if (exact) accumulate(quotient, t.factor / d.factor, rest);
@@ -169,7 +172,8 @@ Poly SizeTable::current(const Poly& p) {
       } else if (atoms_[a].kind != Symbol::Kind::dim) {
         Atom x = atoms_[a];
         Poly inner = current(x.a), other = current(x.b);
-        if (!(inner == x.a) || !(other == x.b)) value = x.kind == Symbol::Kind::divide ? divide(inner, other) : extreme(x.kind, inner, other);
+        if (!(inner == x.a) || !(other == x.b))
+          value = x.kind == Symbol::Kind::divide ? divide(inner, other) : extreme(x.kind, inner, other);
       }
       product = multiply(product, value);
     }
@@ -213,8 +217,10 @@ bool SizeTable::assume_at_least(const Poly& left, const Poly& right) {
   if (literal(difference)) return false;
   Assumed guard;
   for (const Term& t : difference) {
-    if (t.factor > 0) guard.a.push_back(t);
-    else accumulate(guard.b, -t.factor, t.atoms);
+    if (t.factor > 0)
+      guard.a.push_back(t);
+    else
+      accumulate(guard.b, -t.factor, t.atoms);
   }
   if (std::find(at_least_.begin(), at_least_.end(), guard) == at_least_.end()) at_least_.push_back(std::move(guard));
   return true;
@@ -296,16 +302,20 @@ Size SizeTable::size(Plan& plan, const Poly& p) {
       product = multiply(product, constant(times));
       if (times != 1) term = join(Symbol::Kind::multiply, term, times, product);
       value = positive ? add(value, product) : subtract(value, product);
-      if (!any && positive) sum = term;
-      else sum = join(positive ? Symbol::Kind::add : Symbol::Kind::subtract, sum, term, value);
+      if (!any && positive)
+        sum = term;
+      else
+        sum = join(positive ? Symbol::Kind::add : Symbol::Kind::subtract, sum, term, value);
       any = true;
     }
     for (const Term& t : p) {
       if ((t.factor > 0) != positive || !t.atoms.empty()) continue;
       value = add(value, constant(t.factor));
       int64_t amount = positive ? t.factor : -t.factor;
-      if (!any && positive) sum = amount;
-      else sum = join(positive ? Symbol::Kind::add : Symbol::Kind::subtract, sum, amount, value);
+      if (!any && positive)
+        sum = amount;
+      else
+        sum = join(positive ? Symbol::Kind::add : Symbol::Kind::subtract, sum, amount, value);
       any = true;
     }
   }

@@ -1,6 +1,6 @@
 // Arithmetic over sizes of which some are known when the plan runs only: polynomials over the sizes of inputs and over what
-// divisions, maxima and minima of them give. Equal polynomials are one symbol, and what is taken to be equal is replaced throughout.
-// This header must not know nodes.
+// divisions, maxima and minima of them give. Equal polynomials are one symbol, and what is taken to be equal is replaced
+// throughout. This header must not know nodes.
 #pragma once
 
 #include <cstdint>
@@ -74,8 +74,8 @@ class SizeTable {
   std::vector<std::optional<Poly>> replaced_;  // by atom
   std::vector<Assumed> replacements_;          // the guards that belong to them, in order
   std::vector<Assumed> equal_, at_least_;
-  std::vector<Poly> symbols_;                  // by symbol of the plan
-  size_t written_[3] = {0, 0, 0};              // replacements, equalities and bounds that the plan has as guards
+  std::vector<Poly> symbols_;      // by symbol of the plan
+  size_t written_[3] = {0, 0, 0};  // replacements, equalities and bounds that the plan has as guards
   bool news_ = false, broken_ = false;
 };
 

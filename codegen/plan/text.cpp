@@ -35,8 +35,10 @@ class Writer {
     for (size_t i = 0; i < p_.results.size(); ++i) {
       const ResultPlace& r = p_.results[i];
       std::string place(kPlaces[static_cast<size_t>(r.kind)]);
-      if (r.kind == ResultPlace::Kind::scalar) place += fmt::format(" %{}", r.index);
-      else if (r.kind != ResultPlace::Kind::memory) place += fmt::format(" {}", r.index);
+      if (r.kind == ResultPlace::Kind::scalar)
+        place += fmt::format(" %{}", r.index);
+      else if (r.kind != ResultPlace::Kind::memory)
+        place += fmt::format(" {}", r.index);
       line("  result {}: {} {}", i, type(r.dtype, r.dims), place);
     }
     for (const Donation& d : p_.donations) line("  donation input {} to result {}", d.input, d.result);
@@ -74,8 +76,10 @@ class Writer {
 
   void symbol(size_t i) {
     const Symbol& s = p_.symbols[i];
-    if (s.kind == Symbol::Kind::dim) line("  s{} = dim {} of input {}", i, s.axis, s.input);
-    else line("  s{} = {} {}, {}", i, kSymbols[static_cast<size_t>(s.kind)], size(s.a), size(s.b));
+    if (s.kind == Symbol::Kind::dim)
+      line("  s{} = dim {} of input {}", i, s.axis, s.input);
+    else
+      line("  s{} = {} {}, {}", i, kSymbols[static_cast<size_t>(s.kind)], size(s.a), size(s.b));
   }
 
   void constant(size_t i) {
@@ -84,7 +88,8 @@ class Writer {
     Sizes dims(t.dims().begin(), t.dims().end());
     std::string elements;
     for (int64_t k = 0; t.contiguous() && t.dtype() != DType::String && t.size() <= kMostElements && k < t.size(); ++k)
-      elements += (k ? ", " : " = ") + number(t.dtype(), bits_at(t.dtype(), t.raw() + static_cast<size_t>(k) * dtype_size(t.dtype())));
+      elements +=
+          (k ? ", " : " = ") + number(t.dtype(), bits_at(t.dtype(), t.raw() + static_cast<size_t>(k) * dtype_size(t.dtype())));
     line("  constant {}: {}{}", i, type(t.dtype(), dims), elements);
   }
 
@@ -154,7 +159,8 @@ class Writer {
     for (size_t i = 0; i < k.exprs.size(); ++i) line("    e{} = {}", i, expression(k.exprs[i], "e"));
     for (const KernelLoop& l : k.loops) {
       line("    loop while e{}{}", l.condition, l.limit >= 0 ? fmt::format(" at most {}", l.limit) : "");
-      for (const KernelLoop::Variable& v : l.variables) line("      {} from e{} next e{}", dtype_short_name(v.dtype), v.init, v.next);
+      for (const KernelLoop::Variable& v : l.variables)
+        line("      {} from e{} next e{}", dtype_short_name(v.dtype), v.init, v.next);
     }
     for (size_t i = 0; i < k.stages.size(); ++i) {
       const Stage& s = k.stages[i];
@@ -170,8 +176,9 @@ class Writer {
 
   void product(size_t number) {
     const Product& x = p_.products[number];
-    std::string text = fmt::format("  product {}: %{} = %{}{} * %{}{} batch {} m {} n {} k {}", number, x.result, x.a, x.transpose_a ? "^T" : "", x.b,
-                                   x.transpose_b ? "^T" : "", size(x.batch), size(x.m), size(x.n), size(x.k));
+    std::string text =
+        fmt::format("  product {}: %{} = %{}{} * %{}{} batch {} m {} n {} k {}", number, x.result, x.a, x.transpose_a ? "^T" : "",
+                    x.b, x.transpose_b ? "^T" : "", size(x.batch), size(x.m), size(x.n), size(x.k));
     if (x.a_batch != 0 || x.b_batch != 0) text += fmt::format(" steps {} {}", size(x.a_batch), size(x.b_batch));
     if (x.epilogue != kNone) text += fmt::format(" then kernel {}", x.epilogue);
     line("{}", text);
@@ -203,8 +210,10 @@ class Writer {
         break;
     }
     for (size_t i = 0; i < s.blocks.size(); ++i) {
-      if (s.kind == Step::Kind::loop) indented(by, "{}", i ? "do" : "while");
-      else indented(by, "case {}", i);
+      if (s.kind == Step::Kind::loop)
+        indented(by, "{}", i ? "do" : "while");
+      else
+        indented(by, "case {}", i);
       block(s.blocks[i], by + 2);
     }
   }

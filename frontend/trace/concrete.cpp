@@ -154,7 +154,8 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
 }
 
 Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
-  if (call.program && call.program->direct()) [[likely]] return run_graph(interp, *call.program, operands, results, call.gives_arrays);
+  if (call.program && call.program->direct()) [[likely]]
+    return run_graph(interp, *call.program, operands, results, call.gives_arrays);
   std::shared_ptr<const ir::Program> program = TFL_TRY(program_of(interp, call));
   return run_graph(interp, *program, operands, results, call.gives_arrays);
 }

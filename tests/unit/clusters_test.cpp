@@ -40,13 +40,15 @@ struct Sized {
 
   std::string text(const plan::Sizes& sizes) const {
     std::string out;
-    for (plan::Size s : sizes) out += (out.empty() ? "" : ",") + (plan::is_known(s) ? std::to_string(s) : "s" + std::to_string(plan::symbol_of(s)));
+    for (plan::Size s : sizes)
+      out += (out.empty() ? "" : ",") + (plan::is_known(s) ? std::to_string(s) : "s" + std::to_string(plan::symbol_of(s)));
     return out;
   }
   std::string result(size_t i = 0) const { return text(shapes->dims(f->body.results[i])); }
   std::string guards() const {
     std::string out;
-    for (const plan::Guard& g : plan.guards) out += text({g.a}) + (g.kind == plan::Guard::Kind::equal ? "==" : ">=") + text({g.b}) + " ";
+    for (const plan::Guard& g : plan.guards)
+      out += text({g.a}) + (g.kind == plan::Guard::Kind::equal ? "==" : ">=") + text({g.b}) + " ";
     return out;
   }
 };
