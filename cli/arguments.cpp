@@ -116,7 +116,7 @@ std::string_view nearest_option(const CLI::App& app, const std::string& given, s
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "explain", "info", "cache", "completion", "build", "inspect", "help"};
+  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "explain", "profile", "info", "cache", "completion", "build", "inspect", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   if (words[0] == "help") words[0] = "--help";
@@ -201,6 +201,14 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   add_run_options(*explain, out, limit);
   add_color(*explain, out);
 
+  CLI::App* profile = app.add_subcommand("profile", "Run a script and tell where its time went");
+  profile->prefix_command();
+  profile->add_option("--html", out.profile.html, "Write the sources with the time of each line")->type_name("FILE");
+  profile->add_option("--trace", out.profile.trace, "Write the calls in time, for chrome://tracing and Perfetto")->type_name("FILE");
+  add_run_options(*profile, out, limit);
+  add_color(*profile, out);
+  profile->footer("Arguments: FILE [ARGS...]");
+
   CLI::App* inspect = app.add_subcommand("inspect", "Show what a saved model holds: functions, signatures, variables");
   inspect->add_option("folder", out.files, "Folder that tf.saved_model.save wrote")->required()->expected(1)->type_name("DIR");
   inspect->add_option("--function", out.function, "The graph of this signature or function")->type_name("NAME");
@@ -225,7 +233,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   add_run_options(*build, out, limit);
   add_color(*build, out);
 
-  CLI::App* const subcommands[] = {run, check, repl, test, dump, explain, info, cache, completion, build, inspect};
+  CLI::App* const subcommands[] = {run, check, repl, test, dump, explain, profile, info, cache, completion, build, inspect};
   CLI::App* chosen = nullptr;
   for (CLI::App* s : subcommands) {
     if (s->get_name() == words[0]) chosen = s;
@@ -260,6 +268,14 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     } else if (out.script[0].size() > 1 && out.script[0][0] == '-') {
       std::vector<std::string> storage;
       return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl run'", nearest_option(*run, out.script[0], storage));
+    }
+  } else if (chosen == profile) {
+    out.command = Command::Profile;
+    out.script = profile->remaining();
+    if (out.script.empty()) return usage_error("'tfl profile' needs a FILE, or - for standard input");
+    if (out.script[0].size() > 1 && out.script[0][0] == '-') {
+      std::vector<std::string> storage;
+      return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl profile'", nearest_option(*profile, out.script[0], storage));
     }
   } else if (chosen == check) {
     out.command = Command::Check;

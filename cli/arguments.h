@@ -8,7 +8,7 @@
 
 namespace tfl::cli {
 
-enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion, Build, Inspect };
+enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion, Build, Inspect, Profile };
 
 enum class DumpKind : uint8_t { Tokens, Ast, Bytecode, Autograph, Graph };
 
@@ -43,6 +43,11 @@ struct BuildOptions {
   std::vector<std::string> exports;
 };
 
+/// Files that tfl profile writes beside its tables; empty: none.
+struct ProfileOptions {
+  std::string html, trace;
+};
+
 struct Arguments {
   Command command = Command::Run;
   std::vector<std::string> files;   // what to check, dump, test
@@ -61,6 +66,7 @@ struct Arguments {
   GraphOptions graph;
   TestOptions test;
   BuildOptions build;
+  ProfileOptions profile;
   std::string function;             // of a saved model
   bool clear_cache = false;
   std::string shell;                // of completion

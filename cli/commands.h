@@ -10,6 +10,7 @@ int check_files(const Arguments& arguments);
 int dump_file(const Arguments& arguments);
 int dump_graph(const Arguments& arguments);
 int explain_script(const Arguments& arguments);
+int profile_script(const Arguments& arguments);
 int show_info(const Arguments& arguments);
 int manage_cache(const Arguments& arguments);
 int print_completion(const Arguments& arguments);

@@ -22,6 +22,7 @@ int dispatch(int argc, char** argv) {
     case Command::Inspect: return inspect_model(arguments);
     case Command::Dump: return dump_file(arguments);
     case Command::Explain: return explain_script(arguments);
+    case Command::Profile: return profile_script(arguments);
     case Command::Info: return show_info(arguments);
     case Command::Cache: return manage_cache(arguments);
     case Command::Build: return build_files(arguments);

@@ -72,7 +72,8 @@ bool debugging(std::string_view what) {
 codegen::JitOptions jit_options(const Arguments& a) {
   codegen::JitOptions o;
   // Other commands show graphs and do not run them.
-  bool runs = a.command == Command::Run || a.command == Command::Repl || a.command == Command::Test || a.command == Command::Explain;
+  bool runs = a.command == Command::Run || a.command == Command::Repl || a.command == Command::Test || a.command == Command::Explain ||
+              a.command == Command::Profile;
   IsaLevel best = best_isa_level();
   o.enabled = runs && a.jit != "off" && best != IsaLevel::base;
   o.wait = a.jit == "wait";

@@ -1,0 +1,151 @@
+#include "frontend/profile/summary.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace tfl::profile {
+
+namespace {
+
+/// "tensorflow/keras/layers/_dense" and "Dense.call": tf.keras.layers.Dense.call
+std::string library_name(std::string_view file, std::string_view function) {
+  constexpr std::string_view kRoot = "<stdlib>/", kEnd = ".tfl";
+  if (file.starts_with(kRoot)) file.remove_prefix(kRoot.size());
+  if (file.ends_with(kEnd)) file.remove_suffix(kEnd.size());
+  std::string name;
+  while (!file.empty()) {
+    size_t end = std::min(file.find('/'), file.size());
+    std::string_view part = file.substr(0, end);
+    file.remove_prefix(std::min(end + 1, file.size()));
+    if (part.starts_with('_')) continue;
+    if (!name.empty()) name += '.';
+    if (name.empty() && part == "tensorflow") name += "tf";
+    else if (name.empty() && part == "numpy") name += "np";
+    else name += part;
+  }
+  if (function == "<module>") return "import " + name;
+  if (!name.empty()) name += '.';
+  return name += function;
+}
+
+/// Rows of equal keys become one.
+class Rows {
+ public:
+  explicit Rows(Profile& profile) : profile_(profile) {}
+
+  // Functions that AutoGraph made have the name and the place of those they were made from.
+  uint32_t function(const Code& code) {
+    auto [known, fresh] = by_code_.try_emplace(&code, 0);
+    if (!fresh) return known->second;
+    FunctionTime f;
+    const Source* source = code.source.get();
+    std::string_view name = code.qualname ? code.qualname->text : code.name ? code.name->text : "?";
+    f.library = !source || source->internal;
+    f.file = source ? source->name : std::string();
+    f.name = f.library ? library_name(f.file, name) : std::string(name);
+    f.line = code.span.line;
+    auto [row, added] = by_place_.try_emplace({f.file, f.name, f.library ? 0 : f.line}, static_cast<uint32_t>(profile_.functions.size()));
+    if (added) profile_.functions.push_back(std::move(f));
+    return known->second = row->second;
+  }
+
+  uint32_t line(const std::shared_ptr<const Source>& source, uint32_t number) {
+    auto [row, added] = by_line_.try_emplace({source.get(), number}, static_cast<uint32_t>(profile_.lines.size()));
+    if (added) profile_.lines.push_back({source, number});
+    return row->second;
+  }
+
+ private:
+  struct Key {
+    std::string file, name;
+    uint32_t line;
+    auto operator<=>(const Key&) const = default;
+  };
+  Profile& profile_;
+  std::unordered_map<const Code*, uint32_t> by_code_;
+  std::map<Key, uint32_t> by_place_;
+  std::map<std::pair<const Source*, uint32_t>, uint32_t> by_line_;
+};
+
+bool add_once(std::vector<uint32_t>& seen, uint32_t what) {
+  if (std::find(seen.begin(), seen.end(), what) != seen.end()) return false;
+  seen.push_back(what);
+  return true;
+}
+
+}  // namespace
+
+Profile summarise(const Sampler& sampler) {
+  Profile p;
+  p.nanoseconds = sampler.nanoseconds();
+  p.samples = sampler.samples();
+  p.moments.assign(sampler.moments().begin(), sampler.moments().end());
+  auto nodes = sampler.nodes();
+  Rows rows(p);
+  p.stacks.resize(nodes.size());
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> line_rows(nodes.size(), kNone);  // of those of the script
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    const Code& code = *nodes[i].code;
+    uint32_t line = code.span_at(static_cast<uint32_t>(nodes[i].ip - code.instructions.data())).span.line;
+    if (line == 0) line = code.span.line;
+    p.stacks[i] = {nodes[i].parent, rows.function(code), line};
+    if (!p.functions[p.stacks[i].function].library) line_rows[i] = rows.line(code.source, line);
+  }
+  std::vector<uint32_t> functions, lines;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    uint64_t self = nodes[i].self;
+    if (self == 0) continue;
+    functions.clear();
+    lines.clear();
+    bool innermost = true;
+    uint32_t called = kNone;  // the library's function that the script calls
+    for (uint32_t at = static_cast<uint32_t>(i); at != 0; at = p.stacks[at].parent) {
+      if (line_rows[at] == kNone) {
+        if (innermost) called = p.stacks[at].function;
+        continue;
+      }
+      FunctionTime& f = p.functions[p.stacks[at].function];
+      LineTime& l = p.lines[line_rows[at]];
+      if (innermost) {
+        f.self += self;
+        l.self += self;
+      }
+      innermost = false;
+      if (add_once(functions, p.stacks[at].function)) f.total += self;
+      if (add_once(lines, line_rows[at])) l.total += self;
+    }
+    if (called != kNone) p.functions[called].total += self;
+    if (innermost) p.outside += self;
+  }
+  return p;
+}
+
+double percent(const Profile& profile, uint64_t nanoseconds) {
+  return profile.nanoseconds == 0 ? 0 : 100.0 * static_cast<double>(nanoseconds) / static_cast<double>(profile.nanoseconds);
+}
+
+std::vector<uint32_t> busiest_functions(const Profile& profile, bool library) {
+  std::vector<uint32_t> order;
+  const auto& f = profile.functions;
+  for (uint32_t i = 0; i < f.size(); ++i) {
+    if (f[i].library == library && f[i].total > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return f[a].self != f[b].self ? f[a].self > f[b].self : f[a].total > f[b].total;
+  });
+  return order;
+}
+
+std::vector<uint32_t> busiest_lines(const Profile& profile) {
+  std::vector<uint32_t> order;
+  const auto& l = profile.lines;
+  for (uint32_t i = 0; i < l.size(); ++i) {
+    if (l[i].self > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return l[a].self > l[b].self; });
+  return order;
+}
+
+}  // namespace tfl::profile
