@@ -40,7 +40,8 @@ class Rows {
     if (!fresh) return known->second;
     FunctionTime f;
     const Source* source = code.source.get();
-    std::string_view name = code.qualname ? code.qualname->text : code.name ? code.name->text : "?";
+    std::string_view name = "?";
+    if (const Str* known_as = code.qualname ? code.qualname : code.name) name = known_as->text;
     f.library = !source || source->internal;
     f.file = source ? source->name : std::string();
     f.name = f.library ? library_name(f.file, name) : std::string(name);
