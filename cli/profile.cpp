@@ -39,7 +39,7 @@ bool write_whole(const std::string& path, const std::string& text) {
 
 std::vector<std::string> notes(Session& session) {
   codegen::JitCounts n = session.context.jit.counts();
-  return {fmt::format("Machine code: {} compiled, {} loaded from the cache, {} failed", n.compiled, n.loaded, n.failed),
+  return {fmt::format("Machine code: {} compiled in {:.3f} s, {} loaded from the cache, {} failed", n.compiled, n.seconds, n.loaded, n.failed),
           fmt::format("Tensors: {:.1f} MiB at most", static_cast<double>(session.context.memory.peak_bytes()) / (1024.0 * 1024.0))};
 }
 

@@ -31,6 +31,7 @@ struct CompileQueue::Compiler {
   const JitOptions options;
   const ObjectCache cache;
   mutable std::atomic<uint32_t> compiled{0}, loaded{0}, failed{0};
+  mutable std::atomic<int64_t> nanoseconds{0};
 
   bool load(Unit& unit, std::string_view object) const {
     auto code = LoadedCode::load(object, options.listeners);
@@ -52,6 +53,7 @@ struct CompileQueue::Compiler {
     CompileResult result;
     compile_plan(request, result);
     auto end = std::chrono::steady_clock::now();
+    nanoseconds.fetch_add(std::chrono::nanoseconds(end - begin).count(), std::memory_order_relaxed);
     unit.error = std::move(result.error);
     bool good = unit.error.empty() && load(unit, result.bytes);
     if (options.verbose) {
@@ -128,7 +130,8 @@ CompileQueue::~CompileQueue() {
 }
 
 JitCounts CompileQueue::counts() const {
-  return {compiler_->compiled.load(), compiler_->loaded.load(), compiler_->failed.load(), 0};
+  const Compiler& c = *compiler_;
+  return {c.compiled.load(), c.loaded.load(), c.failed.load(), 0, static_cast<double>(c.nanoseconds.load()) * 1e-9};
 }
 
 bool compiler_left_alone() { return left_alone.load(); }

@@ -29,6 +29,7 @@ struct JitCounts {
   uint32_t loaded = 0;     // found on disk
   uint32_t failed = 0;     // the compiler refused them
   uint32_t unplanned = 0;  // they have no plan
+  double seconds = 0;      // spent compiling, on whichever thread
 };
 
 /// One per program. Outlines clusters of prepared graphs and gives them machine code.
