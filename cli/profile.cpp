@@ -39,8 +39,10 @@ bool write_whole(const std::string& path, const std::string& text) {
 
 std::vector<std::string> notes(Session& session) {
   codegen::JitCounts n = session.context.jit.counts();
-  return {fmt::format("Machine code: {} compiled in {:.3f} s, {} loaded from the cache, {} failed", n.compiled, n.seconds, n.loaded, n.failed),
-          fmt::format("Tensors: {:.1f} MiB at most", static_cast<double>(session.context.memory.peak_bytes()) / (1024.0 * 1024.0))};
+  return {fmt::format("Machine code: {} compiled in {:.3f} s, {} loaded from the cache, {} failed", n.compiled,
+                      n.seconds, n.loaded, n.failed),
+          fmt::format("Tensors: {:.1f} MiB at most",
+                      static_cast<double>(session.context.memory.peak_bytes()) / (1024.0 * 1024.0))};
 }
 
 }  // namespace
@@ -54,7 +56,8 @@ int profile_script(const Arguments& a) {
   Interp& interp = session.interp;
   auto source = std::make_shared<const Source>(shown, std::move(text));
   CompileResult compiled = file.empty() ? compile_module(interp, source) : compile_cached(interp, source);
-  if (!compiled.diagnostics.empty()) interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
+  if (!compiled.diagnostics.empty())
+    interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
   if (compiled.code.is_empty()) return kExitFoundBefore;
   Value module = session.main_module("__main__", file);
 

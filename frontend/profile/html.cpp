@@ -14,7 +14,8 @@ constexpr std::string_view kStyle = R"(body { font: 14px sans-serif; margin: 2em
 h1 { font-size: 1.4em } h2 { font-size: 1.1em; margin-top: 2em }
 table { border-collapse: collapse } td, th { padding: 0 .8em 0 0; text-align: right; white-space: pre }
 th { color: #777; font-weight: normal } td.text, th.text { text-align: left } td.text, td.name { font-family: monospace }
-td.number { color: #999 } .bar { display: inline-block; height: .8em; background: #e07b39 } td.place { width: 160px; text-align: left }
+td.number { color: #999 } .bar { display: inline-block; height: .8em; background: #e07b39 }
+td.place { width: 160px; text-align: left }
 tr:hover { background: #f4f4f4 }
 )";
 
@@ -22,11 +23,16 @@ std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 32 || c == '\t') out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 32 || c == '\t')
+      out += c;
   }
   return out;
 }
@@ -37,7 +43,8 @@ std::string share(const Profile& p, uint64_t nanoseconds) {
 
 std::string bar(const Profile& p, uint64_t nanoseconds) {
   if (nanoseconds == 0) return {};
-  return fmt::format("<span class=\"bar\" style=\"width: {:.1f}px\"></span>", std::max(1.0, 1.5 * percent(p, nanoseconds)));
+  return fmt::format("<span class=\"bar\" style=\"width: {:.1f}px\"></span>",
+                     std::max(1.0, 1.5 * percent(p, nanoseconds)));
 }
 
 struct File {
@@ -49,27 +56,34 @@ struct File {
 void add_functions(std::string& out, const Profile& p, bool library) {
   auto order = busiest_functions(p, library);
   if (order.empty()) return;
-  out += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>self s</th><th>total s</th><th>%</th><th></th><th class=\"text\">function</th></tr>\n",
-                     library ? "Called in the library" : "Functions");
+  out += fmt::format(
+      "<h2>{}</h2>\n<table>\n<tr><th>self s</th><th>total s</th><th>%</th><th></th><th "
+      "class=\"text\">function</th></tr>\n",
+      library ? "Called in the library" : "Functions");
   for (uint32_t i : order) {
     const FunctionTime& f = p.functions[i];
     uint64_t shown = library ? f.total : f.self;
     std::string place = library ? std::string() : fmt::format(" <span>{}:{}</span>", escaped(f.file), f.line);
-    out += fmt::format("<tr><td>{}</td><td>{:.3f}</td><td>{}</td><td class=\"place\">{}</td><td class=\"text\">{}{}</td></tr>\n",
-                       library ? std::string() : fmt::format("{:.3f}", static_cast<double>(f.self) * 1e-9), static_cast<double>(f.total) * 1e-9,
-                       share(p, shown), bar(p, shown), escaped(f.name), place);
+    out += fmt::format(
+        "<tr><td>{}</td><td>{:.3f}</td><td>{}</td><td class=\"place\">{}</td><td class=\"text\">{}{}</td></tr>\n",
+        library ? std::string() : fmt::format("{:.3f}", static_cast<double>(f.self) * 1e-9),
+        static_cast<double>(f.total) * 1e-9, share(p, shown), bar(p, shown), escaped(f.name), place);
   }
   out += "</table>\n";
 }
 
 void add_source(std::string& out, const Profile& p, const File& file) {
-  out += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>total %</th><th>self %</th><th></th><th></th><th></th></tr>\n", escaped(file.source->name));
+  out += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>total %</th><th>self %</th><th></th><th></th><th></th></tr>\n",
+                     escaped(file.source->name));
   auto count = static_cast<uint32_t>(file.source->line_starts.size());
   for (uint32_t n = file.source->first_line; n < file.source->first_line + count; ++n) {
     auto found = file.lines.find(n);
     const LineTime* l = found == file.lines.end() ? nullptr : found->second;
-    out += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"place\">{}</td><td class=\"number\">{}</td><td class=\"text\">{}</td></tr>\n",
-                       share(p, l ? l->total : 0), share(p, l ? l->self : 0), bar(p, l ? l->self : 0), n, escaped(file.source->line(n)));
+    out += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td class=\"place\">{}</td><td class=\"number\">{}</td><td "
+        "class=\"text\">{}</td></tr>\n",
+        share(p, l ? l->total : 0), share(p, l ? l->self : 0), bar(p, l ? l->self : 0), n,
+        escaped(file.source->line(n)));
   }
   out += "</table>\n";
 }
@@ -91,9 +105,11 @@ std::string to_html(const Profile& p, const std::string& name) {
   });
 
   std::string title = escaped(name);
-  std::string out = fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Profile of {}</title>\n<style>\n{}</style>\n"
-                                "</head>\n<body>\n<h1>Profile of {}</h1>\n<p>{:.3f} s, {} samples</p>\n",
-                                title, kStyle, title, static_cast<double>(p.nanoseconds) * 1e-9, p.samples);
+  std::string out = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Profile of "
+      "{}</title>\n<style>\n{}</style>\n"
+      "</head>\n<body>\n<h1>Profile of {}</h1>\n<p>{:.3f} s, {} samples</p>\n",
+      title, kStyle, title, static_cast<double>(p.nanoseconds) * 1e-9, p.samples);
   for (const std::string& note : p.notes) out += fmt::format("<p>{}</p>\n", escaped(note));
   add_functions(out, p, false);
   for (const File* f : files) add_source(out, p, *f);

@@ -26,7 +26,8 @@ uint64_t now() {
 /// Zeroed pages that cost nothing until they are written; null when there are none.
 template <class T>
 T* map(size_t count) {
-  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* p =
+      mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : static_cast<T*>(p);
 }
 
@@ -71,7 +72,8 @@ void keep_alive(Object* code) { code->refs = 1; }
 
 }  // namespace
 
-Sampler::Sampler(Interp& interp) : interp_(interp), kept_(*interp.types.code->slots), before_(interp.types.code->slots) {
+Sampler::Sampler(Interp& interp)
+    : interp_(interp), kept_(*interp.types.code->slots), before_(interp.types.code->slots) {
   kept_.destroy = keep_alive;
   interp.types.code->slots = &kept_;
 }

@@ -1,6 +1,6 @@
-// Where a script is, a thousand times a second: a timer interrupts the thread of the interpreter, and the handler notes the frames
-// that are on its chain. Time is charged to what was found at the end of it, so that it adds up to the time of the run. This header
-// must not know how profiles are shown.
+// Where a script is, a thousand times a second: a timer interrupts the thread of the interpreter, and the handler notes the
+// frames that are on its chain. Time is charged to what was found at the end of it, so that it adds up to the time of the run.
+// This header must not know how profiles are shown.
 #pragma once
 
 #include <signal.h>
@@ -17,15 +17,15 @@ namespace tfl::profile {
 
 /// A place of the script and who called it: a stack is a node and its parents.
 struct Node {
-  uint32_t parent;             // of the node that called; 0: nobody
-  const Code* code;            // null for the first node, which stands for no frame at all
+  uint32_t parent;   // of the node that called; 0: nobody
+  const Code* code;  // null for the first node, which stands for no frame at all
   const Instruction* ip;
-  uint64_t self;               // nanoseconds
+  uint64_t self;  // nanoseconds
 };
 
 /// From here until the next one's time the stack was `node`.
 struct Moment {
-  uint64_t begin;              // nanoseconds from the start
+  uint64_t begin;  // nanoseconds from the start
   uint32_t node;
 };
 
@@ -57,26 +57,26 @@ class Sampler {
     const Code* code;
     const Instruction* ip;
   };
-  static constexpr size_t kDepth = 128;        // calls that are noted, the innermost ones
-  static constexpr size_t kNodes = 1u << 19;   // different stacks; later ones count for who called
+  static constexpr size_t kDepth = 128;       // calls that are noted, the innermost ones
+  static constexpr size_t kNodes = 1u << 19;  // different stacks; later ones count for who called
   static constexpr size_t kSlots = 1u << 20;
-  static constexpr size_t kMoments = 1u << 22; // an hour of changes; later ones are only counted
+  static constexpr size_t kMoments = 1u << 22;  // an hour of changes; later ones are only counted
   static constexpr size_t kKnown = 1024;
 
   Interp& interp_;
-  Slots kept_;                        // of code objects, while they do not go
+  Slots kept_;  // of code objects, while they do not go
   const Slots* before_;
   timer_t timer_{};
   bool running_ = false, safe_reads_ = true;
   // What the handler writes: mapped before, touched when it comes to it.
   Node* nodes_ = nullptr;
-  uint32_t* slots_ = nullptr;         // a hash table of indices of nodes
+  uint32_t* slots_ = nullptr;  // a hash table of indices of nodes
   Moment* moments_ = nullptr;
   uint32_t node_count_ = 0;
   size_t moment_count_ = 0;
   uint64_t samples_ = 0, begin_ = 0, last_ = 0;
   Place stack_[kDepth];
-  const Code* known_[kKnown] = {};    // addresses that are code objects
+  const Code* known_[kKnown] = {};  // addresses that are code objects
 };
 
 }  // namespace tfl::profile

@@ -20,9 +20,12 @@ std::string library_name(std::string_view file, std::string_view function) {
     file.remove_prefix(std::min(end + 1, file.size()));
     if (part.starts_with('_')) continue;
     if (!name.empty()) name += '.';
-    if (name.empty() && part == "tensorflow") name += "tf";
-    else if (name.empty() && part == "numpy") name += "np";
-    else name += part;
+    if (name.empty() && part == "tensorflow")
+      name += "tf";
+    else if (name.empty() && part == "numpy")
+      name += "np";
+    else
+      name += part;
   }
   if (function == "<module>") return "import " + name;
   if (!name.empty()) name += '.';
@@ -46,7 +49,13 @@ class Rows {
     f.file = source ? source->name : std::string();
     f.name = f.library ? library_name(f.file, name) : std::string(name);
     f.line = code.span.line;
-    auto [row, added] = by_place_.try_emplace({f.file, f.name, f.library ? 0 : f.line}, static_cast<uint32_t>(profile_.functions.size()));
+    // What AutoGraph makes of a branch or a loop is part of the function around it, which called it and is known.
+    for (auto i = static_cast<uint32_t>(profile_.functions.size()); code.helper && i-- > 0;) {
+      const FunctionTime& around = profile_.functions[i];
+      if (around.file == f.file && around.name == f.name && around.line <= f.line) return known->second = i;
+    }
+    auto [row, added] = by_place_.try_emplace({f.file, f.name, f.library ? 0 : f.line},
+                                              static_cast<uint32_t>(profile_.functions.size()));
     if (added) profile_.functions.push_back(std::move(f));
     return known->second = row->second;
   }
@@ -124,7 +133,8 @@ Profile summarise(const Sampler& sampler) {
 }
 
 double percent(const Profile& profile, uint64_t nanoseconds) {
-  return profile.nanoseconds == 0 ? 0 : 100.0 * static_cast<double>(nanoseconds) / static_cast<double>(profile.nanoseconds);
+  return profile.nanoseconds == 0 ? 0
+                                  : 100.0 * static_cast<double>(nanoseconds) / static_cast<double>(profile.nanoseconds);
 }
 
 std::vector<uint32_t> busiest_functions(const Profile& profile, bool library) {

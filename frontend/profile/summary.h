@@ -1,5 +1,5 @@
-// What the samples of a run say about functions, lines and the library. Time in library functions and in what is not written in the
-// language is the time of the script's line that waits for it. This header must not know signals.
+// What the samples of a run say about functions, lines and the library. Time in library functions and in what is not written
+// in the language is the time of the script's line that waits for it. This header must not know signals.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace tfl::profile {
 
 struct FunctionTime {
-  std::string name;                      // "Model.call"; of the library "tf.matmul"
+  std::string name;  // "Model.call"; of the library "tf.matmul"
   std::string file;
   uint32_t line = 0;
   bool library = false;
-  uint64_t self = 0, total = 0;          // nanoseconds; of the library: total is while the script called it directly, self is 0
+  uint64_t self = 0, total = 0;  // nanoseconds; of the library: total is while the script called it directly, self is 0
 };
 
 struct LineTime {
@@ -28,19 +28,19 @@ struct LineTime {
 
 /// A stack: its innermost call and the stack around it.
 struct StackNode {
-  uint32_t parent = 0;                   // 0: nobody called
-  uint32_t function = 0;                 // index into functions
-  uint32_t line = 0;                     // of the call or the instruction
+  uint32_t parent = 0;    // 0: nobody called
+  uint32_t function = 0;  // index into functions
+  uint32_t line = 0;      // of the call or the instruction
 };
 
 struct Profile {
   uint64_t nanoseconds = 0, samples = 0;
-  uint64_t outside = 0;                  // no line of the script was there
-  std::vector<FunctionTime> functions;   // in no order
-  std::vector<LineTime> lines;           // of the script, in no order
-  std::vector<StackNode> stacks;         // the first is the empty one
+  uint64_t outside = 0;                 // no line of the script was there
+  std::vector<FunctionTime> functions;  // in no order
+  std::vector<LineTime> lines;          // of the script, in no order
+  std::vector<StackNode> stacks;        // the first is the empty one
   std::vector<Moment> moments;
-  std::vector<std::string> notes;        // what else is to be told of the run
+  std::vector<std::string> notes;  // what else is to be told of the run
 };
 
 Profile summarise(const Sampler& sampler);

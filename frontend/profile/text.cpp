@@ -28,15 +28,18 @@ std::string to_text(const Profile& p, const std::string& name) {
   out += "\n    self s    total s       %  function\n";
   for (size_t i = 0; i < functions.size() && i < kRows; ++i) {
     const FunctionTime& f = p.functions[functions[i]];
-    out += fmt::format("{:10.3f} {:10.3f} {:7.1f}  {} ({}:{})\n", seconds(f.self), seconds(f.total), percent(p, f.self), f.name, f.file, f.line);
+    out += fmt::format("{:10.3f} {:10.3f} {:7.1f}  {} ({}:{})\n", seconds(f.self), seconds(f.total), percent(p, f.self),
+                       f.name, f.file, f.line);
   }
   if (p.outside > 0 && percent(p, p.outside) >= 0.05) {
-    out += fmt::format("{:10.3f} {:10.3f} {:7.1f}  (outside of the script's functions)\n", seconds(p.outside), seconds(p.outside), percent(p, p.outside));
+    out += fmt::format("{:10.3f} {:10.3f} {:7.1f}  (outside of the script's functions)\n", seconds(p.outside),
+                       seconds(p.outside), percent(p, p.outside));
   }
   out += "\n    time s       %  line\n";
   for (size_t i = 0; i < lines.size() && i < kRows; ++i) {
     const LineTime& l = p.lines[lines[i]];
-    out += fmt::format("{:10.3f} {:7.1f}  {}:{}  {}\n", seconds(l.self), percent(p, l.self), l.source->name, l.line, trimmed(l.source->line(l.line)));
+    out += fmt::format("{:10.3f} {:7.1f}  {}:{}  {}\n", seconds(l.self), percent(p, l.self), l.source->name, l.line,
+                       trimmed(l.source->line(l.line)));
   }
   if (!library.empty()) out += "\n    time s       %  called in the library\n";
   for (size_t i = 0; i < library.size() && i < kRows; ++i) {
