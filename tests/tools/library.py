@@ -167,6 +167,9 @@ def main():
             needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", f"{place}/lib{library}.so"))
             if any(not re.match(r"lib(c|m)\.so|ld-linux", n) for n in needed):
                 sys.exit(f"lib{library}.so needs {needed}")
+        with open(f"{place}/other.json") as f:
+            if run(tfl, "inspect", f"{place}/libother.so") != f.read():
+                sys.exit("tfl inspect tells something else than other.json")
         if os.path.getsize(f"{place}/libother.so") > 100_000:
             sys.exit(f"libother.so has {os.path.getsize(f'{place}/libother.so')} bytes")
         kinds = run(tfl, "build", "other.tfl", "-o", "kinds", "--emit", "llvm,asm,object", "--target", "aarch64", cwd=folder)
