@@ -148,7 +148,7 @@ def main():
         run(f"{folder}/threads")
 
         run(tfl, "build", "other.tfl", "-o", "native", cwd=folder)
-        run("cmake", "-S", folder, "-B", f"{folder}/cmake", f"-Dfunctions_DIR={place}", f"-Dother_DIR={place}", "-DCMAKE_BUILD_RPATH=" + place)
+        run("cmake", "-G", "Ninja", "-S", folder, "-B", f"{folder}/cmake", f"-Dfunctions_DIR={place}", f"-Dother_DIR={place}", "-DCMAKE_BUILD_RPATH=" + place)
         run("cmake", "--build", f"{folder}/cmake")
         run(f"{folder}/cmake/two")
         run(python_with_numpy(), f"{folder}/consumer.py", place)
