@@ -15,10 +15,10 @@ function(tfl_llvm_config variable)
   set(${variable} "${output}" PARENT_SCOPE)
 endfunction()
 
-# `name` from every .cpp file of codegen/llvm and codegen/formula and the files SHARED, which other layers are made of as well.
+# `name` from every .cpp file of codegen/llvm, the layer of formulas and the files SHARED, which other layers are made of as well.
 function(tfl_llvm_library name)
   cmake_parse_arguments(arg "" "" "SHARED" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/codegen/llvm/*.cpp ${PROJECT_SOURCE_DIR}/codegen/formula/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/codegen/llvm/*.cpp)
   list(TRANSFORM arg_SHARED PREPEND ${PROJECT_SOURCE_DIR}/)
   add_library(${name} MODULE ${sources} ${arg_SHARED})
   tfl_llvm_config(include --includedir)
@@ -31,11 +31,12 @@ function(tfl_llvm_library name)
   # delete belong together.
   target_compile_options(${name} PRIVATE -fPIC -ffunction-sections -fdata-sections $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
   target_link_directories(${name} PRIVATE ${folder})
-  target_link_libraries(${name} PRIVATE tfl_warnings ${libraries} ZLIB::ZLIB ${TFL_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
+  target_link_libraries(${name} PRIVATE tfl_warnings tfl_formula ${libraries} ZLIB::ZLIB ${TFL_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
   # One exported function; the pages of what is not used are left out, and relative relocations packed: both are what loading costs.
   target_link_options(${name} PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,pack-relative-relocs -Wl,-O1)
   if(NOT TFL_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
+  tfl_precompile(${name} <llvm/IR/IRBuilder.h> <llvm/IR/Module.h> <llvm/IR/Constants.h> <llvm/Target/TargetMachine.h>)
   set_target_properties(${name} PROPERTIES PREFIX lib OUTPUT_NAME tfl_llvm SKIP_BUILD_RPATH ON LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endfunction()

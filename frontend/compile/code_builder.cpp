@@ -106,8 +106,8 @@ bool CodeBuilder::key_of(const Value& v, std::string& key) const {
     return true;
   }
   if (v.is(Kind::Tuple)) {
-    bits('T', static_cast<uint64_t>(v.as<Tuple>()->size));
-    for (const Value& item : v.as<Tuple>()->span()) {
+    bits('T', static_cast<uint64_t>(v.as<tfl::Tuple>()->size));
+    for (const Value& item : v.as<tfl::Tuple>()->span()) {
       if (!key_of(item, key)) return false;
     }
     return true;

@@ -11,7 +11,7 @@ using namespace shape_rules;
 namespace {
 
 constexpr DType kFloats[] = {DType::F16, DType::BF16, DType::F32, DType::F64};
-constexpr DType kNumbers[] = {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I32, DType::I64,
+constexpr DType kPoolTypes[] = {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I32, DType::I64,
                               DType::U8,  DType::I16,  DType::I8,  DType::U16, DType::U32, DType::U64};
 
 std::string_view name_of(const InferCall& call) { return op_info(call.op).tf_name; }
@@ -58,13 +58,13 @@ Result<void> check_sizes(InferCall& call, std::string_view what, std::span<const
 
 Result<void> infer_max_pool(InferCall& call) {
   const TensorType& x = call.operands[0].type;
-  TFL_TRY(check_dtype(name_of(call), "T", x.dtype, std::span<const DType>(kNumbers).first(10)));
+  TFL_TRY(check_dtype(name_of(call), "T", x.dtype, std::span<const DType>(kPoolTypes).first(10)));
   return give(call, ranked(x.dtype, TFL_TRY(pooled(call, x))));
 }
 
 Result<void> infer_max_pool_grad(InferCall& call) {
   const TensorType& x = call.operands[0].type;
-  TFL_TRY(check_dtype(name_of(call), "T", x.dtype, kNumbers));
+  TFL_TRY(check_dtype(name_of(call), "T", x.dtype, kPoolTypes));
   TFL_TRY(check_same_dtype(name_of(call), 1, x.dtype, call.operands[1].type.dtype));
   TFL_TRY(check_same_dtype(name_of(call), 2, x.dtype, call.operands[2].type.dtype));
   Dims out = TFL_TRY(pooled(call, x));
@@ -75,7 +75,7 @@ Result<void> infer_max_pool_grad(InferCall& call) {
 
 Result<void> infer_max_pool_with_argmax(InferCall& call) {
   const TensorType& x = call.operands[0].type;
-  TFL_TRY(check_dtype(name_of(call), "T", x.dtype, kNumbers));
+  TFL_TRY(check_dtype(name_of(call), "T", x.dtype, kPoolTypes));
   Dims out = TFL_TRY(pooled(call, x));
   TFL_TRY(give(call, ranked(x.dtype, out)));
   return give(call, ranked(call.attrs.get_dtype(Attr::dtype, DType::I64), std::move(out)));
@@ -126,7 +126,7 @@ Result<void> check_images(InferCall& call, const TensorType& x) {
 
 Result<void> resized(InferCall& call, DType dtype) {
   const TensorType& x = call.operands[0].type;
-  TFL_TRY(check_dtype(name_of(call), "T", x.dtype, std::span<const DType>(kNumbers).first(10)));
+  TFL_TRY(check_dtype(name_of(call), "T", x.dtype, std::span<const DType>(kPoolTypes).first(10)));
   Dims size = TFL_TRY(new_size(call));
   TFL_TRY(check_images(call, x));
   Dims out = x.ranked ? Dims{x.dims[0], size[0], size[1], x.dims[3]} : Dims{-1, size[0], size[1], -1};
@@ -153,7 +153,7 @@ Result<void> infer_resize_bilinear_grad(InferCall& call) {
 
 Result<void> infer_resize_nearest_grad(InferCall& call) {
   const TensorType& g = call.operands[0].type;
-  TFL_TRY(check_dtype(name_of(call), "T", g.dtype, std::span<const DType>(kNumbers).first(10)));
+  TFL_TRY(check_dtype(name_of(call), "T", g.dtype, std::span<const DType>(kPoolTypes).first(10)));
   Dims size = TFL_TRY(new_size(call));
   TFL_TRY(check_images(call, g));
   Dims out = g.ranked ? Dims{g.dims[0], size[0], size[1], g.dims[3]} : Dims{-1, size[0], size[1], -1};
