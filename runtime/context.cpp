@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/gpu/devices.h"
 #include "runtime/tensor/tensor.h"
 #include "runtime/threads/thread_pool.h"
 
@@ -38,6 +39,7 @@ Context::Context(const ContextOptions& options)
 
 // The front end has destroyed its objects by now. Tensors that a cycle of them held are still there.
 Context::~Context() {
+  if (devices_) devices_->drop_copies(true);
   heap.tearing_down = true;
   heap.for_each_live([](Counted* object) {
     if (object->kind == kTensorKind) Tensor::destroy(static_cast<TensorRep*>(object));
@@ -47,6 +49,11 @@ Context::~Context() {
 ThreadPool& Context::threads() {
   if (!threads_) threads_ = std::make_unique<ThreadPool>(thread_count_);
   return *threads_;
+}
+
+gpu::Devices& Context::devices() {
+  if (!devices_) devices_ = std::make_unique<gpu::Devices>(*this);
+  return *devices_;
 }
 
 void Context::set_thread_count(int n) {

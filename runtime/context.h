@@ -12,6 +12,9 @@
 namespace tfl {
 
 class ThreadPool;
+namespace gpu {
+class Devices;
+}
 
 /// The instruction sets that kernels are compiled for: portable, x86-64-v3 (AVX2, FMA), x86-64-v4 (AVX-512).
 enum class IsaLevel : uint8_t { base, v3, v4 };
@@ -44,6 +47,9 @@ class Context {
   /// Set by a signal handler or a timer; long-running kernels look at it between blocks and the VM between statements.
   std::atomic<uint32_t> interrupt{0};
 
+  /// The GPUs that this process may use; nothing is looked for before somebody asks it.
+  gpu::Devices& devices();
+
   /// Called with TensorRep::host when a tensor that has one goes away; the front end's.
   void (*release_host)(Context&, void*) = nullptr;
 
@@ -51,6 +57,7 @@ class Context {
   IsaLevel isa_;
   int thread_count_;
   std::unique_ptr<ThreadPool> threads_;
+  std::unique_ptr<gpu::Devices> devices_;
 };
 
 }  // namespace tfl

@@ -83,7 +83,7 @@ Tensor apply_small(Context& context, Op op, std::span<const Tensor> operands) {
   size_t k = 0;
   for (const Tensor& t : operands) {
     const TensorRep* rep = t.rep();
-    in[k] = rep->data;
+    in[k] = t.raw();
     step[k] = rep->rank != 0;
     for (int i = 0; i < rep->rank; ++i) {
       if (rep->rank != shape->rank || rep->layout[i] != shape->layout[i]) return {};

@@ -145,7 +145,9 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
   int64_t n = 1;
   for (int64_t d : dims) n *= d;
   bool row_major = is_row_major(dims, strides);
-  std::byte* data = from->data + (n ? offset : 0) * static_cast<int64_t>(element);
+  // Of elements elsewhere this is a distance, and no pointer yet.
+  auto* data = reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(from->data) +
+                                            static_cast<uintptr_t>((n ? offset : 0) * static_cast<int64_t>(element)));
 
   if (!from->buffer) {
     // The elements lie inside `base`. A small view of them gets its own; a large one (a broadcast) shares a copy.
@@ -168,6 +170,7 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
   TensorRep* rep = new_rep(context, from->dtype, dims.size(), 0);
   rep->buffer = from->buffer;
   ++from->buffer->refs;
+  rep->flags = from->flags & kElsewhere;
   rep->data = data;
   rep->size = n;
   rep->contiguous = row_major;
@@ -205,6 +208,7 @@ Tensor Tensor::foreign(Context& context, DType dtype, std::span<const int64_t> d
   TensorRep* rep = new_rep(context, dtype, dims.size(), 0);
   rep->buffer = buffer;
   rep->data = buffer->data;
+  if (!buffer->data && buffer->fetch) rep->flags = kElsewhere;
   int64_t n = 1;
   for (int64_t d : dims) n *= d;
   rep->size = n;
@@ -212,6 +216,13 @@ Tensor Tensor::foreign(Context& context, DType dtype, std::span<const int64_t> d
   Dims strides = row_major_strides(dims);
   std::copy(strides.begin(), strides.end(), rep->strides());
   return adopt(rep);
+}
+
+void Tensor::fetch(TensorRep* rep) {
+  Buffer* buffer = rep->buffer;
+  if (!buffer->data) buffer->fetch(buffer);
+  rep->data = buffer->data + reinterpret_cast<uintptr_t>(rep->data);
+  rep->flags &= static_cast<uint8_t>(~kElsewhere);
 }
 
 void Tensor::destroy(TensorRep* rep) {

@@ -24,7 +24,8 @@ inline constexpr int kMaxRank = 254;
 inline constexpr size_t kInlineBytes = 128;
 
 /// Element storage that several tensors may share. `bytes` were taken from `pool`, or belong to someone else (`pool` null),
-/// who is told by `release` when the last reference is gone.
+/// who is told by `release` when the last reference is gone. Elements in a device's memory have no `data` until `fetch` has brought
+/// them here (kElsewhere).
 struct Buffer {
   uint32_t refs;
   bool strings;  // elements are std::string and must be destroyed
@@ -32,7 +33,12 @@ struct Buffer {
   std::byte* data;
   MemoryPool* pool;
   void (*release)(Buffer*) = nullptr;
+  void (*fetch)(Buffer*) = nullptr;
 };
+
+/// Bit of Counted::flags of a tensor whose elements may lie in a device's memory: TensorRep::data is then their distance from the
+/// first of the buffer. Who looks at them (Tensor::raw, Tensor::data) gets them fetched first.
+inline constexpr uint8_t kElsewhere = 8;
 
 struct TensorRep : Counted {
   DType dtype;
@@ -87,6 +93,8 @@ class Tensor {
   static Tensor view(Context& context, const Tensor& base, std::span<const int64_t> dims, std::span<const int64_t> strides, int64_t offset);
   /// Row-major elements that somebody else owns: `buffer` (its `pool` null) holds one reference, which the tensor takes over.
   static Tensor foreign(Context& context, DType dtype, std::span<const int64_t> dims, Buffer* buffer);
+  /// Brings elements that lie in a device's memory here. What goes wrong is the business of the device's owner: there are zeros then.
+  static void fetch(TensorRep* rep);
   /// The row-major strides of `dims`.
   static Dims row_major_strides(std::span<const int64_t> dims);
 
@@ -101,16 +109,25 @@ class Tensor {
   bool contiguous() const { return rep_->contiguous; }
   /// True when nobody else sees the elements: they may be overwritten or taken over.
   bool unique() const { return rep_->refs == 1 && (!rep_->buffer || rep_->buffer->refs == 1); }
+  /// Inlined whatever the compiler thinks of it: kernels for several instruction sets must not share a copy.
   template <class T>
-  T* data() {
-    return reinterpret_cast<T*>(rep_->data);
+  [[gnu::always_inline]] T* data() {
+    return reinterpret_cast<T*>(raw());
   }
   template <class T>
-  const T* data() const {
-    return reinterpret_cast<const T*>(rep_->data);
+  [[gnu::always_inline]] const T* data() const {
+    return reinterpret_cast<const T*>(raw());
   }
-  std::byte* raw() { return rep_->data; }
-  const std::byte* raw() const { return rep_->data; }
+  [[gnu::always_inline]] std::byte* raw() {
+    if (rep_->flags & kElsewhere) [[unlikely]]
+      fetch(rep_);
+    return rep_->data;
+  }
+  [[gnu::always_inline]] const std::byte* raw() const {
+    if (rep_->flags & kElsewhere) [[unlikely]]
+      fetch(rep_);
+    return rep_->data;
+  }
   bool same_object(const Tensor& o) const { return rep_ == o.rep_; }
 
  private:

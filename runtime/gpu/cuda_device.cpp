@@ -1,0 +1,300 @@
+// Devices on NVIDIA's driver: one stream each, memory from its stream-ordered pool.
+#include "runtime/gpu/cuda_device.h"
+
+#include <cstring>
+#include <unordered_map>
+
+#include "runtime/gpu/cuda_driver.h"
+#include "runtime/support/small_vec.h"
+
+namespace tfl::gpu {
+
+namespace {
+
+using cuda::Attribute;
+using cuda::Driver;
+using cuda::kSuccess;
+using cuda::Status;
+
+// Copies of up to this many bytes go through memory that the GPU can read by itself, so that the caller needs not wait for it.
+constexpr size_t kStagedBytes = size_t{64} << 10;
+constexpr size_t kRingBytes = size_t{1} << 20;
+constexpr size_t kLogBytes = 8192;
+constexpr uint32_t kOldestCapability = 8;
+
+class CudaDevice;
+
+struct CudaFunction {
+  cuda::FunctionHandle* handle = nullptr;
+  uint32_t shared_bytes = 48 << 10;  // what it may have without being asked
+};
+
+struct CudaModule final : Module {
+  CudaModule(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::ModuleHandle* h) : driver(std::move(d)), context(c), handle(h) {}
+  ~CudaModule() override {
+    driver->set_context(context);
+    driver->unload_module(handle);
+  }
+  std::shared_ptr<const Driver> driver;
+  cuda::ContextHandle* context;
+  cuda::ModuleHandle* handle;
+  std::unordered_map<std::string, CudaFunction> functions;
+};
+
+struct CudaGraph final : Graph {
+  CudaGraph(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::GraphExecHandle* h) : driver(std::move(d)), context(c), handle(h) {}
+  ~CudaGraph() override {
+    driver->set_context(context);
+    driver->destroy_graph_exec(handle);
+  }
+  std::shared_ptr<const Driver> driver;
+  cuda::ContextHandle* context;
+  cuda::GraphExecHandle* handle;
+};
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(std::shared_ptr<const Driver> driver, cuda::Ordinal handle, DeviceInfo info)
+      : driver_(std::move(driver)), handle_(handle), info_(std::move(info)) {}
+
+  ~CudaDevice() override {
+    if (!context_) return;
+    driver_->set_context(context_);
+    driver_->synchronize(stream_);
+    if (ring_) driver_->release_host(ring_);
+    driver_->destroy_stream(stream_);
+    driver_->release_context(handle_);
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+
+  Result<Address> allocate(size_t bytes) override {
+    TFL_TRY(enter());
+    cuda::Pointer address = 0;
+    size_t asked = bytes ? bytes : 1;
+    Status status = driver_->allocate(&address, asked, stream_);
+    if (status == cuda::kOutOfMemory) {
+      // What was released may still be in pieces, or in the pool of work that has not finished.
+      driver_->synchronize(stream_);
+      driver_->trim_pool(pool_, 0);
+      status = driver_->allocate(&address, asked, stream_);
+    }
+    if (status != kSuccess) {
+      return driver_->failure(status, fmt::format("allocating {} bytes on GPU {} ({} of {} in use)", bytes, info_.ordinal, memory_.current, info_.memory_bytes));
+    }
+    sizes_.emplace(address, bytes);
+    memory_.current += bytes;
+    memory_.peak = std::max(memory_.peak, memory_.current);
+    return address;
+  }
+
+  void release(Address address) override {
+    auto i = sizes_.find(address);
+    if (i == sizes_.end()) return;
+    memory_.current -= i->second;
+    sizes_.erase(i);
+    if (enter()) driver_->release(address, stream_);  // an error of earlier work is told by the next call that can tell
+  }
+
+  MemoryInfo memory() const override { return memory_; }
+  void reset_peak() override { memory_.peak = memory_.current; }
+
+  Result<void> to_device(Address to, const void* from, size_t bytes) override {
+    if (bytes == 0) return {};
+    TFL_TRY(enter());
+    if (bytes <= kStagedBytes && TFL_TRY(stage(bytes))) {
+      std::byte* staged = ring_ + ring_used_;
+      std::memcpy(staged, from, bytes);
+      ring_used_ += (bytes + 255) & ~size_t{255};
+      return check(driver_->to_device(to, staged, bytes, stream_), [&] { return fmt::format("copying {} bytes to the GPU", bytes); });
+    }
+    // Whether a copy from ordinary memory has read it when the call returns is not promised.
+    TFL_TRY(check(driver_->to_device(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes to the GPU", bytes); }));
+    return synchronize();
+  }
+
+  Result<void> to_host(void* to, Address from, size_t bytes) override {
+    if (bytes == 0) return {};
+    TFL_TRY(enter());
+    TFL_TRY(check(driver_->to_host(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes from the GPU", bytes); }));
+    return synchronize();
+  }
+
+  Result<void> copy(Address to, Address from, size_t bytes) override {
+    if (bytes == 0) return {};
+    TFL_TRY(enter());
+    return check(driver_->copy(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes on the GPU", bytes); });
+  }
+
+  Result<std::unique_ptr<Module>> load(std::string_view image) override {
+    TFL_TRY(enter());
+    std::string text(image);  // with an end: PTX is a C string
+    char log[kLogBytes];
+    log[0] = '\0';
+    int options[] = {cuda::kJitErrorLog, cuda::kJitErrorLogBytes};
+    void* values[] = {log, reinterpret_cast<void*>(kLogBytes)};
+    cuda::ModuleHandle* handle = nullptr;
+    Status status = driver_->load_module(&handle, text.c_str(), 2, options, values);
+    if (status != kSuccess) {
+      Failure failure = driver_->failure(status, fmt::format("loading code on GPU {} ({})", info_.ordinal, info_.name));
+      log[kLogBytes - 1] = '\0';
+      if (log[0]) failure.error->message += "\n" + std::string(log);
+      if (status == cuda::kUnsupportedPtx) return std::move(failure).with_hint("the NVIDIA driver is older than this code: a newer driver takes it");
+      return failure;
+    }
+    return std::unique_ptr<Module>(std::make_unique<CudaModule>(driver_, context_, handle));
+  }
+
+  Result<void> launch(const Launch& l) override {
+    TFL_TRY(enter());
+    CudaFunction* f = TFL_TRY(function(static_cast<CudaModule&>(*l.module), l.kernel));
+    if (l.shared_bytes > f->shared_bytes) {
+      TFL_TRY(check(driver_->set_function_attribute(f->handle, cuda::kDynamicSharedBytes, static_cast<int>(l.shared_bytes)),
+                    [&] { return fmt::format("giving {} {} bytes of shared memory", l.kernel, l.shared_bytes); }));
+      f->shared_bytes = l.shared_bytes;
+    }
+    SmallVec<void*, 32> parameters;
+    for (const uint64_t& a : l.arguments) parameters.push_back(const_cast<uint64_t*>(&a));
+    Status status = l.cooperative ? driver_->launch_cooperative(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_, parameters.data())
+                                  : driver_->launch(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_, parameters.data(), nullptr);
+    return check(status, [&] { return fmt::format("launching {} on GPU {}", l.kernel, info_.ordinal); });
+  }
+
+  Result<void> synchronize() override {
+    TFL_TRY(enter());
+    ring_used_ = 0;
+    return check(driver_->synchronize(stream_), [&] { return fmt::format("work on GPU {}", info_.ordinal); });
+  }
+
+  bool has_graphs() const override { return driver_->has_graphs(); }
+
+  Result<void> begin_graph() override {
+    TFL_TRY(enter());
+    return check(driver_->begin_capture(stream_, cuda::kCaptureThreadLocal), [] { return std::string("recording a graph of launches"); });
+  }
+
+  Result<std::unique_ptr<Graph>> end_graph() override {
+    TFL_TRY(enter());
+    auto words = [] { return std::string("making a graph of launches"); };
+    cuda::GraphHandle* graph = nullptr;
+    TFL_TRY(check(driver_->end_capture(stream_, &graph), words));
+    cuda::GraphExecHandle* made = nullptr;
+    Status status = driver_->instantiate(&made, graph, 0);
+    driver_->destroy_graph(graph);
+    TFL_TRY(check(status, words));
+    return std::unique_ptr<Graph>(std::make_unique<CudaGraph>(driver_, context_, made));
+  }
+
+  Result<void> launch_graph(Graph& graph) override {
+    TFL_TRY(enter());
+    return check(driver_->launch_graph(static_cast<CudaGraph&>(graph).handle, stream_), [] { return std::string("launching a graph"); });
+  }
+
+ private:
+  template <class Words>
+  Result<void> check(Status status, Words&& words) const {
+    if (status == kSuccess) [[likely]]
+      return {};
+    return driver_->failure(status, words());
+  }
+
+  // The context belongs to whichever thread calls: code is loaded by another one than runs it.
+  Result<void> enter() {
+    if (!context_) TFL_TRY(start());
+    return check(driver_->set_context(context_), [] { return std::string("entering the GPU's context"); });
+  }
+
+  Result<void> start() {
+    auto words = [&] { return fmt::format("starting GPU {} ({})", info_.ordinal, info_.name); };
+    cuda::ContextHandle* context = nullptr;
+    TFL_TRY(check(driver_->retain_context(&context, handle_), words));
+    Status status = driver_->set_context(context);
+    if (status == kSuccess) status = driver_->create_stream(&stream_, cuda::kStreamNonBlocking);
+    if (status == kSuccess) status = driver_->default_pool(&pool_, handle_);
+    // What is released stays with the process: memory is asked of the driver once.
+    uint64_t most = UINT64_MAX;
+    if (status == kSuccess) status = driver_->set_pool_attribute(pool_, cuda::kPoolReleaseThreshold, &most);
+    if (status != kSuccess) {
+      if (stream_) driver_->destroy_stream(std::exchange(stream_, nullptr));
+      driver_->release_context(handle_);
+      return driver_->failure(status, words());
+    }
+    context_ = context;
+    return {};
+  }
+
+  /// Makes room for `bytes` in the ring; false when there is no ring.
+  Result<bool> stage(size_t bytes) {
+    if (!ring_) {
+      if (no_ring_) return false;
+      void* memory = nullptr;
+      no_ring_ = driver_->allocate_host(&memory, kRingBytes) != kSuccess;
+      if (no_ring_) return false;
+      ring_ = static_cast<std::byte*>(memory);
+    }
+    if (ring_used_ + bytes > kRingBytes) TFL_TRY(synchronize());
+    return true;
+  }
+
+  Result<CudaFunction*> function(CudaModule& module, std::string_view name) {
+    CudaFunction& f = module.functions[std::string(name)];
+    if (!f.handle) {
+      TFL_TRY(check(driver_->function(&f.handle, module.handle, std::string(name).c_str()), [&] { return fmt::format("finding the kernel {}", name); }));
+    }
+    return &f;
+  }
+
+  std::shared_ptr<const Driver> driver_;
+  cuda::Ordinal handle_;
+  DeviceInfo info_;
+  cuda::ContextHandle* context_ = nullptr;
+  cuda::StreamHandle* stream_ = nullptr;
+  cuda::PoolHandle* pool_ = nullptr;
+  std::byte* ring_ = nullptr;
+  size_t ring_used_ = 0;
+  bool no_ring_ = false;
+  std::unordered_map<Address, size_t> sizes_;
+  MemoryInfo memory_;
+};
+
+int attribute(const Driver& d, Attribute which, cuda::Ordinal handle) {
+  int value = 0;
+  return d.device_attribute(&value, static_cast<int>(which), handle) == kSuccess ? value : 0;
+}
+
+}  // namespace
+
+Result<std::vector<std::unique_ptr<Device>>> find_cuda_devices() {
+  auto driver = std::make_shared<const Driver>(TFL_TRY(cuda::load_driver()));
+  int n = 0;
+  if (Status status = driver->device_count(&n); status != kSuccess || n <= 0)
+    return fail(ErrorKind::RuntimeError, cuda::explain_start(*driver, status, "/dev"));
+  std::vector<std::unique_ptr<Device>> found;
+  std::string refused;
+  for (int i = 0; i < n; ++i) {
+    cuda::Ordinal handle = 0;
+    char name[256] = "";
+    if (driver->device(&handle, i) != kSuccess || driver->device_name(name, sizeof name, handle) != kSuccess) continue;
+    DeviceInfo info;
+    info.name = name;
+    info.ordinal = static_cast<uint32_t>(found.size());
+    info.major = static_cast<uint32_t>(attribute(*driver, Attribute::capability_major, handle));
+    info.minor = static_cast<uint32_t>(attribute(*driver, Attribute::capability_minor, handle));
+    info.processors = static_cast<uint32_t>(attribute(*driver, Attribute::processors, handle));
+    info.shared_bytes = static_cast<uint32_t>(attribute(*driver, Attribute::shared_bytes_per_block, handle));
+    info.driver_version = static_cast<uint32_t>(driver->version);
+    size_t bytes = 0;
+    if (driver->device_memory(&bytes, handle) == kSuccess) info.memory_bytes = bytes;
+    if (info.major < kOldestCapability) {
+      refused = fmt::format("{} has compute capability {}.{}, and TFL needs {}.0.", info.name, info.major, info.minor, kOldestCapability);
+    } else if (!attribute(*driver, Attribute::memory_pools, handle)) {
+      refused = fmt::format("{} has no stream-ordered memory, which TFL needs.", info.name);
+    } else {
+      found.push_back(std::make_unique<CudaDevice>(driver, handle, std::move(info)));
+    }
+  }
+  if (found.empty()) return fail(ErrorKind::RuntimeError, refused.empty() ? cuda::explain_start(*driver, kSuccess, "/dev") : refused);
+  return found;
+}
+
+}  // namespace tfl::gpu
