@@ -42,9 +42,28 @@ struct LibraryModule {
   std::string description, metadata;
 };
 
+/// How many units a kernel for GPUs has: the product of sizes, each divided by `per` and rounded up, together divided by `per`.
+struct GpuUnits {
+  struct Factor {
+    plan::Size size = 1;
+    int64_t per = 1;
+  };
+  std::vector<Factor> factors;
+  int64_t per = 1;
+};
+
+/// Code for a GPU instead of a CPU: kernels with these names, which take the address of a frame (codegen/abi.h) in the GPU's memory.
+struct GpuModule {
+  std::vector<plan::Block> segments;         // each is run by one block of threads: "segment0", ...
+  std::vector<uint32_t> kernels, products;   // of the plan, each over many blocks: "kernel3", "product0"
+  bool emulated = false;                     // an object for a CPU (codegen/gpu/emulator.h), not PTX
+  std::string target = "sm_80";
+};
+
 struct CompileRequest {
   const plan::Plan* plan = nullptr;
   const LibraryModule* library = nullptr;  // instead of a plan
+  const GpuModule* gpu = nullptr;          // how the plan becomes code for a GPU
   const LineTable* lines = nullptr;      // may be null
   Cpu cpu = Cpu::x86_64_v3;
   std::string entry = "tfl_run";         // its symbol; everything else is internal
@@ -52,6 +71,7 @@ struct CompileRequest {
 };
 struct CompileResult {
   std::string bytes;     // an ELF object, or text
+  std::vector<GpuUnits> units;  // of GpuModule::kernels, then products
   std::string error;     // not empty: an internal error, there are no bytes
 };
 

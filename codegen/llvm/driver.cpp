@@ -2,6 +2,7 @@
 
 #include "codegen/abi.h"
 #include "codegen/llvm/driver_steps.h"
+#include "codegen/llvm/gpu_grid.h"
 #include "codegen/llvm/lines.h"
 
 namespace tfl::codegen {
@@ -42,17 +43,27 @@ bool is_called_once(const llvm::Function& function) {
 }  // namespace
 
 Driver::Driver(llvm::Module& module, const CompileRequest& request, Locate locate)
-    : module_(module), request_(request), plan_(*request.plan), locate_(locate), b_(module.getContext()) {
+    : module_(module), request_(request), plan_(*request.plan), body_(plan_.body), locate_(locate), b_(module.getContext()) {
   scalars_.resize(plan_.values.size());
   addresses_.resize(plan_.values.size());
   symbols_.resize(plan_.symbols.size());
   kernels_.resize(plan_.kernels.size());
 }
 
+Driver::Driver(llvm::Module& module, const CompileRequest& request, const plan::Block& body, BlockSteps& block)
+    : module_(module), request_(request), plan_(*request.plan), body_(body), block_(&block), b_(module.getContext()) {
+  scalars_.resize(plan_.values.size());
+  addresses_.resize(plan_.values.size());
+  symbols_.resize(plan_.symbols.size());
+}
+
 std::string Driver::emit() {
-  auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false);
-  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, request_.entry, module_);
+  bool far = block_ && !block_->emulated();
+  auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {far ? frame_pointer(b_.getContext(), false) : b_.getPtrTy()}, false);
+  auto linkage = block_ ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage;
+  function_ = llvm::Function::Create(type, linkage, block_ ? "segment" : request_.entry, module_);
   function_->setDSOLocal(true);
+  if (far) function_->addFnAttr(llvm::Attribute::Convergent);
   function_->setDoesNotThrow();
   frame_ = function_->getArg(0);
   frame_->setName("frame");
@@ -66,15 +77,15 @@ std::string Driver::emit() {
 
   // The order of a module's functions is that of its kernels.
   for (uint32_t i = 0; i < kernels_.size(); ++i) kernels_[i] = emit_kernel(module_, plan_, i, request_.cpu, locate_);
-  at(first_location(plan_.body));
-  steps(plan_.body);
+  at(first_location(body_));
+  steps(body_);
   if (!error_.empty()) return error_;
   // Of a tiny kernel most would be the call and what decides which of its loops to take.
   for (size_t i = 0; i < kernels_.size(); ++i) {
     if (is_tiny(plan_.kernels[i]) && is_called_once(*kernels_[i]))
       kernels_[i]->addFnAttr(llvm::Attribute::AlwaysInline);
   }
-  if (calls_kernels_) {
+  if (calls_kernels_ && !block_) {
     llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, frame_), llvm::Align(8));
     b_.CreateRet(b_.CreateSelect(b_.CreateICmpNE(failed, b_.getInt64(0)), b_.getInt64(kFailed), b_.getInt64(kDone)));
   } else {
@@ -103,12 +114,14 @@ void Driver::step(const Step& s) {
       return;
     }
     case Step::Kind::kernel:
-      if (s.index >= kernels_.size()) return fail("a kernel that the plan does not have");
+      if (s.index >= plan_.kernels.size()) return fail("a kernel that the plan does not have");
       calls_kernels_ = true;
+      if (block_) return block_->kernel(b_, frame_, s.index);
       return emit_kernel_call(b_, plan_, s.index, request_.cpu, kernels_[s.index], frame_);
     case Step::Kind::product:
       if (s.index >= plan_.products.size()) return fail("a product that the plan does not have");
       calls_kernels_ = true;
+      if (block_) return block_->product(b_, frame_, s.index);
       return product(plan_.products[s.index]);
     case Step::Kind::check: {
       llvm::Value* holds = scalar(s.condition);

@@ -97,7 +97,8 @@ void Driver::loop(const plan::Step& s) {
   Values initial;
   for (plan::ValueId id : s.initial) initial.push_back(scalar(id));
   if (!error_.empty()) return;
-  at_entry(interrupt_, [&] { return load_interrupt(b_, frame_); });
+  bool polls = !block_ || block_->emulated();  // a GPU's threads must see the same
+  if (polls) at_entry(interrupt_, [&] { return load_interrupt(b_, frame_); });
 
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock *head = new_block("loop"), *body = new_block("body"), *after = new_block("after");
@@ -132,9 +133,11 @@ void Driver::loop(const plan::Step& s) {
     llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, frame_), llvm::Align(8));
     leave_if(b_.CreateICmpNE(failed, b_.getInt64(0)), kFailed);
   }
-  auto* interrupted = b_.CreateAlignedLoad(b_.getInt32Ty(), interrupt_, llvm::Align(4));
-  interrupted->setAtomic(llvm::AtomicOrdering::Monotonic);
-  leave_if(b_.CreateICmpNE(interrupted, b_.getInt32(0)), kInterrupted);
+  if (polls) {
+    auto* interrupted = b_.CreateAlignedLoad(b_.getInt32Ty(), interrupt_, llvm::Align(4));
+    interrupted->setAtomic(llvm::AtomicOrdering::Monotonic);
+    leave_if(b_.CreateICmpNE(interrupted, b_.getInt32(0)), kInterrupted);
+  }
   for (size_t i = 0; i < n; ++i) define(s.blocks[1].params[i], variables[i]);
   steps(s.blocks[1]);
   Values next;

@@ -11,6 +11,8 @@ using plan::ValueId;
 
 llvm::Value* Driver::scalar(ValueId id) {
   llvm::Value* v = id < scalars_.size() ? scalars_[id] : nullptr;
+  if (!v && block_ && id < scalars_.size() && value(id).word != plan::kNone)
+    return emit_load(b_, value(id).dtype, 1, emit_word_address(b_, frame_, value(id).word));
   if (!v) {
     fail("a scalar of the plan is used before it has a value");
     return llvm::PoisonValue::get(b_.getInt64Ty());
@@ -38,7 +40,7 @@ llvm::Value* Driver::address(ValueId id) {
     return llvm::PoisonValue::get(b_.getPtrTy());
   }
   auto load = [&]() -> llvm::Value* {
-    return b_.CreateAlignedLoad(b_.getPtrTy(), emit_word_address(b_, frame_, value(id).word), llvm::Align(8));
+    return b_.CreateAlignedLoad(frame_->getType(), emit_word_address(b_, frame_, value(id).word), llvm::Align(8));
   };
   if (value(id).home == plan::Home::pointer) return load();
   return at_entry(addresses_[id], load);

@@ -11,10 +11,22 @@
 
 namespace tfl::codegen {
 
+/// Kernels and products where a block of a GPU's threads goes through the steps together, each of which has all scalars.
+class BlockSteps {
+ public:
+  virtual ~BlockSteps() = default;
+  virtual void kernel(Builder& b, llvm::Value* frame, uint32_t kernel) = 0;
+  virtual void product(Builder& b, llvm::Value* frame, uint32_t product) = 0;
+  virtual bool emulated() const = 0;
+};
+
 class Driver {
  public:
   Driver(llvm::Module& module, const CompileRequest& request, Locate locate);
+  /// The steps of `body`, which is a part of the plan's, for a block of a GPU's threads: scalars of other parts are in the frame.
+  Driver(llvm::Module& module, const CompileRequest& request, const plan::Block& body, BlockSteps& block);
   std::string emit();
+  llvm::Function* function() const { return function_; }
 
  private:
   using Values = std::vector<llvm::Value*>;
@@ -56,6 +68,8 @@ class Driver {
   llvm::Module& module_;
   const CompileRequest& request_;
   const plan::Plan& plan_;
+  const plan::Block& body_;
+  BlockSteps* block_ = nullptr;
   Locate locate_;
   Builder b_;
   llvm::Function* function_ = nullptr;

@@ -14,6 +14,7 @@
 
 #include "codegen/llvm/driver.h"
 #include "codegen/llvm/emission.h"
+#include "codegen/llvm/gpu.h"
 #include "codegen/llvm/library.h"
 #include "codegen/llvm/passes.h"
 #include "codegen/llvm/target.h"
@@ -64,15 +65,19 @@ std::string check_symbols(llvm::StringRef bytes) {
 }
 
 void compile(const CompileRequest& request, CompileResult& result) {
-  std::unique_ptr<llvm::TargetMachine> machine = make_target(request.cpu, result.error);
+  bool ptx = request.gpu && !request.gpu->emulated;
+  std::unique_ptr<llvm::TargetMachine> machine =
+      ptx ? make_gpu_target(request.gpu->target, result.error) : make_target(request.cpu, result.error);
   if (!machine) return;
   llvm::LLVMContext context;
   context.setDiagnosticHandler(std::make_unique<Diagnostics>(result.error));
   llvm::Module module("tfl", context);
   module.setTargetTriple(machine->getTargetTriple().str());
   module.setDataLayout(machine->createDataLayout());
-  module.setPICLevel(llvm::PICLevel::BigPIC);
-  if (request.library) {
+  if (!ptx) module.setPICLevel(llvm::PICLevel::BigPIC);
+  if (request.gpu) {
+    result.error = emit_gpu(module, request, result.units);
+  } else if (request.library) {
     emit_library(module, *request.library);
   } else {
     result.error = emit_driver(module, request);
@@ -81,12 +86,13 @@ void compile(const CompileRequest& request, CompileResult& result) {
   llvm::raw_string_ostream complaint(result.error);
   if (llvm::verifyModule(module, &complaint)) return;
   optimize_module(module, *machine);
+  if (ptx) tidy_gpu(module);
   if (request.output == CompileRequest::Output::llvm) {
     llvm::raw_string_ostream stream(result.bytes);
     module.print(stream, nullptr);
     return;
   }
-  bool text = request.output == CompileRequest::Output::assembly;
+  bool text = ptx || request.output == CompileRequest::Output::assembly;
   llvm::CodeGenFileType type = text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   if (!emit_module(module, *machine, type, result.bytes))
     result.error = "this processor's code generator writes no files";

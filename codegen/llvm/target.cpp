@@ -29,9 +29,15 @@ Processor processor(Cpu cpu) {
 
 }  // namespace
 
-std::unique_ptr<llvm::TargetMachine> make_target(Cpu cpu, std::string& error) {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> make(const Processor& p, std::string& error) {
   static std::once_flag initialised;  // LLVM's list of targets is one per process
   std::call_once(initialised, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -41,7 +47,6 @@ std::unique_ptr<llvm::TargetMachine> make_target(Cpu cpu, std::string& error) {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
   });
-  Processor p = processor(cpu);
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(p.triple, error);
   if (!target) return nullptr;
   llvm::TargetOptions options;
@@ -54,6 +59,15 @@ std::unique_ptr<llvm::TargetMachine> make_target(Cpu cpu, std::string& error) {
                                                                            llvm::CodeGenOptLevel::Default));
   if (!machine) error = "no code can be made for this processor";
   return machine;
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> make_target(Cpu cpu, std::string& error) { return make(processor(cpu), error); }
+
+// PTX 7.0 is the first version that knows sm_80: older drivers take it, too.
+std::unique_ptr<llvm::TargetMachine> make_gpu_target(const std::string& name, std::string& error) {
+  return make({"nvptx64-nvidia-cuda", name.c_str(), name == "sm_80" ? "+ptx70" : ""}, error);
 }
 
 }  // namespace tfl::codegen
