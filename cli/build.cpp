@@ -10,6 +10,7 @@
 #include "frontend/object/native.h"
 #include "frontend/tensor/tensor_api.h"
 #include "frontend/trace/concrete.h"
+#include "runtime/support/file.h"
 
 namespace tfl::cli {
 
@@ -68,17 +69,9 @@ bool parse_cpu(const std::string& text, codegen::Cpu& cpu, bool& better) {
     cpu = codegen::Cpu::x86_64_v3;
     return better = true;
   }
-  if (text.empty() || text == "native") {
-    cpu = best_isa_level() == IsaLevel::v4 ? codegen::Cpu::x86_64_v4 : codegen::Cpu::x86_64_v3;
-    return true;
-  }
-  for (codegen::Cpu c : {codegen::Cpu::x86_64_v3, codegen::Cpu::x86_64_v4, codegen::Cpu::aarch64}) {
-    if (text == codegen::cpu_name(c)) {
-      cpu = c;
-      return true;
-    }
-  }
-  return false;
+  std::optional<codegen::Cpu> named = codegen::cpu_from_name(text == "native" ? "" : text);
+  if (named) cpu = *named;
+  return named.has_value();
 }
 
 bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {

@@ -19,7 +19,6 @@ int run_tests(const Arguments& arguments);
 int inspect_model(const Arguments& arguments);
 /// tfl run DIR: a function of a saved model.
 int run_model(const Arguments& arguments);
-bool is_folder(const std::string& path);
 int build_files(const Arguments& arguments);
 int build_executable(const Arguments& arguments);
 /// The program that `build_executable` made: all arguments are the script's.

@@ -4,10 +4,6 @@
 //   object/KEY      machine code               identity/FILE            of the program that made it, for the keys
 //   options         what the script may touch, one flag a line
 #include <dirent.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,8 +21,7 @@
 #include "runtime/support/bundle.h"
 #include "runtime/support/cache_files.h"
 #include "runtime/support/file.h"
-
-extern char** environ;
+#include "runtime/support/tools.h"
 
 namespace tfl::cli {
 
@@ -37,35 +32,6 @@ using Files = std::vector<std::pair<std::string, std::string>>;
 void say(std::string_view text) { std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data()); }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// A folder for the caches of this build alone, gone at the end.
-class Scratch {
- public:
-  Scratch() {
-    const char* base = std::getenv("TMPDIR");
-    path = std::string(base && *base ? base : "/tmp") + "/tfl-XXXXXX";
-    if (!mkdtemp(path.data())) path.clear();
-  }
-  ~Scratch() {
-    if (!path.empty()) remove_all(path, 0);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::string path;
-
- private:
-  static void remove_all(const std::string& folder, int depth) {
-    if (DIR* d = opendir(folder.c_str())) {
-      while (dirent* e = readdir(d)) {
-        std::string name = e->d_name;
-        if (name == "." || name == "..") continue;
-        if (unlink((folder + "/" + name).c_str()) != 0 && depth < 8) remove_all(folder + "/" + name, depth + 1);
-      }
-      closedir(d);
-    }
-    rmdir(folder.c_str());
-  }
-};
 
 // Text and bytecode of one module of the script.
 bool add_module(Interp& interp, Files& files, const std::string& path, const std::string& name) {
@@ -92,35 +58,33 @@ void add_objects(Files& files, const std::string& folder) {
   files.insert(files.end(), found.begin(), found.end());
 }
 
-bool write_file(const std::string& path, std::string_view bytes, mode_t mode) {
-  int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-  bool ok = fd >= 0;
-  for (size_t at = 0; ok && at < bytes.size();) {
-    ssize_t n = ::write(fd, bytes.data() + at, bytes.size() - at);
-    if (n > 0) at += static_cast<size_t>(n);
-    else ok = n < 0 && errno == EINTR;
-  }
-  if (fd >= 0 && close(fd) != 0) ok = false;
-  return ok;
+// With objcopy the bundle is a section, which `strip` leaves alone, and the program loses its symbols.
+bool join_with_objcopy(const ScratchFolder& scratch, const std::string& program, const std::string& bundle, const std::string& out) {
+  std::string objcopy = find_program({"objcopy", "llvm-objcopy", "llvm-objcopy-19"});
+  if (objcopy.empty()) return false;
+  return bool(run_program(scratch, {objcopy, "--strip-all", std::string("--add-section=") + kBundleSection + "=" + bundle, program, out}));
 }
 
-// With objcopy the bundle is a section, which `strip` leaves alone, and the program loses its symbols.
-bool join_with_objcopy(const std::string& program, const std::string& bundle, const std::string& out) {
-  std::string section = std::string("--add-section=") + kBundleSection + "=" + bundle;
-  const char* command[] = {"objcopy", "--strip-all", section.c_str(), program.c_str(), out.c_str(), nullptr};
-  pid_t child = 0;
-  if (posix_spawnp(&child, command[0], nullptr, nullptr, const_cast<char**>(command), environ) != 0) return false;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+// The program with its bundle, to its place.
+Result<void> write_program(const ScratchFolder& scratch, const std::string& bundle, const std::string& out) {
+  std::string program;
+  int error = read_whole_file("/proc/self/exe", SIZE_MAX / 2, program);
+  if (error == 0) {
+    std::string plain = TFL_TRY(scratch.write("program", program)), packed = TFL_TRY(scratch.write("bundle", bundle)), joined = scratch.file("joined");
+    program += bundle;
+    if (std::string with_section; join_with_objcopy(scratch, plain, packed, joined) && read_whole_file(joined, SIZE_MAX / 2, with_section) == 0)
+      program = std::move(with_section);
+    error = write_whole_file(out, program, 0777);
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (error != 0) return fail(ErrorKind::OSError, "cannot write {}: {}", out, std::strerror(error));
+  return {};
 }
 
 }  // namespace
 
 int build_executable(const Arguments& given) {
-  Scratch scratch;
-  if (scratch.path.empty()) {
+  ScratchFolder scratch;  // for the caches of this build alone
+  if (!scratch) {
     say(std::string("cannot make a temporary folder: ") + std::strerror(errno));
     return kExitUncaught;
   }
@@ -130,7 +94,7 @@ int build_executable(const Arguments& given) {
   Files files = {{"main", base}};
   {
     // The script runs once as a module; what it traces on the way, and every function with a signature, becomes machine code.
-    setenv("XDG_CACHE_HOME", scratch.path.c_str(), 1);
+    setenv("XDG_CACHE_HOME", scratch.path().c_str(), 1);
     Arguments a = given;
     a.command = Command::Run;
     a.jit = "advance";
@@ -161,21 +125,15 @@ int build_executable(const Arguments& given) {
   for (const std::string& p : given.allow_write) options += "allow-write " + p + "\n";
   files.emplace_back("options", options);
 
-  std::string folder = given.build.folder.empty() ? "." : given.build.folder, out = folder + "/" + name, part = out + ".part";
-  std::string bundle = pack_bundle(files), program;
+  std::string folder = given.build.folder.empty() ? "." : given.build.folder, out = folder + "/" + name;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error || read_whole_file("/proc/self/exe", SIZE_MAX / 2, program) != 0) {
-    say("cannot write " + out + ": " + (error ? error.message() : std::strerror(errno)));
+  if (error) {
+    say("cannot make the folder " + folder + ": " + error.message());
     return kExitUncaught;
   }
-  std::string plain = scratch.path + "/program", packed = scratch.path + "/bundle";
-  bool ok = write_file(plain, program, 0755) && write_file(packed, bundle, 0600);
-  if (ok && !join_with_objcopy(plain, packed, part)) ok = write_file(part, program + bundle, 0755);
-  ok = ok && chmod(part.c_str(), 0755) == 0 && std::rename(part.c_str(), out.c_str()) == 0;
-  if (!ok) {
-    say("cannot write " + out + ": " + std::strerror(errno));
-    unlink(part.c_str());
+  if (auto done = write_program(scratch, pack_bundle(files), out); !done) {
+    say(done.error().message);
     return kExitUncaught;
   }
   std::printf("%s\n", out.c_str());

@@ -1,8 +1,6 @@
 // tfl profile: a run, and where its time went.
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -12,29 +10,16 @@
 #include "frontend/diagnostics/render.h"
 #include "frontend/profile/sampler.h"
 #include "frontend/profile/summary.h"
+#include "runtime/support/file.h"
 
 namespace tfl::cli {
 
 namespace {
 
-/// The whole file or none.
-bool write_whole(const std::string& path, const std::string& text) {
-  std::string part = fmt::format("{}.{}", path, getpid());
-  std::FILE* f = std::fopen(part.c_str(), "wb");
-  bool ok = f && std::fwrite(text.data(), 1, text.size(), f) == text.size();
-  int error = errno;
-  if (f && std::fclose(f) != 0 && ok) {
-    ok = false;
-    error = errno;
-  }
-  if (ok && std::rename(part.c_str(), path.c_str()) != 0) {
-    ok = false;
-    error = errno;
-  }
-  if (ok) return true;
-  if (f) unlink(part.c_str());
-  fmt::print(stderr, "tfl: can't write '{}': [Errno {}] {}\n", path, error, std::strerror(error));
-  return false;
+bool written(const std::string& path, const std::string& text) {
+  int error = write_whole_file(path, text);
+  if (error) fmt::print(stderr, "tfl: can't write '{}': [Errno {}] {}\n", path, error, std::strerror(error));
+  return error == 0;
 }
 
 std::vector<std::string> notes(Session& session) {
@@ -75,9 +60,9 @@ int profile_script(const Arguments& a) {
   result.notes = notes(session);
   std::string tables = profile::to_text(result, shown);
   std::fwrite(tables.data(), 1, tables.size(), stderr);
-  bool written = a.profile.html.empty() || write_whole(a.profile.html, profile::to_html(result, shown));
-  written = (a.profile.trace.empty() || write_whole(a.profile.trace, profile::to_trace(result))) && written;
-  return written || code != 0 ? code : kExitUncaught;
+  bool all = a.profile.html.empty() || written(a.profile.html, profile::to_html(result, shown));
+  all = (a.profile.trace.empty() || written(a.profile.trace, profile::to_trace(result))) && all;
+  return all || code != 0 ? code : kExitUncaught;
 }
 
 }  // namespace tfl::cli

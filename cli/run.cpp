@@ -8,6 +8,7 @@
 #include "frontend/autograph/rewrite.h"
 #include "frontend/diagnostics/render.h"
 #include "frontend/parse/parse.h"
+#include "runtime/support/file.h"
 
 namespace tfl::cli {
 

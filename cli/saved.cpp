@@ -1,10 +1,10 @@
 // tfl inspect DIR and tfl run DIR: hands saved models to the library (stdlib/_saved_model_cli.tfl), and gives its exit code; tfl inspect of a
 // native library prints what it tells of itself.
 #include <dlfcn.h>
-#include <sys/stat.h>
 
 #include <cstdio>
 
+#include "cli/aside.h"
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "frontend/object/protocol.h"
@@ -48,9 +48,7 @@ int hand_over(const Arguments& a, const Request& r) {
   set("outputs", text(r.outputs));
   set("inputs", interp.list(std::move(inputs)));
   set("picture", Value::boolean(r.picture));
-  auto module = interp.import_module("_saved_model_cli");
-  if (!module) return session.report(module.error());
-  auto code = interp.call_method(*module, interp.intern("main"), {options});
+  auto code = ask_library(interp, "_saved_model_cli", "main", {options});
   interp.streams.flush();
   if (!code) return session.report(code.error());
   return code->is_int() ? static_cast<int>(code->as_int()) : 70;
@@ -60,15 +58,6 @@ std::string without_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
 }
-
-}  // namespace
-
-bool is_folder(const std::string& path) {
-  struct stat s {};
-  return stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
-}
-
-namespace {
 
 // A library that tfl build made tells of itself by a function.
 int inspect_library(const std::string& path) {

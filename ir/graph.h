@@ -56,7 +56,7 @@ struct Node {
   std::shared_ptr<Function> callee;               // of a call; a function that calls itself: `recursive` instead
   Function* recursive = nullptr;                  // not owned: a function around or above this node
   Tensor constant;                                // of a constant
-  std::string name;                               // as TensorFlow names it: "add", "MatMul_1", "while"; unique in its function
+  std::string name;                               // as TensorFlow names it: "add", "MatMul_1", "while"; unique in its block
   std::string variable;                           // the user's name for the first result, where there is one: "total"
   uint32_t location = 0;                          // in Function::locations
   Block* block = nullptr;                         // where it stands

@@ -6,6 +6,7 @@
 
 #include "codegen/jit/compile_queue.h"
 #include "codegen/jit/native_function.h"
+#include "codegen/line_table.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/outline.h"
 
@@ -54,7 +55,7 @@ class Cluster final : public ir::Native {
       }
     }
     if (debugged() && (at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting)
-      unit_->lines = lines();
+      unit_->lines = line_table(*function_);
     if (at_once)
       jit_->queue.compile_soon(unit_, context.interrupt,
                                options.wait || options.in_advance ? kForever : options.loop_patience);
@@ -92,22 +93,9 @@ class Cluster final : public ir::Native {
   std::string key_text(const std::string& plan) const {
     if (!debugged()) return plan.substr(plan.find('\n') + 1);
     std::string text = plan;
-    for (const LineTable::Line& l : lines().lines)
+    for (const LineTable::Line& l : line_table(*function_).lines)
       text += l.file + ':' + std::to_string(l.line) + ' ' + l.function + '\n';
     return text;
-  }
-
-  // Of the locations that the cluster uses: the table is that of all that was traced with it.
-  LineTable lines() const {
-    LineTable table;
-    const ir::Locations& locations = *function_->locations;
-    ir::walk(function_->body, [&](const ir::Node& n) {
-      if (n.location == 0 || n.location >= locations.size()) return;
-      if (n.location >= table.lines.size()) table.lines.resize(n.location + 1);
-      const ir::Location& l = locations[n.location];
-      table.lines[n.location] = {l.file, l.function, l.line};
-    });
-    return table;
   }
 
   EntryFunction entry_ = nullptr;

@@ -43,31 +43,6 @@ struct Epilogue {
 };
 
 template <class T>
-ProductBatch<T> batch_of(const ProductCall& c) {
-  ProductBatch<T> b;
-  b.one = {c.m,
-           c.n,
-           c.k,
-           static_cast<const T*>(c.a),
-           c.a_row,
-           c.a_k,
-           static_cast<const T*>(c.b),
-           c.b_k,
-           c.b_col,
-           static_cast<T*>(c.result),
-           c.n};
-  b.count = c.batch;
-  b.a_step = c.a_batch;
-  b.b_step = c.b_batch;
-  // One b for all, and rows of a that follow each other: the batches are more rows.
-  if (b.count > 1 && c.b_batch == 0 && c.a_batch == c.m * c.a_row) {
-    b.one.m *= b.count;
-    b.count = 1;
-  }
-  return b;
-}
-
-template <class T>
 size_t scratch_of(Context& context, const ProductTiles<T>& tiles, const ProductCall& c) {
   if (c.batch <= 0 || c.m <= 0 || c.n <= 0) return 0;
   size_t elements = products_scratch(batch_of<T>(c), tiles, context.thread_count()), bytes;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/library/library.h"
+#include "codegen/library/listed.h"
 
 namespace tfl::codegen {
 
@@ -104,7 +105,7 @@ std::string library_metadata(const LibraryRequest& request, const std::vector<Lo
   std::string out = fmt::format("{{\n  \"name\": {},\n  \"abi\": 1,\n  \"source\": {},\n  \"target\": \"{}\",\n  \"functions\": [", json_string(request.name), json_string(request.source),
                                 cpu_name(request.cpu));
   for (const LoweredFunction& f : functions) {
-    Interface face = interface_of(f);
+    const Interface& face = f.face;
     out += fmt::format("{}\n    {{\"name\": {}, \"arguments\": {}, \"results\": {}, \"temporary_bytes\": {}, \"doc\": {}}}", &f == &functions[0] ? "" : ",",
                        json_string(f.from->name), json_values(face.arguments), json_values(face.outputs), memory_of(f.plan), json_string(f.from->doc));
   }
@@ -121,10 +122,9 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
   const std::string& n = request.name;
   std::string out = fmt::format("\"\"\"{0}: made by tfl build from {1}.\n\n    import {0}\n    with {0}.Context() as c:\n", n, request.source);
   for (const LoweredFunction& f : functions) {
-    Interface face = interface_of(f);
-    std::string in, results;
-    for (const auto& v : face.arguments) in += (in.empty() ? "" : ", ") + v.name;
-    for (const auto& v : face.outputs) results += (results.empty() ? "" : ", ") + v.name;
+    const Interface& face = f.face;
+    auto name = [](const auto& v) { return v.name; };
+    std::string in = listed("", face, name, kLeftOut, kLeftOut), results = listed("", face, kLeftOut, kLeftOut, name);
     out += fmt::format("        {}{}c.{}({})\n", results, results.empty() ? "" : " = ", f.from->name, in);
   }
   out +=
@@ -140,17 +140,15 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
   out += fmt::format("_lib = _c.CDLL(_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), \"lib{0}.so\"))\n_lib.{0}_last_error.restype = _c.c_char_p\n_lib.{0}_metadata_json.restype = _c.c_char_p\n", n);
   out += fmt::format("_lib.{0}_context_free.restype = None\n_lib.{0}_context_free.argtypes = _lib.{0}_last_error.argtypes = _lib.{0}_context_cancel.argtypes = [_c.c_void_p]\n\n", n);
   for (const LoweredFunction& f : functions) {
-    Interface face = interface_of(f);
-    std::string types;
-    for (size_t i = 0; i < face.arguments.size(); ++i) types += ", _c.c_void_p";
-    for (size_t i = 0; i < face.open.size(); ++i) types += ", _c.c_int64";
-    for (size_t i = 0; i < face.outputs.size(); ++i) types += ", _c.c_void_p";
-    out += fmt::format("_lib.{}_{}_{}.argtypes = [_c.c_void_p{}]\n", n, f.from->name, face.flat_suffix, types);
+    const Interface& face = f.face;
+    auto pointer = [](const auto&) { return std::string("_c.c_void_p"); };
+    std::string types = listed("_c.c_void_p", face, pointer, [](const auto&) { return std::string("_c.c_int64"); }, pointer);
+    out += fmt::format("_lib.{}_{}_{}.argtypes = [{}]\n", n, f.from->name, face.flat_suffix, types);
   }
   out += "\n_TYPES = {name: _np.dtype(name) for name in (\"float16\", \"float32\", \"float64\", \"int8\", \"int16\", \"int32\", \"int64\", \"uint8\", \"uint16\", \"uint32\", \"uint64\")}\n_TYPES[\"bool_\"] = _np.dtype(bool)\n";
   out += "_FUNCTIONS = {\n";
   for (const LoweredFunction& f : functions) {
-    Interface face = interface_of(f);
+    const Interface& face = f.face;
     std::string in, results;
     for (const auto& v : face.arguments) in += python_value(v) + ", ";
     for (const auto& v : face.outputs) results += python_value(v) + ", ";
@@ -158,7 +156,7 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
   }
   out += "}\n_BFLOAT16 = {";
   for (const LoweredFunction& f : functions) {
-    Interface face = interface_of(f);
+    const Interface& face = f.face;
     for (const auto* list : {&face.arguments, &face.outputs}) {
       for (const auto& v : *list) {
         if (v.dtype == DType::BF16) out += fmt::format("(\"{}\", \"{}\"), ", f.from->name, v.name);
@@ -222,7 +220,7 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
       "        return out[0] if len(out) == 1 else tuple(out)\n",
       n);
   for (const LoweredFunction& f : functions) {
-    Interface face = interface_of(f);
+    const Interface& face = f.face;
     std::string in;
     for (const auto& v : face.arguments) in += v.name + ", ";
     out += fmt::format("\n    def {0}(self, {1}out=None):\n{2}        return self._call(\"{0}\", ({1}), out)\n", f.from->name, in, python_fast_way(n, f, face));

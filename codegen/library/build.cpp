@@ -1,43 +1,25 @@
 // tfl build: functions to files.
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
 #include "codegen/library/library.h"
+#include "codegen/line_table.h"
 #include "runtime/files/safetensors.h"
+#include "runtime/support/file.h"
 
 namespace tfl::codegen {
 
 namespace {
 
 Result<void> write_text(const std::string& path, std::string_view text) {
-  std::string part = path + ".part";
-  std::FILE* f = std::fopen(part.c_str(), "wb");
-  bool ok = f && (text.empty() || std::fwrite(text.data(), text.size(), 1, f) == 1);
-  if (f && std::fclose(f) != 0) ok = false;
-  if (ok) ok = std::rename(part.c_str(), path.c_str()) == 0;
-  if (ok) return {};
-  int error = errno;
-  unlink(part.c_str());
-  return fail(ErrorKind::OSError, "cannot write {}: {}", path, std::strerror(error));
+  if (int error = write_whole_file(path, text)) return fail(ErrorKind::OSError, "cannot write {}: {}", path, std::strerror(error));
+  return {};
 }
 
 std::string entry_name(const LibraryRequest& request, const LoweredFunction& f) { return fmt::format("tfle_{}_{}", request.name, f.from->name); }
-
-LineTable lines_of(const ir::Function& f) {
-  LineTable table;
-  for (uint32_t i = 0; i < f.locations->size(); ++i) {
-    const ir::Location& l = (*f.locations)[i];
-    table.lines.push_back({l.file, l.function, l.line});
-  }
-  return table;
-}
 
 Result<std::string> compiled(const CompileRequest& request) {
   CompileResult result;
@@ -62,7 +44,7 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
   module.description = describe_library(request, functions);
   module.metadata = library_metadata(request, functions);
   for (const LoweredFunction& f : functions) {
-    LineTable lines = lines_of(*f.graph);
+    LineTable lines = line_table(*f.graph);
     CompileRequest compile;
     compile.plan = &f.plan;
     compile.lines = &lines;
@@ -76,7 +58,7 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
       compile.entry = better = entry_name(request, f) + "_v4";
       others.push_back(TFL_TRY(compiled(compile)));
     }
-    Interface face = interface_of(f);
+    const Interface& face = f.face;
     module.functions.push_back({f.from->name, entry_name(request, f), better, static_cast<uint32_t>(face.arguments.size()), static_cast<uint32_t>(face.outputs.size()),
                                 static_cast<uint32_t>(face.open.size()), face.flat_suffix});
     for (const plan::Product& p : f.plan.products) {

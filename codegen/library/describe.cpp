@@ -39,19 +39,9 @@ class Writer {
   std::string bytes;
 };
 
-bool may_fail(const plan::Block& b) {
-  for (const plan::Step& s : b.steps) {
-    if (s.kind == plan::Step::Kind::check) return true;
-    for (const plan::Block& inner : s.blocks) {
-      if (may_fail(inner)) return true;
-    }
-  }
-  return false;
-}
-
 void function(Writer& w, const LoweredFunction& f) {
   const plan::Plan& p = f.plan;
-  Interface face = interface_of(f);
+  const Interface& face = f.face;
   std::vector<const plan::Value*> placed;
   for (const plan::Value& v : p.values) {
     if (v.word != plan::kNone && v.home != plan::Home::scalar && v.home != plan::Home::pointer) placed.push_back(&v);
@@ -69,7 +59,6 @@ void function(Writer& w, const LoweredFunction& f) {
   w.count(p.slots);
   w.integer(p.words);
   w.integer(static_cast<int64_t>(locations.size()));
-  w.integer(may_fail(p.body));
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     std::string name = i < face.arguments.size() ? face.arguments[i].name : fmt::format("variable {}", i);
     w.type(name, p.inputs[i].dtype, p.inputs[i].dims);
@@ -120,7 +109,6 @@ std::string describe_library(const LibraryRequest& request, const std::vector<Lo
   for (const LoweredFunction& f : functions) function(w, f);
   for (const ExportedState& s : request.states) {
     w.type(s.name, s.value.dtype(), s.value.dims());
-    w.integer(0);
     const auto* bytes = reinterpret_cast<const char*>(s.value.raw());
     bool zero = std::all_of(bytes, bytes + s.value.bytes(), [](char b) { return b == 0; });  // a context begins with zeros anyway
     zero |= request.weights_in_file;

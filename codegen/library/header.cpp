@@ -5,6 +5,7 @@
 
 #include "codegen/library/embedded.h"
 #include "codegen/library/library.h"
+#include "codegen/library/listed.h"
 
 namespace tfl::codegen {
 
@@ -50,25 +51,28 @@ std::string comment_text(std::string_view text, std::string_view indent) {
   return out;
 }
 
-// Parameters of a function, after the context.
-std::string tensors(const Interface& face) {
-  std::string out;
-  for (const auto& v : face.arguments) out += fmt::format(", const tfl_tensor *{}", v.name);
-  for (const auto& v : face.outputs) out += fmt::format(", tfl_tensor *{}", v.name);
-  return out;
+// Parameters of a function's three forms, after `first`; and what they are called with.
+std::string tensors(std::string first, const Interface& face, char by) {
+  auto argument = [&](const auto& v) { return fmt::format("const tfl_tensor {}{}", by, v.name); };
+  return listed(std::move(first), face, argument, kLeftOut, [&](const auto& v) { return fmt::format("tfl_tensor {}{}", by, v.name); });
 }
-std::string shapes(const Interface& face) {
-  std::string out;
-  for (const auto& v : face.arguments) out += fmt::format(", const tfl_tensor *{}", v.name);
-  for (const auto& v : face.outputs) out += fmt::format(", int64_t {}_shape[{}]", v.name, std::max<size_t>(v.dims.size(), 1));
-  return out;
+std::string tensor_names(std::string first, const Interface& face) {
+  auto address = [](const auto& v) { return "&" + v.name; };
+  return listed(std::move(first), face, address, kLeftOut, address);
 }
-std::string flat(const Interface& face) {
-  std::string out;
-  for (const auto& v : face.arguments) out += fmt::format(", const {} *{}", c_type(v.dtype), v.name);
-  for (const auto& o : face.open) out += fmt::format(", int64_t {}", o.name);
-  for (const auto& v : face.outputs) out += fmt::format(", {} *{}", c_type(v.dtype), v.name);
-  return out;
+std::string shapes(std::string first, const Interface& face) {
+  auto argument = [](const auto& v) { return "const tfl_tensor *" + v.name; };
+  return listed(std::move(first), face, argument, kLeftOut,
+                [](const auto& v) { return fmt::format("int64_t {}_shape[{}]", v.name, std::max<size_t>(v.dims.size(), 1)); });
+}
+std::string flat(std::string first, const Interface& face) {
+  auto argument = [](const auto& v) { return fmt::format("const {} *{}", c_type(v.dtype), v.name); };
+  auto result = [](const auto& v) { return fmt::format("{} *{}", c_type(v.dtype), v.name); };
+  return listed(std::move(first), face, argument, [](const auto& o) { return "int64_t " + o.name; }, result);
+}
+std::string flat_names(std::string first, const Interface& face) {
+  auto name = [](const auto& v) { return v.name; };
+  return listed(std::move(first), face, name, name, name);
 }
 
 }  // namespace
@@ -98,15 +102,16 @@ std::string library_header(const LibraryRequest& request, const std::vector<Lowe
         "tfl_status {0}_state_load(tfl_context *context, const char *path);\n",
         n);
   for (const LoweredFunction& f : functions) {
-    Interface face = interface_of(f);
+    const Interface& face = f.face;
     const std::string& name = f.from->name;
     out += fmt::format("\n/* {}", signature(name, face));
     if (!f.from->doc.empty()) out += "\n *\n * " + comment_text(f.from->doc, " * ");
     out += "\n *\n * Arguments may be strided; results are the caller's, row-major, and apart from the arguments. `_shape` tells their sizes; ";
     out += fmt::format("`_{}`\n * takes row-major elements. */\n", face.flat_suffix);
-    out += fmt::format("tfl_status {}_{}_shape(tfl_context *context{});\n", n, name, shapes(face));
-    out += fmt::format("tfl_status {}_{}(tfl_context *context{});\n", n, name, tensors(face));
-    out += fmt::format("tfl_status {}_{}_{}(tfl_context *context{});\n", n, name, face.flat_suffix, flat(face));
+    const char* context = "tfl_context *context";
+    out += fmt::format("tfl_status {}_{}_shape({});\n", n, name, shapes(context, face));
+    out += fmt::format("tfl_status {}_{}({});\n", n, name, tensors(context, face, '*'));
+    out += fmt::format("tfl_status {}_{}_{}({});\n", n, name, face.flat_suffix, flat(context, face));
   }
   out += fmt::format("\n#ifdef __cplusplus\n}}\n#endif\n#endif /* {} */\n", guard);
   return out;
@@ -154,28 +159,13 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
         "  void load(const std::string &path) {{ check({0}_state_load(context_, path.c_str())); }}\n",
         n);
   for (const LoweredFunction& f : functions) {
-    Interface face = interface_of(f);
+    const Interface& face = f.face;
     const std::string& name = f.from->name;
-    std::string in, names, flat_in, flat_names;
-    for (const auto& v : face.arguments) {
-      in += fmt::format("{}const tfl_tensor &{}", in.empty() ? "" : ", ", v.name);
-      names += ", &" + v.name;
-      flat_in += fmt::format("{}const {} *{}", flat_in.empty() ? "" : ", ", c_type(v.dtype), v.name);
-      flat_names += ", " + v.name;
-    }
-    for (const auto& o : face.open) {
-      flat_in += fmt::format("{}int64_t {}", flat_in.empty() ? "" : ", ", o.name);
-      flat_names += ", " + o.name;
-    }
-    for (const auto& v : face.outputs) {
-      in += fmt::format("{}tfl_tensor &{}", in.empty() ? "" : ", ", v.name);
-      names += ", &" + v.name;
-      flat_in += fmt::format("{}{} *{}", flat_in.empty() ? "" : ", ", c_type(v.dtype), v.name);
-      flat_names += ", " + v.name;
-    }
+    std::string by_tensor = tensors("", face, '&'), by_pointer = flat("", face);
     out += fmt::format("\n  /// {}\n", signature(name, face));
-    out += fmt::format("  void {}({}) {{ check({}_{}(context_{})); }}\n", name, in, n, name, names);
-    if (flat_in != in) out += fmt::format("  void {}({}) {{ check({}_{}_{}(context_{})); }}\n", name, flat_in, n, name, face.flat_suffix, flat_names);
+    out += fmt::format("  void {}({}) {{ check({}_{}({})); }}\n", name, by_tensor, n, name, tensor_names("context_", face));
+    if (by_pointer != by_tensor)
+      out += fmt::format("  void {}({}) {{ check({}_{}_{}({})); }}\n", name, by_pointer, n, name, face.flat_suffix, flat_names("context_", face));
   }
   out += fmt::format(
       "\n private:\n"

@@ -47,16 +47,6 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
 
 // ---- the steps -------------------------------------------------------------------------------------------------------------
 
-/// A function ready for code: captures are constants or additional parameters and results, everything is native.
-struct LoweredFunction {
-  const ExportedFunction* from = nullptr;
-  std::shared_ptr<ir::Function> graph;
-  std::vector<uint32_t> state_inputs;    // states of the parameters after the arguments
-  std::vector<uint32_t> state_results;   // states that the results after the outputs are assigned to
-  plan::Plan plan;
-};
-Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request, const ExportedFunction& f);
-
 /// One value of a function's interface.
 struct Interface {
   struct Value {
@@ -73,7 +63,18 @@ struct Interface {
   std::vector<OpenSize> open;  // sizes that the caller chooses, in order of first appearance
   std::string flat_suffix;     // "f32"
 };
-Interface interface_of(const LoweredFunction& f);
+
+/// A function ready for code: captures are constants or additional parameters and results, everything is native.
+struct LoweredFunction {
+  const ExportedFunction* from = nullptr;
+  std::shared_ptr<ir::Function> graph;
+  std::vector<uint32_t> state_inputs;    // states of the parameters after the arguments
+  std::vector<uint32_t> state_results;   // states that the results after the outputs are assigned to
+  plan::Plan plan;
+  Interface face;
+};
+Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request, const ExportedFunction& f);
+Interface interface_of(const LoweredFunction& f);  // of one that has its plan
 
 /// The bytes that runtime/standalone/reader.c reads.
 std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);

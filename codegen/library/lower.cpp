@@ -153,6 +153,7 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
   std::optional<plan::Plan> plan = plan::build_plan(context, f);
   if (!plan) return fail(ErrorKind::ValueError, "{} cannot be part of a library: some of its sizes follow from values and not from the sizes of its arguments", exported.name);
   out.plan = std::move(*plan);
+  out.face = interface_of(out);
   return out;
 }
 

@@ -116,6 +116,8 @@ class KernelEmitter {
   void accumulate(const Partial& p, llvm::Value* memory, Tile& tile, size_t v);
   llvm::Value* across(const Partial& p, llvm::Value* lanes);
   void wait_for_neighbours(llvm::ArrayRef<Partial*> partials, llvm::Value* top, llvm::Value* block);
+  template <class F>
+  llvm::Value* take_waiting(llvm::ArrayRef<Partial*> partials, llvm::Value* top, const F& visit);
   void combine_top(llvm::ArrayRef<Partial*> partials, llvm::Value* top);
   void combine_waiting(llvm::ArrayRef<Partial*> partials, llvm::Value* top);
   llvm::Value* finished(const Partial& p, llvm::Value* partial, int lanes, llvm::Value* length);

@@ -91,31 +91,31 @@ void KernelEmitter::wait_for_neighbours(llvm::ArrayRef<Partial*> partials, llvm:
   b_.CreateStore(b_.CreateAdd(place, word(1)), top);
 }
 
-// Takes the last of those that wait and puts it before the result.
-void KernelEmitter::combine_top(llvm::ArrayRef<Partial*> partials, llvm::Value* top) {
+// Takes the last of those that wait; `visit` is given the value of each column and the place of the result.
+template <class F>
+llvm::Value* KernelEmitter::take_waiting(llvm::ArrayRef<Partial*> partials, llvm::Value* top, const F& visit) {
   llvm::Value* last = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), top), word(1));
   b_.CreateStore(last, top);
   for (Partial* p : partials) {
     llvm::Value* waits = b_.CreateMul(last, word(p->columns));
     each_column(*p, [&](int lanes, llvm::Value* column) {
       llvm::Type* type = register_type(b_, partial_of(*p), lanes);
-      llvm::Value* before = b_.CreateLoad(type, at(*p, p->waiting, b_.CreateAdd(waits, column)));
-      llvm::Value* result = at(*p, p->result, column);
-      b_.CreateStore(emit_combine(b_, p->kind, p->element, lanes, before, b_.CreateLoad(type, result)), result);
+      llvm::Value* waiting = b_.CreateLoad(type, at(*p, p->waiting, b_.CreateAdd(waits, column)));
+      visit(*p, lanes, type, waiting, at(*p, p->result, column));
     });
   }
+  return last;
+}
+
+// The last of those that wait goes before the result.
+void KernelEmitter::combine_top(llvm::ArrayRef<Partial*> partials, llvm::Value* top) {
+  take_waiting(partials, top, [&](Partial& p, int lanes, llvm::Type* type, llvm::Value* before, llvm::Value* result) {
+    b_.CreateStore(emit_combine(b_, p.kind, p.element, lanes, before, b_.CreateLoad(type, result)), result);
+  });
 }
 
 void KernelEmitter::combine_waiting(llvm::ArrayRef<Partial*> partials, llvm::Value* top) {
-  llvm::Value* last = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), top), word(1));
-  b_.CreateStore(last, top);
-  for (Partial* p : partials) {
-    llvm::Value* waits = b_.CreateMul(last, word(p->columns));
-    each_column(*p, [&](int lanes, llvm::Value* column) {
-      llvm::Type* type = register_type(b_, partial_of(*p), lanes);
-      b_.CreateStore(b_.CreateLoad(type, at(*p, p->waiting, b_.CreateAdd(waits, column))), at(*p, p->result, column));
-    });
-  }
+  llvm::Value* last = take_waiting(partials, top, [&](Partial&, int, llvm::Type*, llvm::Value* waiting, llvm::Value* result) { b_.CreateStore(waiting, result); });
   loop(word(0), last, 1, false, [&](llvm::Value*) { combine_top(partials, top); });
 }
 

@@ -98,17 +98,7 @@ Result<Value> testing_traceback(Interp& interp, Value* args) {
 /// write(path, text): the file whole or not at all.
 Result<Value> testing_write(Interp&, Value* args) {
   const std::string& path = text_of(args[0]);
-  const std::string& text = text_of(args[1]);
-  std::string fresh = path + "." + std::to_string(getpid());
-  std::FILE* f = std::fopen(fresh.c_str(), "wb");
-  bool ok = f && std::fwrite(text.data(), 1, text.size(), f) == text.size();
-  if (f) ok = std::fclose(f) == 0 && ok;
-  ok = ok && std::rename(fresh.c_str(), path.c_str()) == 0;
-  if (!ok) {
-    int error = errno;
-    unlink(fresh.c_str());
-    return fail(ErrorKind::OSError, "[Errno {}] {}: '{}'", error, std::strerror(error), path);
-  }
+  if (int error = write_whole_file(path, text_of(args[1]))) return fail(ErrorKind::OSError, "[Errno {}] {}: '{}'", error, std::strerror(error), path);
   return Value::none();
 }
 

@@ -1,5 +1,4 @@
 // Modules: those made in C++, the standard library, .tfl files beside the script.
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <memory>
@@ -45,11 +44,6 @@ const EmbeddedFile* find_library(std::string_view name) {
   }
   if (const EmbeddedFile* f = find_stdlib_file(path + ".tfl")) return f;
   return find_stdlib_file(path + "/__init__.tfl");
-}
-
-bool is_folder(const std::string& path) {
-  struct stat s {};
-  return ::stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
 }
 
 enum class ReadResult : uint8_t { Ok, Absent, Failed };

@@ -43,6 +43,22 @@ struct ProductBatch {
   void (*place)(const void* places, int64_t index, int64_t& a, int64_t& b) = nullptr;
 };
 
+/// The products that a call of machine code asks for, by whatever struct it does so.
+template <class T, class Call>
+ProductBatch<T> batch_of(const Call& c) {
+  ProductBatch<T> b;
+  b.one = {c.m, c.n, c.k, static_cast<const T*>(c.a), c.a_row, c.a_k, static_cast<const T*>(c.b), c.b_k, c.b_col, static_cast<T*>(c.result), c.n};
+  b.count = c.batch;
+  b.a_step = c.a_batch;
+  b.b_step = c.b_batch;
+  // One b for all, and rows of a that follow each other: the batches are more rows.
+  if (b.count > 1 && c.b_batch == 0 && c.a_batch == c.m * c.a_row) {
+    b.one.m *= b.count;
+    b.count = 1;
+  }
+  return b;
+}
+
 /// Multiply-adds from which more than one thread pays.
 inline constexpr int64_t kThreadedProduct = 5'000'000;
 

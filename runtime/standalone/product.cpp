@@ -27,15 +27,7 @@ template <class T>
 void multiply(tfls_frame* frame, const tfls_product_call& c, const ProductTiles<T>& tiles) {
   auto* context = static_cast<tfl_context*>(frame->self);
   if (c.batch <= 0 || c.m <= 0 || c.n <= 0) return;
-  ProductBatch<T> batch;
-  batch.one = {c.m, c.n, c.k, static_cast<const T*>(c.a), c.a_row, c.a_k, static_cast<const T*>(c.b), c.b_k, c.b_col, static_cast<T*>(c.result), c.n};
-  batch.count = c.batch;
-  batch.a_step = c.a_batch;
-  batch.b_step = c.b_batch;
-  if (batch.count > 1 && c.b_batch == 0 && c.a_batch == c.m * c.a_row) {  // the batches are more rows
-    batch.one.m *= batch.count;
-    batch.count = 1;
-  }
+  ProductBatch<T> batch = batch_of<T>(c);
   Epilogue epilogue{frame, c.epilogue};
   if (c.epilogue && c.batch == 1) {
     batch.one.finisher = &epilogue;

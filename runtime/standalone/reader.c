@@ -76,7 +76,6 @@ static void function(reader *r, tfls_function *f) {
   f->slots = count(r);
   f->words = count(r);
   f->locations = count(r);
-  f->can_fail = integer(r) != 0;
   if (f->arguments > f->inputs || f->outputs > f->results) r->ok = false;
   if (!r->ok) return;
   f->input = table(r, f->inputs, sizeof *f->input);
@@ -146,7 +145,6 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   }
   for (uint32_t i = 0; r.ok && i < out->states; ++i) {
     type(&r, &out->state[i].type);
-    out->state[i].offset = (uint64_t)integer(&r);
     out->state[i].initial = integer(&r) ? elements(&r) : NULL;
   }
   if (!r.ok) {

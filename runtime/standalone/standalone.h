@@ -90,13 +90,11 @@ typedef struct {
   const void **constant;
   int64_t *slot;
   const char **location; /* "model.tfl:12" */
-  bool can_fail;
   tfls_entry entry;
 } tfls_function;
 typedef struct {
   tfls_type type; /* all sizes known */
   const void *initial;
-  uint64_t offset; /* of its initial value in the weights' file, where there is one */
 } tfls_state;
 typedef struct {
   const char *name;

@@ -103,12 +103,6 @@ std::optional<std::string_view> bundled_file(std::string_view name) {
   return std::nullopt;
 }
 
-std::vector<std::string_view> bundled_names() {
-  std::vector<std::string_view> out;
-  for (const auto& [name, bytes] : bundle().files) out.push_back(name);
-  return out;
-}
-
 std::string pack_bundle(const std::vector<std::pair<std::string, std::string>>& files) {
   std::string out(kHead);
   auto integer = [&](uint64_t v) { out.append(reinterpret_cast<const char*>(&v), 8); };

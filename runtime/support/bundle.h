@@ -14,8 +14,6 @@ namespace tfl {
 bool is_bundle();
 /// A file by its name; the bytes live as long as the program.
 std::optional<std::string_view> bundled_file(std::string_view name);
-/// The names of all.
-std::vector<std::string_view> bundled_names();
 
 /// The bytes that stand for these files. They become the section kBundleSection of the program, or its end.
 std::string pack_bundle(const std::vector<std::pair<std::string, std::string>>& files);

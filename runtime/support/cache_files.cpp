@@ -18,15 +18,6 @@ namespace {
 
 constexpr const char* kProgram = "/proc/self/exe";
 
-bool write_all(int fd, std::string_view data) {
-  while (!data.empty()) {
-    ssize_t n = ::write(fd, data.data(), data.size());
-    if (n <= 0) return false;
-    data.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string cache_folder(std::string_view kind) {
@@ -78,14 +69,7 @@ bool read_cache_file(const std::string& path, size_t limit, std::string& data) {
 }
 
 bool write_cache_file(const std::string& folder, const std::string& name, std::string_view data) {
-  if (!make_folders(folder)) return false;
-  std::string path = folder + "/" + name, temporary = path + ".XXXXXX";
-  int fd = ::mkstemp(temporary.data());
-  if (fd < 0) return false;
-  bool good = write_all(fd, data);
-  good = ::close(fd) == 0 && good && ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (!good) ::unlink(temporary.c_str());
-  return good;
+  return make_folders(folder) && write_whole_file(folder + "/" + name, data, 0600) == 0;
 }
 
 void trim_cache(const std::string& folder, size_t most_files, size_t most_bytes) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "functions.h"
+#include "tensor.h"
 
 static int failures = 0;
 #define CHECK(condition)                                            \
@@ -14,19 +15,6 @@ static int failures = 0;
       ++failures;                                                   \
     }                                                               \
   } while (0)
-
-static tfl_tensor tensor(void *data, int code, int bits, int rank, int64_t *shape) {
-  tfl_tensor t;
-  memset(&t, 0, sizeof t);
-  t.data = data;
-  t.device.device_type = 1;
-  t.ndim = rank;
-  t.dtype.code = (uint8_t)code;
-  t.dtype.bits = (uint8_t)bits;
-  t.dtype.lanes = 1;
-  t.shape = shape;
-  return t;
-}
 
 static size_t taken = 0;
 static int calls_before_failure = -1;

@@ -49,7 +49,7 @@ def shape_of(text):
 def cases_program(metadata, cases, folder):
     """A C99 program that calls each function with the inputs of each case and compares every byte."""
     functions = {f["name"]: f for f in metadata["functions"]}
-    out = ["#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", '#include "functions.h"', """
+    out = ["#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", '#include "functions.h"', '#include "tensor.h"', """
 static void *read_file(const char *name, size_t bytes) {
   char *data = calloc(1, bytes + 1);
   FILE *f = fopen(name, "rb");
@@ -59,18 +59,6 @@ static void *read_file(const char *name, size_t bytes) {
   }
   fclose(f);
   return data;
-}
-static tfl_tensor tensor(void *data, int code, int bits, int rank, int64_t *shape) {
-  tfl_tensor t;
-  memset(&t, 0, sizeof t);
-  t.data = data;
-  t.device.device_type = 1;
-  t.ndim = rank;
-  t.dtype.code = (uint8_t)code;
-  t.dtype.bits = (uint8_t)bits;
-  t.dtype.lanes = 1;
-  t.shape = shape;
-  return t;
 }
 int main(void) {
   tfl_context *c = NULL;

@@ -1,6 +1,8 @@
 // Functions of graphs get machine code: at once, on another thread, from the disk; and run with the evaluator's bits all the
 // while.
 #include "codegen/jit/jit.h"
+#include "runtime/support/cache_files.h"
+#include "runtime/support/tools.h"
 
 #include <unistd.h>
 
@@ -11,7 +13,6 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/support/cache_files.h"
 #include "tests/unit/graphs.h"
 
 namespace tfl::test {
@@ -20,19 +21,6 @@ namespace {
 
 using codegen::Jit;
 using codegen::JitOptions;
-
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/tfl-jit-XXXXXX";
-    REQUIRE(mkdtemp(name));
-    path = name;
-  }
-  ~Folder() {
-    trim_cache(path, 0, 0);
-    rmdir(path.c_str());
-  }
-  std::string path;
-};
 
 std::string scaled(double by, std::string_view name = "f") {
   return fmt::format(R"(func @{}(%x: f32[?], %y: f32[?]) -> (f32[?]) {{
@@ -114,30 +102,30 @@ size_t mappings() {
 
 TEST_CASE("machine code before the first run, and from the disk", "[jit]") {
   Context c;
-  Folder folder;
+  ScratchFolder folder;
   for (int round = 0; round < 3; ++round) {
-    Jit jit(waiting(folder.path));
+    Jit jit(waiting(folder.path()));
     Prepared f(c, jit, scaled(1.5));
     for (int64_t n : {0, 1, 17, 1000}) CHECK(same(f.run(two(c, n)), expected(c, scaled(1.5), two(c, n))));
     codegen::JitCounts counts = jit.counts();
     CHECK(counts.compiled == (round == 1 ? 0 : 1));
     CHECK(counts.loaded == (round == 1 ? 1 : 0));
     CHECK(counts.failed + counts.unplanned == 0);
-    if (round == 1) trim_cache(folder.path, 0, 0);
+    if (round == 1) trim_cache(folder.path(), 0, 0);
   }
 }
 
 TEST_CASE("a damaged object is compiled again", "[jit]") {
   Context c;
-  Folder folder;
+  ScratchFolder folder;
   {
-    Jit jit(waiting(folder.path));
+    Jit jit(waiting(folder.path()));
     Prepared(c, jit, scaled(2)).run(two(c, 3));
   }
   // Half of every file is lost.
-  std::string command = "for f in " + folder.path + "/*; do truncate -s 1000 $f; done";
+  std::string command = "for f in " + folder.path() + "/*; do truncate -s 1000 $f; done";
   REQUIRE(std::system(command.c_str()) == 0);
-  Jit jit(waiting(folder.path));
+  Jit jit(waiting(folder.path()));
   Prepared f(c, jit, scaled(2));
   CHECK(same(f.run(two(c, 5)), expected(c, scaled(2), two(c, 5))));
   CHECK(jit.counts().compiled == 1);

@@ -1,5 +1,7 @@
 #include "tests/unit/kernel_plans.h"
 
+#include "tests/unit/compiled.h"
+
 namespace tfl::test {
 
 using namespace codegen;
@@ -283,15 +285,7 @@ void in_parts(Frame* frame, KernelFunction kernel, int64_t units, int64_t grain)
 }  // namespace
 
 std::shared_ptr<const LoadedCode> KernelPlan::compile(Cpu cpu) const {
-  CompileRequest request;
-  request.plan = &plan;
-  request.cpu = cpu;
-  CompileResult result;
-  compile_plan(request, result);
-  REQUIRE(result.error == "");
-  auto loaded = LoadedCode::load(result.bytes);
-  REQUIRE(loaded);
-  return *loaded;
+  return load_code(plan, cpu);
 }
 
 int64_t KernelPlan::run(const LoadedCode& code) {

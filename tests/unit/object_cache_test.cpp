@@ -12,25 +12,13 @@
 
 #include "runtime/support/cache_files.h"
 #include "runtime/support/file.h"
+#include "runtime/support/tools.h"
 
 using namespace tfl;
 using codegen::ObjectCache;
 using codegen::ObjectKey;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/tfl-object-cache-XXXXXX";
-    REQUIRE(mkdtemp(name));
-    path = name;
-  }
-  ~Folder() {
-    trim_cache(path, 0, 0);
-    rmdir(path.c_str());
-  }
-  std::string path;
-};
 
 std::string only_file(const std::string& folder) {
   std::string command = "ls " + folder, name;
@@ -53,8 +41,8 @@ void write(const std::string& path, std::string_view data) {
 }  // namespace
 
 TEST_CASE("an object is found by its key", "[jit]") {
-  Folder folder;
-  ObjectCache cache(folder.path + "");
+  ScratchFolder folder;
+  ObjectCache cache(folder.path());
   ObjectKey key = codegen::object_key("plan", "x86-64-v3");
   std::string object(1000, 'c'), read = "before";
   CHECK_FALSE(cache.load(key, read));
@@ -73,12 +61,12 @@ TEST_CASE("an object is found by its key", "[jit]") {
 }
 
 TEST_CASE("files that are damaged, of another key or of others are not read", "[jit]") {
-  Folder folder;
-  ObjectCache cache(folder.path);
+  ScratchFolder folder;
+  ObjectCache cache(folder.path());
   ObjectKey key = codegen::object_key("plan", "x86-64-v3"), other = codegen::object_key("another", "x86-64-v3");
   std::string object(300, 'c'), read;
   cache.store(key, object);
-  std::string path = only_file(folder.path), whole;
+  std::string path = only_file(folder.path()), whole;
   REQUIRE(read_whole_file(path, 1 << 20, whole) == 0);
   for (size_t n = 0; n < whole.size(); n += 13) {
     write(path, std::string_view(whole).substr(0, n));
@@ -98,10 +86,10 @@ TEST_CASE("files that are damaged, of another key or of others are not read", "[
   write(path, whole);
   CHECK(cache.load(key, read));
   // The right bytes under the wrong name.
-  ObjectCache elsewhere(folder.path);
+  ObjectCache elsewhere(folder.path());
   cache.store(other, "x");
   unlink(path.c_str());
-  REQUIRE(rename(only_file(folder.path).c_str(), path.c_str()) == 0);
+  REQUIRE(rename(only_file(folder.path()).c_str(), path.c_str()) == 0);
   CHECK_FALSE(cache.load(key, read));
   // Where others may write, others may have written.
   write(path, whole);
@@ -112,21 +100,21 @@ TEST_CASE("files that are damaged, of another key or of others are not read", "[
 }
 
 TEST_CASE("a cache is trimmed to half, the oldest first", "[jit]") {
-  Folder folder;
+  ScratchFolder folder;
   for (int i = 0; i < 10; ++i) {
     std::string name = "f" + std::to_string(i);
-    REQUIRE(write_cache_file(folder.path, name, std::string(100, 'x')));
+    REQUIRE(write_cache_file(folder.path(), name, std::string(100, 'x')));
     timespec times[2] = {{1000 + i, 0}, {1000 + i, 0}};
-    utimensat(AT_FDCWD, (folder.path + "/" + name).c_str(), times, 0);
+    utimensat(AT_FDCWD, (folder.path() + "/" + name).c_str(), times, 0);
   }
   std::string data;
-  trim_cache(folder.path, 10, 1000);
-  CHECK(read_cache_file(folder.path + "/f0", 100, data));
-  trim_cache(folder.path, 10, 999);
-  CHECK_FALSE(read_cache_file(folder.path + "/f5", 100, data));
-  CHECK(read_cache_file(folder.path + "/f6", 100, data));
-  trim_cache(folder.path, 3, 1000);
-  CHECK_FALSE(read_cache_file(folder.path + "/f8", 100, data));
-  CHECK(read_cache_file(folder.path + "/f9", 100, data));
-  CHECK_FALSE(read_cache_file(folder.path + "/f9", 99, data));
+  trim_cache(folder.path(), 10, 1000);
+  CHECK(read_cache_file(folder.path() + "/f0", 100, data));
+  trim_cache(folder.path(), 10, 999);
+  CHECK_FALSE(read_cache_file(folder.path() + "/f5", 100, data));
+  CHECK(read_cache_file(folder.path() + "/f6", 100, data));
+  trim_cache(folder.path(), 3, 1000);
+  CHECK_FALSE(read_cache_file(folder.path() + "/f8", 100, data));
+  CHECK(read_cache_file(folder.path() + "/f9", 100, data));
+  CHECK_FALSE(read_cache_file(folder.path() + "/f9", 99, data));
 }

@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "codegen/abi.h"
-#include "codegen/jit/loader.h"
-#include "codegen/llvm/compile.h"
+#include "tests/unit/compiled.h"
 
 namespace tfl::test_plans {
 
@@ -19,6 +18,8 @@ using plan::kNone;
 using plan::Plan;
 using plan::Step;
 using plan::ValueId;
+using test::compile;
+using test::load_code;
 
 inline Step step(Step::Kind kind) {
   Step s;
@@ -83,16 +84,6 @@ struct Maker {
   }
 };
 
-inline std::string compile(const Plan& p, CompileRequest::Output output = CompileRequest::Output::object) {
-  CompileRequest request;
-  request.plan = &p;
-  request.output = output;
-  CompileResult result;
-  compile_plan(request, result);
-  CHECK(result.error == "");
-  return result.bytes;
-}
-
 // The frame of one run, big enough for the plans here.
 struct Run {
   Services services{};
@@ -103,9 +94,7 @@ struct Run {
 
   explicit Run(const Plan& p) {
     REQUIRE(p.words <= 32);
-    auto loaded = LoadedCode::load(compile(p));
-    REQUIRE(loaded);
-    code = *loaded;
+    code = load_code(p);
     frame()->services = &services;
     frame()->interrupt = &interrupt;
   }
