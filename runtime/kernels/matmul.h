@@ -12,23 +12,26 @@ namespace tfl {
 enum class IsaLevel : uint8_t;
 
 inline constexpr int64_t kProductBlock = 512;  // of k
+inline constexpr int64_t kAheadBytes = 64;     // a line
 inline constexpr int kMaxTileRows = 16;
 inline constexpr int kMaxTileVectors = 4;
 
 /// A tile of c, some rows by some vectors of columns: c = a b, or c = c + a b, over k values. a[i, p] is a[i * a_row + p * a_k],
-/// b[p, j] is b[p * b_k + j]. The last vector has `tail` columns; no other element of b or c is touched on levels whose loads
-/// are masked, while others read whole vectors of b (and so need it packed).
+/// b[p, j] is b[p * b_k + j]. The last vector has `tail` columns in c; whole vectors of b are read, but for an `edge`, which
+/// touches no other element of it. Meanwhile k lines from `ahead` on are fetched into the second-level cache, from wherever they are.
 template <class T>
 using ProductTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c,
-                             int64_t c_row, int tail, bool add);
+                             int64_t c_row, int tail, bool add, const void* ahead);
 
 template <class T>
 struct ProductTiles {
   int lanes;        // columns of a vector
   int max_vectors;  // tiles have 1 .. max_vectors vectors
-  bool masked;
+  int vectors;      // of a tile that does best where there are rows enough
+  bool masked;      // there are edges
   int max_rows[kMaxTileVectors];                           // of a tile with that many vectors, less one
   ProductTile<T> tile[kMaxTileVectors][kMaxTileRows + 1];  // [vectors - 1][rows]
+  ProductTile<T> edge[kMaxTileRows + 1];                   // of one vector
   int row_vectors;
   ProductTile<T> row;  // one row by row_vectors vectors
   /// c[i] = sum over p of a[i * a_row + p] x[p * x_step], or that added to c[i].

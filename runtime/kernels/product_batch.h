@@ -60,7 +60,7 @@ ProductBatch<T> batch_of(const Call& c) {
 }
 
 /// Multiply-adds from which more than one thread pays.
-inline constexpr int64_t kThreadedProduct = 5'000'000;
+inline constexpr int64_t kThreadedProduct = 1'000'000;
 
 /// Who computes a product.
 struct Workers {

@@ -1,7 +1,7 @@
-// How a matrix product is computed around the tiles of matmul.h: which tiles, what is copied, who does what. Large products copy what they
-// read many times to where it lies dense: of every block of k, b into panels as wide as a tile and the rows of a in blocks that stay in
-// the second-level cache. Small ones are computed where they lie. This header must not know tensors or contexts, and needs no more of the
-// C++ library than its headers.
+// How a matrix product is computed around the tiles of matmul.h: which tiles, what is copied, who does what. Large products copy b, which
+// they read many times, into dense panels as wide as a tile, and rows of a where they fall on the same cache sets. Blocks of rows are such
+// that a or b, or a panel of it, stays in the second-level cache, and what comes next is fetched meanwhile. Small ones are computed where
+// they lie. This header must not know tensors or contexts, and needs no more of the C++ library than its headers.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,16 @@
 namespace tfl {
 inline namespace product_loops {
 
-inline constexpr int64_t kBlockRows = 96;                  // of a, copied together
+inline constexpr int64_t kBlockRows = 504;                 // of a, taken together: they stay in the second-level cache
+inline constexpr int64_t kBlockBytes = 448 << 10;          // of them, where b stays there too
+inline constexpr int64_t kResidentBytes = 768 << 10;       // of b, which then does
 inline constexpr int64_t kRowStride = kProductBlock + 16;  // of the copies: rows do not fall on the same cache sets
 inline constexpr int64_t kBlockColumns = 4096;             // of b, copied together
+inline constexpr size_t kPackedBytes = 8 << 20;            // of b, copied together, where more than a block of k fits
 inline constexpr int64_t kThreadedFinish = 1 << 17;        // elements from which the end of a product is worth several threads
 inline constexpr size_t kSmallBytes = 192 * 1024;          // of b: up to here it is read in place
+inline constexpr size_t kMediumBytes = 1 << 20;            // and up to here where its rows do not fall on the same cache sets
+inline constexpr int64_t kFewRows = 64;                    // of a: b is not read often enough to be copied
 
 // `total` cut into as few parts of at most `most` as possible, of nearly equal size.
 struct Parts {
@@ -33,20 +38,55 @@ struct Parts {
   int64_t size(int64_t i) const { return each + (i < longer); }
 };
 
+// The columns [0, n) cut into panels as wide as tiles are, and what is left of a vector that may not be read beyond.
 template <class T>
-Parts panels_of(const ProductTiles<T>& tiles, int64_t columns) {
-  return Parts((columns + tiles.lanes - 1) >> std::countr_zero(static_cast<unsigned>(tiles.lanes)), tiles.max_vectors);
-}
+struct Panels {
+  Parts vectors;
+  int lanes;
+  int64_t n, count;
+  Panels(const ProductTiles<T>& tiles, int64_t rows, int64_t columns, bool in_place)
+      : vectors((columns + (in_place && tiles.masked ? 0 : tiles.lanes - 1)) >> std::countr_zero(static_cast<unsigned>(tiles.lanes)), width_of(tiles, rows)),
+        lanes(tiles.lanes),
+        n(columns),
+        count(vectors.count + (vectors.total * lanes < columns)) {}
+  bool edge(int64_t j) const { return j == vectors.count; }
+  int64_t first(int64_t j) const { return edge(j) ? vectors.total * lanes : vectors.start(j) * lanes; }
+  int64_t width(int64_t j) const { return edge(j) ? n - vectors.total * lanes : vectors.size(j) * lanes; }
+  int64_t columns(int64_t j) const { return std::min(width(j), n - first(j)); }
+  // Few rows make low tiles, which may be wider.
+  static int width_of(const ProductTiles<T>& tiles, int64_t rows) {
+    int v = tiles.max_vectors;
+    while (v > tiles.vectors && rows > tiles.max_rows[v - 1]) --v;
+    return v;
+  }
+};
+
+// Memory that will be read soon, fetched a part with each tile.
+struct Ahead {
+  const char* at = nullptr;
+  const char* end = nullptr;
+  Ahead() = default;
+  template <class T>
+  Ahead(const T* first, int64_t elements) : at(reinterpret_cast<const char*>(first)), end(reinterpret_cast<const char*>(first + elements)) {}
+  const void* take(int64_t k, const void* otherwise) {
+    if (at >= end) return otherwise;
+    const void* from = at;
+    at += k * kAheadBytes;
+    return from;
+  }
+};
 
 // Rows by one panel of columns, over one block of k.
 template <class T>
-void panel_rows(const ProductTiles<T>& tiles, int64_t rows, int64_t vectors, int64_t columns, int64_t k, const T* a,
-                int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, bool add) {
+void panel_rows(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t j, int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_k,
+                const T* b, int64_t b_k, T* c, int64_t c_row, bool add, Ahead& ahead) {
+  int64_t vectors = panels.edge(j) ? 1 : panels.vectors.size(j);
+  const ProductTile<T>* tile = panels.edge(j) ? tiles.edge : tiles.tile[vectors - 1];
+  int tail = static_cast<int>(panels.columns(j) - (vectors - 1) * tiles.lanes);
   Parts parts(rows, tiles.max_rows[vectors - 1]);
-  int tail = static_cast<int>(columns - (vectors - 1) * tiles.lanes);
   for (int64_t i = 0; i < parts.count; ++i) {
     int64_t row = parts.start(i);
-    tiles.tile[vectors - 1][parts.size(i)](k, a + row * a_row, a_row, a_k, b, b_k, c + row * c_row, c_row, tail, add);
+    tile[parts.size(i)](k, a + row * a_row, a_row, a_k, b, b_k, c + row * c_row, c_row, tail, add, ahead.take(k, b));
   }
 }
 
@@ -101,18 +141,21 @@ bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
   if (p.source) return false;
   if (is_dots(p)) return true;
   if (p.b_col != 1 || !(tiles.masked || p.n % tiles.lanes == 0)) return false;
-  if (p.m <= tiles.max_rows[tiles.max_vectors - 1]) return true;  // every element is used once
-  return static_cast<size_t>(p.k) * static_cast<size_t>(p.n) * sizeof(T) <= kSmallBytes;
+  if (p.m <= tiles.max_rows[tiles.vectors - 1]) return true;  // every element is used once
+  size_t bytes = static_cast<size_t>(p.k) * static_cast<size_t>(p.n) * sizeof(T);
+  bool spread = p.b_k * static_cast<int64_t>(sizeof(T)) % 4096 != 0;
+  return bytes <= kSmallBytes || (spread && (bytes <= kMediumBytes || p.m <= kFewRows));
 }
 template <class T>
-bool reads_a_in_place(const Product<T>& p) {
+bool reads_a_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
   if (p.pack_a) return false;
-  return p.n <= 64 || (p.a_k == 1 && p.k <= kProductBlock && p.a_row % 256 != 0) || p.m * p.k <= 16384;
+  return p.n <= 64 || p.m <= tiles.max_rows[tiles.vectors - 1] || (p.a_k == 1 && p.a_row % 1024 != 0) || p.m * p.k <= 16384;
 }
 
 // Some columns of the product, all operands read where they are.
 template <class T>
 void run_columns(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles) {
+  Ahead ahead;
   for (int64_t p0 = 0; p0 < p.k && !workers.interrupted(); p0 += kProductBlock) {
     int64_t k = std::min(kProductBlock, p.k - p0), done = 0;
     const T* a = p.a + p0 * p.a_k;
@@ -123,23 +166,21 @@ void run_columns(const Workers& workers, const Product<T>& p, const ProductTiles
     }
     if (p.m == 1) {
       for (int64_t width = tiles.row_vectors * tiles.lanes; done + width <= p.n; done += width) {
-        tiles.row(k, a, p.a_row, p.a_k, b + done, p.b_k, p.c + done, p.c_row, tiles.lanes, p0 != 0);
+        tiles.row(k, a, p.a_row, p.a_k, b + done, p.b_k, p.c + done, p.c_row, tiles.lanes, p0 != 0, b);
       }
     }
-    Parts panels = panels_of(tiles, p.n - done);
+    Panels<T> panels(tiles, p.m, p.n - done, true);
     for (int64_t j = 0; j < panels.count; ++j) {
-      int64_t first = done + panels.start(j) * tiles.lanes, vectors = panels.size(j);
-      int64_t columns = std::min(vectors * tiles.lanes, p.n - first);
-      panel_rows(tiles, p.m, vectors, columns, k, a, p.a_row, p.a_k, b + first, p.b_k, p.c + first, p.c_row, p0 != 0);
+      int64_t first = done + panels.first(j);
+      panel_rows(tiles, panels, j, p.m, k, a, p.a_row, p.a_k, b + first, p.b_k, p.c + first, p.c_row, p0 != 0, ahead);
     }
   }
 }
 
+// One row: threads take columns.
 template <class T>
-void run_in_place(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles, int threads) {
+void run_row(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles) {
   constexpr int64_t kColumns = 512;  // for a thread at a time
-  if (threads == 1 || p.m > 1 || p.n < 2 * kColumns || p.n * p.k < kThreadedProduct / 4)
-    return run_columns(workers, p, tiles);
   workers.parallel_for(p.n, kColumns, [&](int64_t first, int64_t last) {
     Product<T> part = p;
     part.n = last - first;
@@ -175,7 +216,7 @@ void finish_rows(const Workers& workers, const Product<T>& p, int threads) {
 
 // Counts down what is left to do of each block of rows.
 struct Countdown {
-  static constexpr size_t kBlocks = 128;  // tasks share a block only where there are fewer blocks than that
+  static constexpr size_t kBlocks = 256;  // tasks share a block only where there are fewer blocks than that
   std::atomic<int64_t> left[kBlocks];
   void start(int64_t blocks, int64_t tasks) {
     for (int64_t i = 0; i < blocks && tasks > 1; ++i) left[i].store(tasks, std::memory_order_relaxed);
@@ -188,14 +229,25 @@ int64_t packed_columns(const Product<T>& p, const ProductTiles<T>& tiles) {
   int64_t columns = std::min(p.n, kBlockColumns);
   return (columns + tiles.lanes - 1) / tiles.lanes * tiles.lanes;
 }
+// How much of k is packed together: whole blocks.
+template <class T>
+int64_t packed_k(const Product<T>& p, const ProductTiles<T>& tiles) {
+  int64_t block = packed_columns(p, tiles) * kProductBlock * static_cast<int64_t>(sizeof(T));
+  return std::min(p.k, std::max<int64_t>(1, static_cast<int64_t>(kPackedBytes) / block) * kProductBlock);
+}
+template <class T>
+int64_t packed_b_elements(const Product<T>& p, const ProductTiles<T>& tiles) {
+  return (packed_columns(p, tiles) * packed_k(p, tiles) + 63) / 64 * 64;
+}
 
 /// Elements of scratch memory that `run_product` needs, 0 for many small products.
 template <class T>
 size_t product_scratch(const Product<T>& product, const ProductTiles<T>& tiles, int threads) {
   Product<T> p = turned(product);
-  if (reads_b_in_place(p, tiles) && (reads_a_in_place(p) || p.m <= tiles.max_rows[tiles.max_vectors - 1])) return 0;
-  size_t b = static_cast<size_t>(packed_columns(p, tiles) * std::min(p.k, kProductBlock));
-  size_t a = static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) * static_cast<size_t>(usable_threads(threads));
+  bool b_in_place = reads_b_in_place(p, tiles), a_in_place = reads_a_in_place(p, tiles);
+  if (b_in_place && a_in_place) return 0;
+  size_t b = b_in_place ? 0 : static_cast<size_t>(packed_b_elements(p, tiles));
+  size_t a = a_in_place ? 0 : static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) * static_cast<size_t>(usable_threads(threads));
   return (b + a + 63) / 64 * 64;
 }
 
@@ -208,16 +260,17 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
     for (int64_t i = 0; i < p.m; ++i) std::fill(p.c + i * p.c_row, p.c + i * p.c_row + p.n, T(0));
     return finish_rows(workers, product, threads);
   }
-  if (!scratch) {
-    run_in_place(workers, p, tiles, threads);
-    return finish_rows(workers, product, threads);
-  }
   threads = usable_threads(threads);
   int64_t work;
   bool large = __builtin_mul_overflow(p.m * p.n, p.k, &work) || work >= kThreadedProduct;
   if (!large) threads = 1;
+  bool near = p.m * p.k * static_cast<int64_t>(sizeof(T)) <= kBlockBytes;
+  if (!scratch && (p.m == 1 || (threads == 1 && near))) {
+    threads > 1 ? run_row(workers, p, tiles) : run_columns(workers, p, tiles);
+    return finish_rows(workers, product, threads);
+  }
   auto each = [&](int64_t n, auto&& body) {
-    if (threads == 1 || n == 1) {
+    if (threads == 1 || n <= 1) {
       for (int64_t i = 0; i < n; ++i) body(i);
     } else {
       workers.parallel_for(n, 1, [&](int64_t first, int64_t last) {
@@ -226,67 +279,73 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
     }
   };
 
-  bool a_in_place = reads_a_in_place(p);
+  bool b_in_place = reads_b_in_place(p, tiles), a_in_place = reads_a_in_place(p, tiles);
+  int64_t k_step = b_in_place ? p.k : packed_k(p, tiles), padded = packed_columns(p, tiles);
   T* packed_b = scratch;
-  T* packed_a = scratch + packed_columns(p, tiles) * std::min(p.k, kProductBlock);
+  T* packed_a = scratch + (b_in_place ? 0 : packed_b_elements(p, tiles));
   Places places;
   Countdown countdown;
 
-  // Blocks of rows begin where a tile does; their number suits the threads.
-  int64_t height = tiles.max_rows[tiles.max_vectors - 1];
-  int64_t tile_rows = (p.m + height - 1) / height;
-  int64_t blocks = (p.m + kBlockRows - 1) / kBlockRows;
-  if (threads > 1) blocks = (blocks + threads - 1) / threads * threads;
-  blocks = std::min(blocks, tile_rows);
-  Parts rows(tile_rows, (tile_rows + blocks - 1) / blocks);
+  // Where b stays in a cache it is a that comes from far away.
+  int64_t height = tiles.max_rows[tiles.vectors - 1];
+  int64_t most = kBlockRows;
+  bool resident = b_in_place || (k_step == p.k && padded == p.n && padded * p.k * static_cast<int64_t>(sizeof(T)) <= kResidentBytes);
+  bool fetch_a = resident && a_in_place && p.a_k == 1 && p.a_row == p.k;
+  if (resident) most = std::clamp(kBlockBytes / (p.k * static_cast<int64_t>(sizeof(T))) / height * height, 4 * height, kBlockRows);
+  int64_t blocks = (p.m + most - 1) / most;
+  if (threads > 1 && p.m > 4 * threads * height) blocks = (blocks + threads - 1) / threads * threads;
+  Parts rows(p.m, (p.m + blocks - 1) / blocks);
 
   for (int64_t n0 = 0; n0 < p.n; n0 += kBlockColumns) {
     int64_t n = std::min(kBlockColumns, p.n - n0);
-    Parts panels = panels_of(tiles, n);
+    Panels<T> panels(tiles, p.m, n, b_in_place);
     // With few blocks of rows a task takes only some of the panels.
-    int64_t wanted = threads > 1 && rows.count < 2 * threads ? (4 * threads + rows.count - 1) / rows.count : 1;
+    int64_t wanted = threads > 1 && rows.count < 4 * threads ? (4 * threads + rows.count - 1) / rows.count : 1;
     Parts groups(panels.count, (panels.count + wanted - 1) / wanted);
-    for (int64_t p0 = 0; p0 < p.k; p0 += kProductBlock) {
-      int64_t k = std::min(kProductBlock, p.k - p0);
-      bool last = p.finish && n0 + n == p.n && p0 + k == p.k;
+    for (int64_t k0 = 0; k0 < p.k; k0 += k_step) {
+      int64_t k_end = std::min(p.k, k0 + k_step), k_blocks = (k_end - k0 + kProductBlock - 1) / kProductBlock;
+      bool last = p.finish && n0 + n == p.n && k_end == p.k;
       if (last) countdown.start(rows.count, groups.count);
       if (workers.interrupted()) return;
-      each(panels.count, [&](int64_t j) {
-        int64_t first = panels.start(j) * tiles.lanes, width = panels.size(j) * tiles.lanes;
+      each(b_in_place ? 0 : panels.count * k_blocks, [&](int64_t part) {
+        int64_t j = part % panels.count, p0 = k0 + part / panels.count * kProductBlock, k = std::min(kProductBlock, k_end - p0);
+        int64_t first = panels.first(j), width = panels.width(j), columns = panels.columns(j);
+        T* to = packed_b + (p0 - k0) * padded + first * k;
         if (p.pack_b) {
-          int64_t columns = std::min(width, n - first);
-          T* to = packed_b + first * k;
           p.pack_b(p.source, p0, k, n0 + first, columns, to, width);
           for (int64_t i = 0; columns < width && i < k; ++i) std::fill(to + i * width + columns, to + (i + 1) * width, T(0));
           return;
         }
-        pack_panel(tiles, k, std::min(width, n - first), width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k,
-                   p.b_col, packed_b + first * k);
+        pack_panel(tiles, k, columns, width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k, p.b_col, to);
       });
       each(rows.count * groups.count, [&](int64_t task) {
         if (workers.interrupted()) return;
         int64_t block = task / groups.count, group = task % groups.count;
-        int64_t row = rows.start(block) * height, count = std::min(rows.size(block) * height, p.m - row);
-        const T* a = p.pack_a ? nullptr : p.a + row * p.a_row + p0 * p.a_k;
-        int64_t a_row = p.a_row, a_k = p.a_k;
-        int place = -1;
-        if (!a_in_place) {
-          place = places.take();
-          T* copy = packed_a + place * (std::min(p.m, kBlockRows) * kRowStride);
-          if (p.pack_a) {
-            p.pack_a(p.source, row, count, p0, k, copy, kRowStride);
-          } else {
-            pack_rows(count, k, a, a_row, a_k, copy);
+        int64_t row = rows.start(block), count = rows.size(block);
+        int place = a_in_place ? -1 : places.take();
+        Ahead ahead;
+        if (int64_t next = block + threads; fetch_a && next < rows.count) ahead = Ahead(p.a + rows.start(next) * p.a_row, rows.size(next) * p.k);
+        for (int64_t p0 = k0; p0 < k_end; p0 += kProductBlock) {
+          int64_t k = std::min(kProductBlock, k_end - p0);
+          const T* a = p.pack_a ? nullptr : p.a + row * p.a_row + p0 * p.a_k;
+          int64_t a_row = p.a_row, a_k = p.a_k;
+          if (!a_in_place) {
+            T* copy = packed_a + place * (std::min(p.m, kBlockRows) * kRowStride);
+            if (p.pack_a) {
+              p.pack_a(p.source, row, count, p0, k, copy, kRowStride);
+            } else {
+              pack_rows(count, k, a, a_row, a_k, copy);
+            }
+            a = copy;
+            a_row = kRowStride;
+            a_k = 1;
           }
-          a = copy;
-          a_row = kRowStride;
-          a_k = 1;
-        }
-        for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
-          int64_t first = panels.start(j) * tiles.lanes, vectors = panels.size(j), width = vectors * tiles.lanes;
-          panel_rows(tiles, count, vectors, std::min(width, n - first), k, a, a_row, a_k,
-                     static_cast<const T*>(packed_b) + first * k, width, p.c + row * p.c_row + n0 + first, p.c_row,
-                     p0 != 0);
+          for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
+            int64_t first = panels.first(j), width = panels.width(j);
+            const T* b = b_in_place ? p.b + p0 * p.b_k + n0 + first : packed_b + (p0 - k0) * padded + first * k;
+            if (!resident && j + 1 < panels.count) ahead = Ahead(b + width * k, panels.width(j + 1) * k);
+            panel_rows(tiles, panels, j, count, k, a, a_row, a_k, b, b_in_place ? p.b_k : width, p.c + row * p.c_row + n0 + first, p.c_row, p0 != 0, ahead);
+          }
         }
         if (place >= 0) places.give(place);
         if (last && countdown.last(block, groups.count)) p.finish(p.finisher, row, row + count);
@@ -301,7 +360,7 @@ template <class T>
 int64_t lots_of(const ProductBatch<T>& b, int threads) {
   int64_t work = 0, all = 0;
   bool huge = __builtin_mul_overflow(b.one.m * b.one.n, b.one.k, &work) || __builtin_mul_overflow(work, b.count, &all);
-  bool spread = threads > 1 && b.count > 1 && !huge && work < 4 * kThreadedProduct && all >= kThreadedProduct;
+  bool spread = threads > 1 && b.count > 1 && !huge && work < 20 * kThreadedProduct && all >= kThreadedProduct;
   return spread ? std::min<int64_t>(threads, b.count) : 1;
 }
 

@@ -94,6 +94,11 @@ TEST_CASE("products have the defined bits whatever their sizes", "[matmul]") {
   }
   check_product<float>(DType::F32, 257, 190, 700, false, false);
   check_product<float>(DType::F32, 190, 257, 530, true, true);
+  check_product<float>(DType::F32, 1100, 40, 600, false, false);  // many blocks of rows, b in a cache
+  check_product<float>(DType::F32, 520, 10, 128, false, false);   // less than a vector wide
+  check_product<float>(DType::F32, 40, 600, 601, false, false);   // few rows, b where it lies
+  check_product<float>(DType::F32, 70, 260, 1000, false, false);  // b packed, several blocks of k
+  check_product<float>(DType::F32, 9, 1024, 600, true, true);     // few rows, both operands turned
   check_product<double>(DType::F64, 250, 129, 300, false, true);
   check_product<int32_t>(DType::I32, 200, 250, 230, false, false);
 }

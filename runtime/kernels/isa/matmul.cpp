@@ -22,22 +22,45 @@ TFL_INLINE V multiply_add(const V& a, const V& b, const V& c) {
 constexpr bool kMasked = true;
 constexpr int kRowVectors = 16;
 constexpr int kMaxVectors = 4;
-constexpr int kMaxRows[kMaxTileVectors] = {14, 12, 8, 6};
+constexpr int kVectors = 2;
+constexpr int kMaxRows[kMaxTileVectors] = {14, 14, 9, 6};
 #elif TFL_HAS_AVX2
 constexpr bool kMasked = false;
 constexpr int kRowVectors = 8;
 constexpr int kMaxVectors = 2;
+constexpr int kVectors = 2;
 constexpr int kMaxRows[kMaxTileVectors] = {8, 6, 0, 0};
 #else
 constexpr bool kMasked = false;
 constexpr int kRowVectors = 4;
 constexpr int kMaxVectors = 2;
+constexpr int kVectors = 2;
 constexpr int kMaxRows[kMaxTileVectors] = {4, 4, 0, 0};
 #endif
 
-template <class T, int Rows, int Vectors>
+// Where rows of a lie: every third has a register of its own, which moves along k, and the two after it are addressed from it. Left to
+// itself the compiler keeps an offset for each row, and has not got that many registers.
+template <class T, int Rows>
+struct RowPointers {
+  static constexpr int kCount = (Rows + 2) / 3;
+  const T* at[kCount];
+  TFL_INLINE RowPointers(const T* a, int64_t a_row) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i) at[i] = a + 3 * i * a_row;
+  }
+  TFL_INLINE void advance(int64_t step) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i) {
+      at[i] += step;
+      asm("" : "+r"(at[i]));
+    }
+  }
+};
+
+// `Edge`: the columns of the last vector are loaded under a mask, which costs a slot beside the multiplications.
+template <class T, int Rows, int Vectors, bool Edge>
 void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, int tail,
-          bool add) {
+          bool add, const void* ahead) {
   using V = Vec<T, kLanes<T>>;
   constexpr int n = kLanes<T>;
   V sum[Rows][Vectors];
@@ -46,18 +69,23 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
 #pragma GCC unroll 16
     for (int j = 0; j < Vectors; ++j) sum[i][j] = V(0);
   }
+  RowPointers<T, Rows> rows(a, a_row);
   for (int64_t p = 0; p < k; ++p) {
     V row[Vectors];
 #pragma GCC unroll 16
     for (int j = 0; j < Vectors; ++j)
-      row[j] = kMasked && j == Vectors - 1 ? V::load_partial(b + j * n, tail) : V::load(b + j * n);
+      row[j] = Edge && j == Vectors - 1 ? V::load_partial(b + j * n, tail) : V::load(b + j * n);
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
-      V x(a[i * a_row]);
+      V x(rows.at[i / 3][i % 3 * a_row]);
 #pragma GCC unroll 16
       for (int j = 0; j < Vectors; ++j) sum[i][j] = multiply_add(x, row[j], sum[i][j]);
     }
-    a += a_k;
+    rows.advance(a_k);
+    if constexpr (Vectors > 1 || Edge) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead = static_cast<const char*>(ahead) + kAheadBytes;
+    }
     b += b_k;
   }
 #pragma GCC unroll 16
@@ -152,7 +180,8 @@ void pack_columns(int64_t k, int64_t columns, int64_t width, const T* b, int64_t
 
 template <class T, int Vectors, int... Rows>
 constexpr void put_tiles(ProductTiles<T>& tiles, std::integer_sequence<int, Rows...>) {
-  ((tiles.tile[Vectors - 1][Rows + 1] = &tile<T, Rows + 1, Vectors>), ...);
+  ((tiles.tile[Vectors - 1][Rows + 1] = &tile<T, Rows + 1, Vectors, false>), ...);
+  if constexpr (kMasked && Vectors == 1) ((tiles.edge[Rows + 1] = &tile<T, Rows + 1, 1, true>), ...);
 }
 
 template <class T, int... Vectors>
@@ -160,10 +189,11 @@ constexpr ProductTiles<T> all_tiles(std::integer_sequence<int, Vectors...>) {
   ProductTiles<T> tiles{};
   tiles.lanes = kLanes<T>;
   tiles.max_vectors = kMaxVectors;
+  tiles.vectors = kVectors;
   tiles.masked = kMasked;
   for (int i = 0; i < kMaxTileVectors; ++i) tiles.max_rows[i] = kMaxRows[i];
   tiles.row_vectors = kRowVectors;
-  tiles.row = &tile<T, 1, kRowVectors>;
+  tiles.row = &tile<T, 1, kRowVectors, false>;
   tiles.dots = &dots<T>;
   tiles.pack_columns = &pack_columns<T>;
   (put_tiles<T, Vectors + 1>(tiles, std::make_integer_sequence<int, kMaxRows[Vectors]>()), ...);
