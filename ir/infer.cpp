@@ -23,7 +23,11 @@ int sizes_operand(Op op) {
     case Op::stateless_uniform_int:
     case Op::stateless_uniform_full_int:
     case Op::stateless_normal:
-    case Op::stateless_truncated_normal: return 0;
+    case Op::stateless_truncated_normal:
+    case Op::stateless_gamma:
+    case Op::stateless_poisson:
+    case Op::stateless_binomial:
+    case Op::stateless_truncated: return 0;
     case Op::reshape:
     case Op::broadcast_to: return 1;
     case Op::scatter_nd: return 2;

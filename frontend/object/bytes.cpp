@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/object/format_percent.h"
+#include "frontend/object/exception.h"
 #include "frontend/object/hashing.h"
 #include "frontend/object/iterators.h"
 #include "frontend/object/list.h"
@@ -31,8 +32,10 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   if (v.is_str()) {
     if (out[1].is_empty()) return fail(ErrorKind::TypeError, "string argument without an encoding");
     if (!out[1].is_str()) return fail(ErrorKind::TypeError, "bytes() argument 'encoding' must be str, not {}", interp.type_name(out[1]));
-    std::string data = TFL_TRY(encode_text(text_of(v), text_of(out[1]), out[2].is_str() ? std::string_view(text_of(out[2])) : "strict"));
-    return finish(interp, type, std::move(data));
+    CodecFault fault;
+    auto data = encode_text(text_of(v), text_of(out[1]), out[2].is_str() ? std::string_view(text_of(out[2])) : "strict", &fault);
+    if (!data) return codec_failure(interp, data.failure(), fault, v);
+    return finish(interp, type, data.take());
   }
   if (!out[1].is_empty()) return fail(ErrorKind::TypeError, "encoding without a string argument");
   if (v.is(Kind::Bytes)) return finish(interp, type, data_of(v));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/object/native.h"
+#include "frontend/object/exception.h"
 #include "frontend/object/str.h"
 #include "frontend/text/codec.h"
 #include "frontend/text/search.h"
@@ -162,8 +163,10 @@ Result<Value> join(Interp& interp, Value* a) {
 Result<Value> decode(Interp& interp, Value* a) {
   Str* encoding = TFL_TRY(need_str(interp, a[1]));
   Str* errors = TFL_TRY(need_str(interp, a[2]));
-  std::string text = TFL_TRY(decode_text(self_data(a), encoding->text, errors->text));
-  return interp.str(std::move(text));
+  CodecFault fault;
+  auto text = decode_text(self_data(a), encoding->text, errors->text, &fault);
+  if (!text) return codec_failure(interp, text.failure(), fault, a[0]);
+  return interp.str(text.take());
 }
 
 Result<Value> hex(Interp& interp, Value* a) {

@@ -8,6 +8,8 @@
 #include "frontend/object/class.h"
 #include "frontend/object/native.h"
 #include "frontend/object/registry.h"
+#include "frontend/text/codec.h"
+#include "frontend/text/utf8.h"
 #include "frontend/vm/frame.h"
 
 namespace tfl {
@@ -22,6 +24,10 @@ void destroy_exception(Object* o) {
 }
 
 bool is_kind(const Type* type, Interp& interp, ErrorKind kind) { return type->is_subtype_of(interp.exception_type(kind)); }
+
+bool is_codec_error(const Type* type, Interp& interp) {
+  return is_kind(type, interp, ErrorKind::UnicodeDecodeError) || is_kind(type, interp, ErrorKind::UnicodeEncodeError);
+}
 
 /// OSError(errno, text) is an instance of the class that fits the number.
 Type* os_error_type(Interp& interp, Type* type, const CallArgs& args) {
@@ -46,6 +52,9 @@ void take_args(Interp& interp, Exception* e, const Value* values, uint32_t count
 
 Result<Value> construct_exception(Interp& interp, Type* type, CallArgs& args) {
   type = os_error_type(interp, type, args);
+  if (is_codec_error(type, interp) && args.count != 5 && !script_init(interp, type)) {
+    return fail(ErrorKind::TypeError, "function takes exactly 5 arguments ({} given)", args.count);
+  }
   Exception* e = interp.allocate<Exception>(type);
   Value self = Value::adopt(e);
   take_args(interp, e, args.values, args.count);
@@ -170,6 +179,12 @@ Result<Value> get_exception_attr(Interp& interp, const Value& self, Str* name) {
     if (name == sym.strerror) return full ? arg_or_none(e, 1) : Value::none();
     if (name == sym.filename) return or_none(e->obj);
   }
+  if (is_codec_error(t, interp)) {
+    constexpr std::string_view kNames[] = {"encoding", "object", "start", "end", "reason"};
+    for (size_t i = 0; i < 5; ++i) {
+      if (name->text == kNames[i]) return arg_or_none(e, i);
+    }
+  }
   if (is_kind(t, interp, ErrorKind::OpError)) {
     bool full = args_of(e).size() >= 3;
     if (name == sym.message) return full ? arg_or_none(e, 2) : arg_or_none(e, 0);
@@ -256,7 +271,33 @@ constexpr NativeDef kMethods[] = {
     method("add_note", "self, note, /", add_note),
 };
 
+/// What codecs say of their fault: (encoding, object, start, end, reason).
+std::string codec_text(Interp& interp, const Exception* e, std::span<const Value> args) {
+  auto text = [](const Value& v) { return v.is_str() ? text_of(v) : std::string(); };
+  int64_t start = args[2].is_int() ? args[2].as_int() : 0, end = args[3].is_int() ? args[3].as_int() : 0;
+  std::string head = "'" + text(args[0]) + "' codec can't ", tail = ": " + text(args[4]);
+  bool decodes = is_kind(e->type, interp, ErrorKind::UnicodeDecodeError);
+  if (end - start == 1 && decodes && args[1].is(Kind::Bytes) && start >= 0 && start < static_cast<int64_t>(args[1].as<Bytes>()->data.size())) {
+    auto byte = static_cast<unsigned char>(args[1].as<Bytes>()->data[static_cast<size_t>(start)]);
+    return head + fmt::format("decode byte 0x{:02x} in position {}", byte, start) + tail;
+  }
+  if (end - start == 1 && !decodes && args[1].is_str() && start >= 0 && start < utf8::count(text_of(args[1]))) {
+    size_t at = utf8::offset(text_of(args[1]), start);
+    auto c = static_cast<uint32_t>(utf8::next(text_of(args[1]), at));
+    std::string escaped = c < 0x100 ? fmt::format("\\x{:02x}", c) : c < 0x10000 ? fmt::format("\\u{:04x}", c) : fmt::format("\\U{:08x}", c);
+    return head + "encode character '" + escaped + fmt::format("' in position {}", start) + tail;
+  }
+  return head + fmt::format("{} in position {}-{}", decodes ? "decode bytes" : "encode characters", start, end - 1) + tail;
+}
+
 }  // namespace
+
+Failure codec_failure(Interp& interp, Failure failure, const CodecFault& fault, Value object) {
+  if (fault.codec.empty()) return failure;
+  Value args[] = {interp.str(fault.codec), std::move(object), Value::integer(static_cast<int64_t>(fault.start)),
+                  Value::integer(static_cast<int64_t>(fault.end)), interp.str(fault.reason)};
+  return interp.raise(make_exception(interp, interp.exception_type(failure.error->kind), args));
+}
 
 extern const Slots exception_slots;
 const Slots exception_slots = {.kind = Kind::Exception,
@@ -295,6 +336,7 @@ Result<std::string> exception_text(Interp& interp, Exception* e) {
   }
   if (args.empty()) return std::string();
   if (args.size() == 1) return str_text(interp, args[0]);
+  if (args.size() == 5 && is_codec_error(e->type, interp)) return codec_text(interp, e, args);
   return repr_text(interp, e->args);
 }
 

@@ -11,6 +11,10 @@ struct HostError : ErrorPayload {
   Value exception;
 };
 
+struct CodecFault;
+
+/// The failure of a codec as the exception it is, with what it is about in its arguments; other failures as they are.
+Failure codec_failure(Interp& interp, Failure failure, const CodecFault& fault, Value object);
 Value make_exception(Interp& interp, Type* type, std::span<const Value> args);
 /// str(e).
 Result<std::string> exception_text(Interp& interp, Exception* e);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "frontend/object/exception.h"
 #include "frontend/object/native.h"
 #include "frontend/text/codec.h"
 #include "frontend/text/quote.h"
@@ -100,7 +101,10 @@ Result<void> load(Interp& interp, File* f) {
     if (raw.size() % (kChunk * 16) == 0) TFL_TRY(guard_memory(interp, raw.size()));
   }
   if (!f->binary) {
-    raw = TFL_TRY(decode_text(raw, f->encoding, f->errors));
+    CodecFault fault;
+    auto text = decode_text(raw, f->encoding, f->errors, &fault);
+    if (!text) return codec_failure(interp, text.failure(), fault, interp.bytes(std::move(raw)));
+    raw = text.take();
     if (f->universal) raw = universal_newlines(std::move(raw));
   }
   f->data = std::move(raw);
@@ -198,7 +202,10 @@ Result<void> file_write(Interp& interp, File* f, std::string_view text) {
   if (f->binary) {
     f->data += text;
   } else {
-    bytes = TFL_TRY(encode_text(text, f->encoding, f->errors));
+    CodecFault fault;
+    auto encoded = encode_text(text, f->encoding, f->errors, &fault);
+    if (!encoded) return codec_failure(interp, encoded.failure(), fault, interp.str(std::string(text)));
+    bytes = encoded.take();
     if (f->newline.empty()) {
       f->data += bytes;
     } else {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "frontend/object/exception.h"
 #include "frontend/object/format_percent.h"
 #include "frontend/object/hashing.h"
 #include "frontend/object/iterators.h"
@@ -87,9 +88,11 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   if (!out[0].is(Kind::Bytes)) {
     return fail(ErrorKind::TypeError, "decoding to str: need a bytes-like object, {} found", interp.type_name(out[0]));
   }
-  std::string text = TFL_TRY(decode_text(out[0].as<Bytes>()->data, out[1].is_empty() ? "utf-8" : std::string_view(text_of(out[1])),
-                                         out[2].is_empty() ? "strict" : std::string_view(text_of(out[2]))));
-  return as_type(interp, type, interp.str(std::move(text)));
+  CodecFault fault;
+  auto text = decode_text(out[0].as<Bytes>()->data, out[1].is_empty() ? "utf-8" : std::string_view(text_of(out[1])),
+                          out[2].is_empty() ? "strict" : std::string_view(text_of(out[2])), &fault);
+  if (!text) return codec_failure(interp, text.failure(), fault, out[0]);
+  return as_type(interp, type, interp.str(text.take()));
 }
 
 Result<Value> repr_slot(Interp& interp, const Value& self) {

@@ -1,6 +1,7 @@
 // Methods of str that change case, pad, ask about characters, translate and format; the table of all of them.
 #include <algorithm>
 
+#include "frontend/object/exception.h"
 #include "frontend/object/str.h"
 #include "frontend/text/codec.h"
 #include "frontend/text/search.h"
@@ -130,8 +131,10 @@ Result<Value> expandtabs(Interp& interp, Value* a) {
 Result<Value> encode(Interp& interp, Value* a) {
   Str* encoding = TFL_TRY(need_str(interp, a[1]));
   Str* errors = TFL_TRY(need_str(interp, a[2]));
-  std::string data = TFL_TRY(encode_text(self_text(a), encoding->text, errors->text));
-  return interp.bytes(std::move(data));
+  CodecFault fault;
+  auto data = encode_text(self_text(a), encoding->text, errors->text, &fault);
+  if (!data) return codec_failure(interp, data.failure(), fault, a[0]);
+  return interp.bytes(data.take());
 }
 
 Result<Value> translate(Interp& interp, Value* a) {

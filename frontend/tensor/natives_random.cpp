@@ -39,6 +39,24 @@ Result<Value> sample_int(Interp& interp, Value* args) {
   return apply_op(interp, Op::stateless_uniform_int, {sizes, seed, low, high});
 }
 
+/// _stateless_gamma(shape, seed, alpha, width) and the like: the parameters are tensors.
+Result<Value> sample_gamma(Interp& interp, Value* args) {
+  Value sizes = TFL_TRY(shape_operand(interp, args[0])), seed = TFL_TRY(seed_operand(interp, args[1]));
+  return apply_op(interp, Op::stateless_gamma, {sizes, seed, args[2]}, Attrs().set_int(Attr::width, TFL_TRY(to_index(interp, args[3]))));
+}
+Result<Value> sample_poisson(Interp& interp, Value* args) {
+  Value sizes = TFL_TRY(shape_operand(interp, args[0])), seed = TFL_TRY(seed_operand(interp, args[1]));
+  return apply_op(interp, Op::stateless_poisson, {sizes, seed, args[2]}, Attrs().set_dtype(Attr::dtype, TFL_TRY(to_dtype(interp, args[3]))));
+}
+Result<Value> sample_binomial(Interp& interp, Value* args) {
+  Value sizes = TFL_TRY(shape_operand(interp, args[0])), seed = TFL_TRY(seed_operand(interp, args[1]));
+  return apply_op(interp, Op::stateless_binomial, {sizes, seed, args[2], args[3]}, Attrs().set_dtype(Attr::dtype, TFL_TRY(to_dtype(interp, args[4]))));
+}
+Result<Value> sample_truncated(Interp& interp, Value* args) {
+  Value sizes = TFL_TRY(shape_operand(interp, args[0])), seed = TFL_TRY(seed_operand(interp, args[1]));
+  return apply_op(interp, Op::stateless_truncated, {sizes, seed, args[2], args[3], args[4], args[5]});
+}
+
 Result<Value> set_seed(Interp& interp, Value* args) {
   TensorState& state = *interp.tensors;
   state.random_calls = 0;
@@ -76,6 +94,10 @@ constexpr NativeDef kDefs[] = {
     function("_stateless_truncated_normal", "shape, seed, dtype", sample<Op::stateless_truncated_normal>),
     function("_stateless_uniform_full_int", "shape, seed, dtype", sample<Op::stateless_uniform_full_int>),
     function("_stateless_uniform_int", "shape, seed, low, high", sample_int),
+    function("_stateless_gamma", "shape, seed, alpha, width", sample_gamma),
+    function("_stateless_poisson", "shape, seed, rate, dtype", sample_poisson),
+    function("_stateless_binomial", "shape, seed, counts, probs, dtype", sample_binomial),
+    function("_stateless_truncated", "shape, seed, means, deviations, lowest, highest", sample_truncated),
     function("_set_seed", "seed", set_seed),
     function("_next_seed", "seed", next_seed),
 };

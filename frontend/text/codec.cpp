@@ -62,7 +62,7 @@ Limits limits_of(Encoding e) {
 
 }  // namespace
 
-Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors) {
+Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors, CodecFault* fault) {
   Encoding e = encoding_of(encoding);
   if (e == Encoding::Unknown) {
     if (auto wide = wide_encoding(normal_name(encoding))) return encode_wide(text, *wide);
@@ -97,6 +97,7 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
         for (size_t more = at; more < text.size(); ++last) {
           if (!bad(utf8::next(text, more))) break;
         }
+        if (fault) *fault = {limits.codec, limits.reason, static_cast<size_t>(position), static_cast<size_t>(last) + 1};
         if (last > position) {
           return fail(ErrorKind::UnicodeEncodeError, "'{}' codec can't encode characters in position {}-{}: {}", limits.codec, position, last, limits.reason);
         }
@@ -107,10 +108,10 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
   return out;
 }
 
-Result<std::string> decode_text(std::string_view data, std::string_view encoding, std::string_view errors) {
+Result<std::string> decode_text(std::string_view data, std::string_view encoding, std::string_view errors, CodecFault* fault) {
   Encoding e = encoding_of(encoding);
   if (e == Encoding::Unknown) {
-    if (auto wide = wide_encoding(normal_name(encoding))) return decode_wide(data, *wide, handler_of(errors) != OnError::Strict);
+    if (auto wide = wide_encoding(normal_name(encoding))) return decode_wide(data, *wide, handler_of(errors) != OnError::Strict, fault);
     return unknown_encoding(encoding);
   }
   if (e == Encoding::Utf8Sig && data.starts_with("\xEF\xBB\xBF")) data.remove_prefix(3);
@@ -152,6 +153,7 @@ Result<std::string> decode_text(std::string_view data, std::string_view encoding
         break;
       case OnError::Strict: {
         const char* codec = e == Encoding::Ascii ? "ascii" : "utf-8";
+        if (fault) *fault = {codec, std::string(bad.reason), at, at + bad.length};
         if (bad.length > 1) {
           return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", codec, at, at + bad.length - 1, bad.reason);
         }

@@ -52,7 +52,7 @@ std::string encode_wide(std::string_view text, const WideEncoding& e) {
   return out;
 }
 
-Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient) {
+Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient, CodecFault* fault) {
   size_t at = 0;
   if (e.mark && data.size() >= e.unit) {
     if (get(data, 0, e) == kMark) {
@@ -68,6 +68,7 @@ Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool leni
       utf8::append(out, 0xFFFD);
       return {};
     }
+    if (fault) *fault = {std::string(e.name), reason, from, to};
     if (to - from > 1) return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", e.name, from, to - 1, reason);
     return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode byte 0x{:02x} in position {}: {}", e.name, static_cast<unsigned char>(data[from]), from,
                 reason);

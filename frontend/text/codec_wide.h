@@ -1,11 +1,11 @@
-// UTF-16 and UTF-32, both byte orders, with and without a mark. Part of codec.h's conversions, which it must not know.
+// UTF-16 and UTF-32, both byte orders, with and without a mark: part of what codec.h offers.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "runtime/support/result.h"
+#include "frontend/text/codec.h"
 
 namespace tfl {
 
@@ -19,6 +19,6 @@ struct WideEncoding {
 std::optional<WideEncoding> wide_encoding(std::string_view name);
 std::string encode_wide(std::string_view text, const WideEncoding& e);
 /// UnicodeDecodeError, or a replacement character for each unit that means nothing when `lenient`.
-Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient);
+Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient, CodecFault* fault = nullptr);
 
 }  // namespace tfl

@@ -57,6 +57,25 @@ Result<void> infer_floats(InferCall& call) {
   return give(call, ranked(d, dims));
 }
 
+/// Parameters of a distribution: floats of one type, whose sizes are the result's last ones.
+Result<Dims> with_parameters(InferCall& call, std::string_view attr, bool integers) {
+  Dims dims = TFL_TRY(sizes_of(call));
+  DType d = call.operands[2].type.dtype;
+  if ((!is_floating(d) || d == DType::BF16) && !(integers && (d == DType::I32 || d == DType::I64))) {
+    return invalid(call.op, "Value for attr '{}' of {} is not in the list of allowed values: half, float, double{}", attr, dtype_tf_name(d),
+                   integers ? ", int32, int64" : "");
+  }
+  for (size_t i = 2; i < call.operands.size(); ++i) {
+    const TensorType& t = call.operands[i].type;
+    TFL_TRY(check_same_dtype(op_info(call.op).tf_name, i, d, t.dtype));
+    if (!t.ranked || !call.operands[0].type.ranked) continue;
+    bool ends = t.dims.size() <= dims.size();
+    for (size_t k = 0; ends && k < t.dims.size(); ++k) ends = may_equal(t.dims[k], dims[dims.size() - t.dims.size() + k]);
+    if (!ends) return invalid(call.op, "Shape passed in must end with broadcasted shape.");
+  }
+  return dims;
+}
+
 }  // namespace
 
 Result<void> infer_unsorted_segment_sum(InferCall& call) { return infer_segment(call); }
@@ -67,6 +86,23 @@ Result<void> infer_unsorted_segment_min(InferCall& call) { return infer_segment(
 Result<void> infer_stateless_uniform(InferCall& call) { return infer_floats(call); }
 Result<void> infer_stateless_normal(InferCall& call) { return infer_floats(call); }
 Result<void> infer_stateless_truncated_normal(InferCall& call) { return infer_floats(call); }
+
+Result<void> infer_stateless_gamma(InferCall& call) {
+  Dims dims = TFL_TRY(with_parameters(call, "dtype", false));
+  return give(call, ranked(call.operands[2].type.dtype, dims));
+}
+Result<void> infer_stateless_poisson(InferCall& call) {
+  Dims dims = TFL_TRY(with_parameters(call, "Rtype", true));
+  return give(call, ranked(call.attrs.get_dtype(Attr::dtype, DType::I32), dims));
+}
+Result<void> infer_stateless_binomial(InferCall& call) {
+  Dims dims = TFL_TRY(with_parameters(call, "T", true));
+  return give(call, ranked(call.attrs.get_dtype(Attr::dtype, DType::I64), dims));
+}
+Result<void> infer_stateless_truncated(InferCall& call) {
+  Dims dims = TFL_TRY(with_parameters(call, "dtype", false));
+  return give(call, ranked(call.operands[2].type.dtype, dims));
+}
 
 Result<void> infer_stateless_uniform_int(InferCall& call) {
   Dims dims = TFL_TRY(sizes_of(call));
