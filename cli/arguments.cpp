@@ -75,6 +75,8 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
   app.add_option("--jit", out.jit, "When traced functions become machine code: auto, wait (before their first run) or off")
       ->envname("TFL_JIT")->check(CLI::IsMember({"auto", "wait", "off"}))->type_name("WHEN");
   app.add_flag_callback("--no-jit", [&out] { out.jit = "off"; }, "Run traced functions without machine code; the same as --jit=off");
+  app.add_option("--device", out.device, "Where traced functions run unless a tf.device scope says it: cpu (default) or gpu")
+      ->envname("TFL_DEVICE")->check(CLI::IsMember({"cpu", "gpu"}))->type_name("DEVICE");
   add_cpu(app, out);
 }
 
@@ -189,7 +191,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
       dump->add_flag("--svg", out.graph.svg, "The graph as a picture, drawn by Graphviz"),
       dump->add_flag("--plan", out.graph.plan, "The loops and the memory of what is compiled of a function"),
       dump->add_flag("--llvm", out.graph.llvm, "The same as LLVM's intermediate code"),
-      dump->add_flag("--asm", out.graph.assembly, "The same as assembly, for --cpu")};
+      dump->add_flag("--asm", out.graph.assembly, "The same as assembly, for --cpu"),
+      dump->add_flag("--ptx", out.graph.ptx, "The same as PTX, for NVIDIA's GPUs, and what is launched")};
   for (CLI::Option* o : of_graph) o->excludes(kind_tokens)->excludes(kind_ast)->excludes(kind_bytecode);
   dump->add_option("--signature", out.graph.signature, "Types of the function's arguments, e.g. \"f32[?,784], i32\"")->type_name("TYPES");
   dump->add_option("file", out.files, "Script, or a function of it")->required()->expected(1)->type_name("FILE[::FUNCTION]");
@@ -286,7 +289,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   } else if (chosen == dump) {
     out.command = Command::Dump;
     const GraphOptions& g = out.graph;
-    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly || !g.signature.empty();
+    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly || g.ptx || !g.signature.empty();
     out.dump = graph ? DumpKind::Graph : tokens ? DumpKind::Tokens : bytecode ? DumpKind::Bytecode : autograph ? DumpKind::Autograph : DumpKind::Ast;
   } else if (chosen == inspect) {
     out.command = Command::Inspect;

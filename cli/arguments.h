@@ -33,7 +33,7 @@ struct GraphOptions {
   bool ir = false, optimized = false;  // as traced, or as it runs
   std::string passes;                  // after these
   bool dot = false, svg = false;       // as Graphviz text, or drawn by it
-  bool plan = false, llvm = false, assembly = false;  // what is compiled of it
+  bool plan = false, llvm = false, assembly = false, ptx = false;  // what is compiled of it
   std::string signature;               // "f32[?,784], i32"
 };
 
@@ -60,6 +60,7 @@ struct Arguments {
   bool strict = false;              // graphs keep every operation that may fail
   bool use_cache = true;
   std::string jit = "auto";         // when functions become machine code: auto, wait (before they run), off
+  std::string device;               // where traced functions run unless they say it: cpu (also empty) or gpu
   std::string cpu;                  // to make machine code for; empty: this one
   std::string color = "auto";
   DumpKind dump = DumpKind::Ast;

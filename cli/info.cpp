@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "cli/version.h"
+#include "runtime/gpu/devices.h"
 #include "runtime/support/cache_files.h"
 
 namespace tfl::cli {
@@ -64,7 +65,7 @@ constexpr std::string_view kBash = R"(_tfl() {
     return
   fi
   case $cur in
-    --*) COMPREPLY=($(compgen -W "--max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --no-jit --jit --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --plan --llvm --asm --passes --dot --svg --signature --html --trace --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
+    --*) COMPREPLY=($(compgen -W "--max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --no-jit --jit --device --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --plan --llvm --asm --passes --dot --svg --signature --html --trace --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
     *) [ "${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) || COMPREPLY=($(compgen -f -- "$cur")) ;;
   esac
 }
@@ -79,7 +80,7 @@ _tfl() {
     _describe command commands
     _files -g '*.tfl'
   else
-    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--strict[keep operations that may fail]' '--no-cache[no caches]' '--no-jit[no machine code]' '--jit=[when to compile]:when:(auto wait off)' '--cpu=[processor to compile for]:cpu:(x86-64-v3 x86-64-v4)' '--color=[colour]:when:(auto always never)' '*:file:_files'
+    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--strict[keep operations that may fail]' '--no-cache[no caches]' '--no-jit[no machine code]' '--jit=[when to compile]:when:(auto wait off)' '--device=[where traced functions run]:device:(cpu gpu)' '--cpu=[processor to compile for]:cpu:(x86-64-v3 x86-64-v4)' '--color=[colour]:when:(auto always never)' '*:file:_files'
   fi
 }
 _tfl "$@"
@@ -99,6 +100,7 @@ complete -c tfl -l max-memory -l timeout -l max-depth -l threads -x
 complete -c tfl -l allow-read -l allow-write -x -a '(__fish_complete_directories)'
 complete -c tfl -l allow-all -l strict -l no-cache -l no-jit
 complete -c tfl -l jit -x -a 'auto wait off'
+complete -c tfl -l device -x -a 'cpu gpu'
 complete -c tfl -l cpu -x -a 'x86-64-v3 x86-64-v4'
 complete -c tfl -l color -x -a 'auto always never'
 )";
@@ -108,6 +110,25 @@ std::string machine_code(const Arguments& a) {
   IsaLevel best = best_isa_level();
   if (best == IsaLevel::base) return "none (the processor is older than x86-64-v3)";
   return std::string(codegen::cpu_name(best < IsaLevel::v4 || a.cpu == "x86-64-v3" ? codegen::Cpu::x86_64_v3 : codegen::Cpu::x86_64_v4));
+}
+
+std::string version_text(uint32_t cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
+
+/// The lines about GPUs: what they are and what their driver takes, or why there is none.
+std::string gpus(gpu::Devices& devices) {
+  std::string names = "CPU:0", lines;
+  for (size_t i = 0; i < devices.count(); ++i) {
+    const gpu::DeviceInfo& g = devices.at(i).info();
+    names += fmt::format(", GPU:{}", i);
+    if (g.emulated) {
+      lines += fmt::format("GPU:{}         {}, emulated by the CPU\n", i, g.name);
+      continue;
+    }
+    lines += fmt::format("GPU:{}         {}, compute capability {}.{}, {} multiprocessors, {}; driver for CUDA {}, PTX {}.{}\n", i, g.name, g.major, g.minor, g.processors,
+                         size_text(g.memory_bytes), version_text(g.driver_version), g.ptx_version / 10, g.ptx_version % 10);
+  }
+  if (lines.empty()) lines = "GPU           none. " + devices.missing() + '\n';
+  return "devices       " + names + '\n' + lines;
 }
 
 }  // namespace
@@ -123,8 +144,9 @@ int show_info(const Arguments& a) {
       "memory limit  {}\n"
       "machine code  {}\n"
       "cache         {}\n"
-      "devices       CPU:0\n",
-      kVersion, processor_name(), session.context.thread_count(), size_text(session.context.memory.limit()), machine_code(a), cache.empty() ? "none (no home folder)" : cache);
+      "{}",
+      kVersion, processor_name(), session.context.thread_count(), size_text(session.context.memory.limit()), machine_code(a), cache.empty() ? "none (no home folder)" : cache,
+      gpus(session.context.devices()));
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

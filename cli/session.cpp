@@ -10,11 +10,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "codegen/gpu/emulator.h"
 #include "frontend/object/attributes.h"
 #include "frontend/object/protocol.h"
 #include "frontend/parse/source.h"
 #include "frontend/tensor/tensor_api.h"
 #include "optimizer/pass.h"
+#include "runtime/gpu/devices.h"
 #include "runtime/support/cache_files.h"
 
 namespace tfl::cli {
@@ -126,6 +128,15 @@ Session::Session(const Arguments& arguments, const std::string& file)
     };
   }
   if (interp.tensors) interp.tensors->strict = arguments.strict;
+  gpu::Devices& devices = context.devices();
+  devices.make_emulator = codegen::make_emulator;
+  devices.run_operation = [](Context& c, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results) {
+    return static_cast<ProgramContext&>(c).gpu_operations.run(c, device, op, operands, attrs, results);
+  };
+  if (arguments.device == "gpu") {
+    if (devices.count()) devices.place(0);
+    else interp.streams.err(fmt::format("tfl: warning: a GPU was asked for, and there is none: the CPU does its work. {}\n", devices.missing()));
+  }
   interrupt_flag.store(&context.interrupt);
   install(SIGINT, on_interrupt, 0);
   install(SIGPIPE, SIG_IGN, 0);

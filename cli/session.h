@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/arguments.h"
+#include "codegen/gpu/gpu_operations.h"
 #include "codegen/jit/jit.h"
 #include "frontend/compile/compile.h"
 #include "frontend/vm/interp.h"
@@ -25,8 +26,10 @@ bool read_source(const std::string& path, std::string& text);
 
 /// The context of a program, with what makes machine code of its functions.
 struct ProgramContext final : Context {
-  ProgramContext(const ContextOptions& options, const codegen::JitOptions& jit_options) : Context(options), jit(jit_options) {}
+  ProgramContext(const ContextOptions& options, const codegen::JitOptions& jit_options)
+      : Context(options), jit(jit_options), gpu_operations({jit_options.cache_folder, jit_options.cpu, jit_options.verbose}) {}
   codegen::Jit jit;
+  codegen::GpuOperations gpu_operations;
 };
 
 class Session {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "frontend/object/native.h"
+#include "frontend/tensor/device.h"
 #include "frontend/tensor/natives.h"
 #include "frontend/tensor/text.h"
 #include "frontend/trace/scope.h"
@@ -19,10 +20,17 @@ Result<Value> shown(Interp& interp, Value v, const Value& name, std::string_view
   return symbolic_value(interp, tracer_of(interp).scope, ref);
 }
 
+/// A tensor made of a host value, where tf.device scopes want it.
+Result<Value> made_of(Interp& interp, const Value& given, Value v) {
+  if (!interp.sink || interp.sink->building() || !v.is_tensor() || given.is_tensor() || given.is(Kind::Variable)) [[likely]]
+    return v;
+  return Value::of(TFL_TRY(placed(interp, v.tensor(), "_EagerConst")));
+}
+
 Result<Value> constant_now(Interp& interp, Value* args);
 Result<Value> constant(Interp& interp, Value* args) {
   Value v = TFL_TRY(constant_now(interp, args));
-  if (!v.is_tensor() || !current_scope(interp)) return v;
+  if (!v.is_tensor() || !current_scope(interp)) return made_of(interp, args[0], std::move(v));
   return symbolic_constant(interp, v.tensor(), args[3].is_str() ? std::string_view(args[3].as<Str>()->text) : "Const");
 }
 
@@ -62,7 +70,7 @@ Result<Value> convert_to_tensor(Interp& interp, Value* args) {
   ToTensor wanted;
   if (!args[1].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[1]));
   if (!args[2].is_none()) wanted.preferred = TFL_TRY(to_dtype(interp, args[2]));
-  Value v = TFL_TRY(to_tensor(interp, args[0], wanted));
+  Value v = TFL_TRY(made_of(interp, args[0], TFL_TRY(to_tensor(interp, args[0], wanted))));
   return shown(interp, std::move(v), args[3], "Const");
 }
 

@@ -4,6 +4,7 @@
 #include "frontend/diagnostics/suggest.h"
 #include "frontend/modules/native_module.h"
 #include "frontend/object/exception.h"
+#include "frontend/tensor/device.h"
 #include "frontend/tensor/natives.h"
 #include "frontend/tensor/operators.h"
 #include "frontend/tensor/shape.h"
@@ -189,7 +190,7 @@ Result<Value> reference_to(Interp& interp, Value* args) {
 
 Result<void> init_tf(Interp& interp, Module& module) {
   for (std::span<const NativeDef> table : {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(), linalg_natives(), window_natives(),
-                                           random_natives(),
+                                           random_natives(), device_natives(),
                                            std::span<const NativeDef>(kDefs)}) {
     define_all(interp, module, table);
   }

@@ -1,4 +1,5 @@
 // tf.Tensor: its slots, methods and attributes.
+#include "frontend/tensor/device.h"
 #include "frontend/tensor/operators.h"
 #include "frontend/tensor/text.h"
 #include "frontend/tensor/variable.h"
@@ -63,7 +64,7 @@ Result<Value> construct_tensor(Interp&, Type*, CallArgs&) {
 Result<Value> get_shape(Interp& interp, Value* args) { return shape_value(interp, args[0].tensor().dims()); }
 Result<Value> get_dtype(Interp& interp, Value* args) { return dtype_value(interp, args[0].tensor_rep()->dtype); }
 Result<Value> get_ndim(Interp&, Value* args) { return Value::integer(args[0].tensor_rep()->rank); }
-Result<Value> get_device(Interp& interp, Value*) { return interp.str("/job:localhost/replica:0/task:0/device:CPU:0"); }
+Result<Value> get_device(Interp& interp, Value* args) { return interp.str(device_name(args[0].tensor())); }
 Result<Value> get_id(Interp&, Value* args) { return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[0].counted()) >> 4)); }
 Result<Value> numpy_method(Interp& interp, Value* args) { return numpy_of(interp, args[0].tensor()); }
 Result<Value> self_method(Interp&, Value* args) { return args[0]; }
@@ -117,8 +118,8 @@ constexpr NativeDef kMethods[] = {
     {"experimental_ref", "self", reference_to, nullptr, How::Method},
     {"eval", "self, feed_dict=None, session=None", eval_method, nullptr, How::Method},
     {"consumers", "self", consumers_method, nullptr, How::Method},
-    {"cpu", "self", self_method, nullptr, How::Method},
-    {"gpu", "self, gpu_index=0", self_method, nullptr, How::Method},
+    {"cpu", "self", tensor_to_cpu, nullptr, How::Method},
+    {"gpu", "self, gpu_index=0", tensor_to_gpu, nullptr, How::Method},
     {"__array__", "self, dtype=None, copy=None", array_method, nullptr, How::Method},
     {"__abs__", "self", abs_method, nullptr, How::Method},
     {"__int__", "self", int_method, nullptr, How::Method},

@@ -2,6 +2,7 @@
 #include "frontend/tensor/variable.h"
 
 #include "frontend/object/signature.h"
+#include "frontend/tensor/device.h"
 #include "frontend/tensor/operators.h"
 #include "frontend/tensor/shape.h"
 #include "frontend/tensor/text.h"
@@ -99,7 +100,7 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
   }
   VariableObject* v = interp.allocate<VariableObject>(type);
   Value result = Value::adopt(v);
-  v->value = converted.take();
+  v->value = TFL_TRY(placed(interp, converted.take(), "VarHandleOp"));
   v->dtype = v->value.dtype();
   v->trainable = trainable.is_none() || trainable.is_empty();
   if (!v->trainable) v->trainable = TFL_TRY(truth(interp, trainable));

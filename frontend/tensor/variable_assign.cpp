@@ -1,6 +1,7 @@
 // Writing to variables: whole values, slices, scattered rows. A variable's tensor is replaced; its elements are overwritten in
 // place only when nobody else can see them.
 #include "frontend/object/native.h"
+#include "frontend/tensor/device.h"
 #include "frontend/tensor/operators.h"
 #include "frontend/tensor/text.h"
 #include "frontend/tensor/variable.h"
@@ -214,7 +215,10 @@ Result<Value> get_dtype(Interp& interp, Value* args) { return dtype_value(interp
 Result<Value> get_name(Interp& interp, Value* args) { return interp.str(self_of(args[0])->shown_name()); }
 Result<Value> get_trainable(Interp&, Value* args) { return Value::boolean(self_of(args[0])->trainable); }
 Result<Value> get_constraint(Interp&, Value* args) { return self_of(args[0])->constraint; }
-Result<Value> get_device(Interp& interp, Value*) { return interp.str("/job:localhost/replica:0/task:0/device:CPU:0"); }
+Result<Value> get_device(Interp& interp, Value* args) {
+  const Tensor& t = self_of(args[0])->value;
+  return interp.str(device_name(t));
+}
 Result<Value> get_ndim(Interp&, Value* args) {
   VariableObject* v = self_of(args[0]);
   return v->shape_ranked ? Value::integer(static_cast<int64_t>(v->shape.size())) : Value::none();

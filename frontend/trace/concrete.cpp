@@ -2,6 +2,7 @@
 #include "frontend/trace/concrete.h"
 
 #include "frontend/object/native.h"
+#include "frontend/tensor/device.h"
 #include "frontend/trace/resource.h"
 #include "frontend/trace/scope.h"
 
@@ -154,6 +155,10 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
 }
 
 Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  if (call.device >= 0 && interp.context.devices().placement() != call.device) [[unlikely]] {
+    PlacedOn there(interp, call.device);
+    return run_call(interp, call, operands, results);
+  }
   if (call.program && call.program->direct()) [[likely]]
     return run_graph(interp, *call.program, operands, results, call.gives_arrays);
   std::shared_ptr<const ir::Program> program = TFL_TRY(program_of(interp, call));

@@ -26,6 +26,7 @@ struct Scope : std::enable_shared_from_this<Scope> {
   bool open = true;    // operations may still be appended
   bool is_function = false;
   bool creates_variables = false;  // of a function: the first trace, which may make variables
+  int device = -1;                 // of a function: the GPU that a tf.device scope inside asks for
   uint64_t id = 0;
   Frame* root_frame = nullptr;  // of a function: the frame that ran when its trace began
 
@@ -59,6 +60,7 @@ struct Scope : std::enable_shared_from_this<Scope> {
 /// A symbolic value. Its node is alive as long as the scope is.
 struct SymbolicValue : SymbolicObject {
   std::shared_ptr<Scope> scope;
+  std::shared_ptr<const std::string> device;  // what the tf.device scopes said where it was made; null: nothing
   Value slice_of, slice_key;  // of variable[key]: what assign() writes to
   const ir::Type& ir_type() const { return node->types[index]; }
 };
@@ -66,6 +68,7 @@ struct SymbolicValue : SymbolicObject {
 /// The sink at the end of the chain while a graph is built. One for an interpreter.
 struct Tracer final : Sink {
   std::shared_ptr<Scope> scope;  // where operations go; null outside of any trace
+  std::shared_ptr<const std::string> device;  // what the tf.device scopes around the running code say; null: nothing
   uint64_t next_id = 0;
   uint64_t next_object = 0;     // ids of objects that are keys of traces
   uint64_t next_function = 0;   // numbers in the names of functions

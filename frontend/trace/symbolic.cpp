@@ -114,7 +114,10 @@ Result<Value> get_ndim(Interp&, Value* args) {
   const TensorType& t = symbolic_type(args[0]);
   return t.ranked ? Value::integer(static_cast<int64_t>(t.dims.size())) : Value::none();
 }
-Result<Value> get_device(Interp& interp, Value*) { return interp.str(""); }
+Result<Value> get_device(Interp& interp, Value* args) {
+  const auto& device = symbolic(args[0])->device;
+  return interp.str(device ? *device : std::string());
+}
 Result<Value> get_value_index(Interp&, Value* args) { return Value::integer(symbolic(args[0])->index); }
 Result<Value> get_id(Interp&, Value* args) {
   return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[0].counted()) >> 4));

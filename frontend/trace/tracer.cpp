@@ -179,6 +179,7 @@ Value symbolic_value(Interp& interp, const std::shared_ptr<Scope>& scope, ir::Re
   s->node = ref.node;
   s->index = ref.index;
   s->scope = scope;
+  s->device = interp.tensors->tracer ? interp.tensors->tracer->device : nullptr;
   return Value::adopt(s);
 }
 
@@ -287,6 +288,7 @@ void Tracer::node_made(Interp&, std::span<const Value>, ir::Node*, std::span<con
 Result<void> Tracer::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands,
                           SmallVec<Value, 2>& results) {
   ir::Node* node = TFL_TRY(append_node(interp, Op::call, operands, Attrs(), {}, call.function, "StatefulPartitionedCall"));
+  if (call.device >= 0) scope->root()->device = call.device;
   results_of(interp, node, results);
   return {};
 }

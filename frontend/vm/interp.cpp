@@ -12,6 +12,7 @@
 #include "frontend/object/signature.h"
 #include "frontend/tensor/tensor_api.h"
 #include "frontend/vm/frame.h"
+#include "runtime/gpu/devices.h"
 
 namespace tfl {
 
@@ -214,6 +215,7 @@ Result<void> Interp::check_interrupt() {
     context.interrupt.fetch_and(~kInterruptKeyboard);
     return fail(ErrorKind::KeyboardInterrupt, "");
   }
+  if (bits & gpu::kInterruptDevice) return context.devices().take_failure();
   return {};
 }
 

@@ -161,6 +161,7 @@ class CudaDevice final : public Device {
   }
 
   Result<void> synchronize() override {
+    if (!context_) return {};  // nothing has been started
     TFL_TRY(enter());
     ring_used_ = 0;
     return check(driver_->synchronize(stream_), [&] { return fmt::format("work on GPU {}", info_.ordinal); });
@@ -283,6 +284,7 @@ Result<std::vector<std::unique_ptr<Device>>> find_cuda_devices() {
     info.processors = static_cast<uint32_t>(attribute(*driver, Attribute::processors, handle));
     info.shared_bytes = static_cast<uint32_t>(attribute(*driver, Attribute::shared_bytes_per_block, handle));
     info.driver_version = static_cast<uint32_t>(driver->version);
+    info.ptx_version = static_cast<uint32_t>(cuda::newest_ptx(driver->version));
     size_t bytes = 0;
     if (driver->device_memory(&bytes, handle) == kSuccess) info.memory_bytes = bytes;
     if (info.major < kOldestCapability) {

@@ -25,6 +25,7 @@ struct DeviceInfo {
   uint32_t shared_bytes = 0;        // shared memory that one block may have
   uint64_t memory_bytes = 0;
   uint32_t driver_version = 0;      // 12040: CUDA 12.4
+  uint32_t ptx_version = 0;         // the newest PTX that the driver takes: 84 is 8.4
   bool emulated = false;
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/gpu/devices.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -80,6 +81,25 @@ Result<Devices::Place> Devices::to_device(Device& device, const Tensor& t) {
   return Place{*room, false};
 }
 
+Result<Tensor> Devices::copy_to(Device& device, const Tensor& t) {
+  size_t bytes = t.bytes();
+  Address room = TFL_TRY(device.allocate(bytes));
+  Result<void> copied;
+  if (device_of(t) == &device) {
+    Place from = TFL_TRY(to_device(device, t));
+    copied = device.copy(room, from.address, bytes);
+  } else {
+    copied = device.to_device(room, t.raw(), bytes);
+    ++traffic_.uploads;
+    traffic_.upload_bytes += bytes;
+  }
+  if (!copied) {
+    device.release(room);
+    return copied.failure();
+  }
+  return on_device(device, t.dtype(), t.dims(), room);
+}
+
 Tensor Devices::on_device(Device& device, DType dtype, std::span<const int64_t> dims, Address address) {
   size_t bytes = dtype_size(dtype);
   for (int64_t d : dims) bytes *= static_cast<size_t>(d);
@@ -93,6 +113,11 @@ Device* Devices::device_of(const Tensor& t) {
   return rep->buffer->data ? nullptr : static_cast<RemoteBuffer*>(rep->buffer)->device;
 }
 
+Device* Devices::home_of(const Tensor& t) {
+  const Buffer* buffer = t.rep()->buffer;
+  return buffer && buffer->fetch == fetch_buffer ? static_cast<const RemoteBuffer*>(buffer)->device : nullptr;
+}
+
 // Nobody can be told here that something went wrong: elements are zeros then, and the interpreter is told to stop.
 void Devices::fetch_buffer(Buffer* b) {
   auto* buffer = static_cast<RemoteBuffer*>(b);
@@ -100,7 +125,7 @@ void Devices::fetch_buffer(Buffer* b) {
   MemoryPool& memory = self.context_.memory;
   size_t limit = memory.limit();
   memory.set_limit(SIZE_MAX);
-  Result<void*> room = memory.allocate(buffer->bytes);
+  Result<void*> room = memory.allocate(std::max<size_t>(buffer->bytes, 1));
   memory.set_limit(limit);
   if (!room) {
     std::fputs("tfl: there is no memory for what a GPU computed\n", stderr);
@@ -121,7 +146,7 @@ void Devices::fetch_buffer(Buffer* b) {
 void Devices::release_buffer(Buffer* b) {
   auto* buffer = static_cast<RemoteBuffer*>(b);
   if (buffer->address) buffer->device->release(buffer->address);
-  if (buffer->data) buffer->devices->context_.memory.release(buffer->data, buffer->bytes);
+  if (buffer->data) buffer->devices->context_.memory.release(buffer->data, std::max<size_t>(buffer->bytes, 1));
   delete buffer;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/gpu/device.h"
+#include "runtime/ops/op.h"
 #include "runtime/tensor/tensor.h"
 
 namespace tfl::gpu {
@@ -26,6 +27,11 @@ class Devices {
 
   /// Makes the device that TFL_GPU=emulate asks for, which runs kernels on the CPU; set by a program that has one.
   Result<std::unique_ptr<Device>> (*make_emulator)(Context&) = nullptr;
+
+  /// Runs one operation on a device, where its results stay, or gives false and has done nothing; set by a program that makes code for GPUs.
+  bool (*run_operation)(Context&, Device&, Op, std::span<const Tensor> operands, const Attrs&, Tensors& results) = nullptr;
+  /// What the front end keeps for as long as the context lives.
+  std::shared_ptr<void> owned_by_front_end;
 
   /// Number of GPUs. The first question loads the driver.
   size_t count();
@@ -49,8 +55,12 @@ class Devices {
   /// A tensor of elements that lie on `device` from `address` on (row-major), which it takes over. They come to the CPU when somebody
   /// looks at them.
   Tensor on_device(Device& device, DType dtype, std::span<const int64_t> dims, Address address);
+  /// A copy of `t` (row-major, with elements) on `device`.
+  Result<Tensor> copy_to(Device& device, const Tensor& t);
   /// The device where the elements lie, or null when they are in the CPU's memory.
   static Device* device_of(const Tensor& t);
+  /// The device that a tensor belongs to, though its elements may have been fetched from there since.
+  static Device* home_of(const Tensor& t);
 
   /// Bytes copied so far, of all devices.
   struct Traffic {

@@ -11,9 +11,9 @@ class Outcome:
 
 
 def environment(scratch):
-    """The caller's environment without what could change the output."""
+    """The caller's environment without what could change the output; GPUs are hidden unless the caller says which."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("TFL_") and k not in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PYTHONPATH")}
-    env.update(LC_ALL="C.UTF-8", COLUMNS="80", TERM="dumb", XDG_CACHE_HOME=os.path.join(scratch, "cache"))
+    env.update(TFL_GPU=os.environ.get("TFL_GPU", "off"), LC_ALL="C.UTF-8", COLUMNS="80", TERM="dumb", XDG_CACHE_HOME=os.path.join(scratch, "cache"))
     return env
 
 

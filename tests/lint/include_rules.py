@@ -24,7 +24,7 @@ LIBRARIES = [
     ("CLI11", re.compile(r"CLI/"), "cli/"),
     ("libedit", re.compile(r"histedit\.h|editline/"), "cli/"),
     ("LLVM", re.compile(r"llvm(-c)?/"), "codegen/llvm/"),
-    ("CUDA", re.compile(r"cuda"), "runtime/device/cuda/"),
+    ("CUDA", re.compile(r"cuda"), "runtime/gpu/"),
     ("PCRE2", re.compile(r"pcre2\.h"), "runtime/text/regex.cpp"),
     ("libpng", re.compile(r"png\.h"), "runtime/files/"),
     ("libjpeg", re.compile(r"jpeglib\.h"), "runtime/files/"),
