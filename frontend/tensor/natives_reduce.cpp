@@ -1,6 +1,7 @@
 // Natives that reduce and scan.
 #include "frontend/object/native.h"
 #include "frontend/tensor/natives.h"
+#include "runtime/kernels/softmax.h"
 
 namespace tfl {
 
@@ -59,6 +60,18 @@ Result<Value> add_n(Interp& interp, Value* args) {
   return sum;
 }
 
+/// _softmax_rows(x, axis, logs): softmax over the last axis in one go, or None where it is to be put together from operations: when somebody
+/// wants to see them, or the tensor is not one that the rows' loops take.
+Result<Value> softmax_of_rows(Interp& interp, Value* args) {
+  if (interp.sink || !args[0].is_tensor()) return Value::none();
+  Tensor x = args[0].tensor();
+  int64_t axis = TFL_TRY(to_index(interp, args[1]));
+  if ((axis != -1 && axis != x.rank() - 1) || !has_softmax_rows(x)) return Value::none();
+  bool logs = TFL_TRY(truth(interp, args[2]));
+  Tensor out = TFL_TRY(softmax_rows(interp.context, x, logs));
+  return Value::of(std::move(out));
+}
+
 constexpr const char* kReduce = "input_tensor, axis=None, keepdims=False, name=None";
 constexpr const char* kArg = "input, axis=None, output_type=None, name=None";
 constexpr const char* kScan = "x, axis=0, exclusive=False, reverse=False, name=None";
@@ -71,6 +84,7 @@ constexpr NativeDef kDefs[] = {
     function("reduce_min", kReduce, reduce<Op::reduce_min>),
     function("reduce_any", kReduce, reduce<Op::reduce_any>),
     function("reduce_all", kReduce, reduce<Op::reduce_all>),
+    function("_softmax_rows", "x, axis, logs", softmax_of_rows),
     function("_add_n", "inputs, name", add_n),
     function("argmax", kArg, arg_reduce<Op::argmax>),
     function("argmin", kArg, arg_reduce<Op::argmin>),

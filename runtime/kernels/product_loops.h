@@ -152,6 +152,12 @@ bool reads_a_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
   return p.n <= 64 || p.m <= tiles.max_rows[tiles.vectors - 1] || (p.a_k == 1 && p.a_row % 1024 != 0) || p.m * p.k <= 16384;
 }
 
+// Small enough for one tile.
+template <class T>
+bool is_one_tile(const Product<T>& p, const ProductTiles<T>& tiles) {
+  return p.n <= tiles.lanes && p.m <= tiles.max_rows[0] && p.m > 1 && p.k <= kProductBlock && p.k > 0 && p.n > 0 && p.b_col == 1 && tiles.masked && !p.source;
+}
+
 // Some columns of the product, all operands read where they are.
 template <class T>
 void run_columns(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles) {
@@ -254,6 +260,11 @@ size_t product_scratch(const Product<T>& product, const ProductTiles<T>& tiles, 
 /// `threads` > 1 uses the workers where the product is large enough; results do not depend on it.
 template <class T>
 void run_product(const Workers& workers, const Product<T>& product, const ProductTiles<T>& tiles, int threads, T* scratch) {
+  if (is_one_tile(product, tiles)) {
+    const Product<T>& p = product;
+    tiles.edge[p.m](p.k, p.a, p.a_row, p.a_k, p.b, p.b_k, p.c, p.c_row, static_cast<int>(p.n), false, p.b);
+    return finish_rows(workers, p, 1);
+  }
   Product<T> p = turned(product);
   if (p.m == 0 || p.n == 0) return;
   if (p.k == 0) {
@@ -367,6 +378,7 @@ int64_t lots_of(const ProductBatch<T>& b, int threads) {
 /// Elements of scratch memory that `run_products` needs, in lots for the threads: SIZE_MAX when they cannot be counted.
 template <class T>
 size_t products_scratch(const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads) {
+  if (is_one_tile(b.one, tiles)) return 0;
   int64_t lots = lots_of(b, threads);
   size_t each = product_scratch(b.one, tiles, lots > 1 ? 1 : threads), all;
   return __builtin_mul_overflow(each, static_cast<size_t>(lots), &all) ? SIZE_MAX : all;
