@@ -70,7 +70,7 @@ int dump_graph(const Arguments& a) {
   const FunctionCall& call = static_cast<TracedGraph*>(found->object())->call;
   std::shared_ptr<ir::Function> f = ir::clone(*call.function);
   Result<void> done;
-  bool code = g.plan || g.llvm || g.assembly;
+  bool code = g.plan || g.llvm || g.assembly || g.ptx;
   if (g.optimized || code || (!g.ir && g.passes.empty() && !g.dot && !g.svg)) {
     ir::prune(*f, a.strict);
     done = optimizer::optimize(session.context, *f, 1);
@@ -81,7 +81,10 @@ int dump_graph(const Arguments& a) {
   }
   if (!done) return session.report(done.error());
   if (code) {
-    codegen::CodeText what = g.plan ? codegen::CodeText::plan : g.llvm ? codegen::CodeText::llvm : codegen::CodeText::assembly;
+    codegen::CodeText what = g.plan   ? codegen::CodeText::plan
+                             : g.llvm ? codegen::CodeText::llvm
+                             : g.ptx  ? codegen::CodeText::ptx
+                                      : codegen::CodeText::assembly;
     Result<std::string> text = codegen::code_text(session.context, *f, what, *codegen::cpu_from_name(a.cpu));
     if (!text) return session.report(text.error());
     print(stdout, *text);

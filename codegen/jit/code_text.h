@@ -1,4 +1,4 @@
-// What becomes of a function's clusters, as text for people: their plans, LLVM's intermediate code, assembly. This header must not know
+// What becomes of a function's clusters, as text for people: their plans, LLVM's intermediate code, assembly, PTX. This header must not know
 // how code is run.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tfl::codegen {
 
-enum class CodeText : uint8_t { plan, llvm, assembly };
+enum class CodeText : uint8_t { plan, llvm, assembly, ptx };
 
 /// Outlines the clusters of `f`, an optimised function, and tells about each in order. An error where the compiler cannot be had.
 Result<std::string> code_text(Context& context, ir::Function& f, CodeText what, Cpu cpu);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "codegen/gpu/gpu_cluster.h"
 #include "codegen/jit/compile_queue.h"
 #include "codegen/jit/native_function.h"
 #include "codegen/line_table.h"
@@ -33,6 +34,11 @@ class Cluster final : public ir::Native {
   void compile(Context& context) { find_code(context); }
 
   bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) override {
+    if (gpu::Device* device = context.devices().current()) [[unlikely]] {
+      if (!gpu_) gpu_ = std::make_unique<GpuCluster>();
+      const JitOptions& o = jit_->options;
+      if (gpu_->run(context, *device, *function_, {o.cache_folder, o.cpu, o.verbose}, inputs, results)) return true;
+    }
     if (!entry_ && !find_code(context)) [[unlikely]]
       return false;
     return native_->run(context, entry_, inputs, results);
@@ -98,6 +104,7 @@ class Cluster final : public ir::Native {
     return text;
   }
 
+  std::unique_ptr<GpuCluster> gpu_;
   EntryFunction entry_ = nullptr;
   std::unique_ptr<NativeFunction> native_;
   std::shared_ptr<Unit> unit_;

@@ -4,69 +4,20 @@
 #include <cstring>
 
 #include "codegen/jit/services.h"
-#include "runtime/kernels/elementwise_checks.h"
 
 namespace tfl::codegen {
 
 namespace {
 
-using plan::is_known;
 using plan::Plan;
 using plan::ResultPlace;
 using plan::Size;
-using plan::Step;
-using plan::symbol_of;
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kRoom = 3072;  // of the stack: a small frame and a small arena
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kFrameHeader = offsetof(Frame, words);
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
-
-int64_t size_of(Size s, const int64_t* words) { return is_known(s) ? s : words[symbol_of(s)]; }
-
-bool aligned_end(size_t at, int64_t bytes, size_t& end) {
-  return bytes >= 0 && !__builtin_add_overflow(at, static_cast<size_t>(bytes), &end) &&
-         !__builtin_add_overflow(end, kAlignment - 1, &end) && (end &= ~(kAlignment - 1), true);
-}
-
-bool compute(const plan::Symbol& s, std::span<const Tensor> inputs, const int64_t* words, int64_t& value) {
-  using Kind = plan::Symbol::Kind;
-  if (s.kind == Kind::dim) {
-    value = inputs[s.input].dim(static_cast<int>(s.axis));
-    return true;
-  }
-  int64_t a = size_of(s.a, words), b = size_of(s.b, words);
-  switch (s.kind) {
-    case Kind::dim: break;
-    case Kind::add: return !__builtin_add_overflow(a, b, &value);
-    case Kind::subtract: return !__builtin_sub_overflow(a, b, &value);
-    case Kind::multiply: return !__builtin_mul_overflow(a, b, &value);
-    case Kind::divide:
-      if (b == 0 || (a == INT64_MIN && b == -1)) return false;
-      value = a / b - (a % b != 0 && (a < 0) != (b < 0));
-      return true;
-    case Kind::maximum: value = std::max(a, b); return true;
-    case Kind::minimum: value = std::min(a, b); return true;
-  }
-  return false;
-}
-
-bool row_fails(const plan::Expr& e) { return e.kind == plan::ExprKind::apply && row_has_checks(e.op); }
-
-bool steps_fail(const plan::Block& block) {
-  return std::any_of(block.steps.begin(), block.steps.end(), [](const Step& s) {
-    return s.kind == Step::Kind::check || (s.kind == Step::Kind::scalar && row_fails(s.expr)) ||
-           std::any_of(s.blocks.begin(), s.blocks.end(), steps_fail);
-  });
-}
-
-/// Whether the code may find out on the way that an operation would raise.
-bool can_fail(const Plan& p) {
-  return steps_fail(p.body) || std::any_of(p.kernels.begin(), p.kernels.end(), [](const plan::Kernel& k) {
-           return std::any_of(k.exprs.begin(), k.exprs.end(), row_fails);
-         });
-}
 
 ProductCall call_of(const Plan& p, const plan::Product& product, const int64_t* words) {
   int64_t m = size_of(product.m, words), n = size_of(product.n, words), k = size_of(product.k, words);
@@ -91,50 +42,9 @@ ProductCall call_of(const Plan& p, const plan::Product& product, const int64_t* 
 }  // namespace
 
 NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Tensor> constants)
-    : plan_(std::move(made)), constants_(std::move(constants)) {
+    : plan_(std::move(made)), constants_(std::move(constants)), facts_(*plan_, constants_) {
   const Plan& p = *plan_;
-  for (const plan::Value& v : p.values) {
-    if (v.word == plan::kNone) continue;
-    usable_ = usable_ && v.word < p.words;
-    size_t count = SIZE_MAX;
-    switch (v.home) {
-      case plan::Home::input: count = p.inputs.size(); break;
-      case plan::Home::constant: count = constants_.size(); break;
-      case plan::Home::result: count = p.results.size(); break;
-      case plan::Home::temporary: count = p.slots.size(); break;
-      case plan::Home::pointer:
-      case plan::Home::scalar: continue;  // the code writes them
-    }
-    usable_ = usable_ && v.index < count;
-    addresses_.push_back({v.word, v.home, v.index});
-  }
-  for (const plan::Symbol& s : p.symbols) {
-    if (s.kind == plan::Symbol::Kind::dim)
-      usable_ = usable_ && s.input < p.inputs.size() && s.axis < p.inputs[s.input].dims.size();
-  }
-  usable_ = usable_ && p.symbols.size() <= p.words;
-  for (const plan::InputType& t : p.inputs) {
-    for (Size s : t.dims) symbolic_ = symbolic_ || !is_known(s);
-  }
-  for (const ResultPlace& r : p.results) {
-    switch (r.kind) {
-      case ResultPlace::Kind::memory: break;
-      case ResultPlace::Kind::scalar:
-        usable_ = usable_ && r.index < p.values.size() && p.values[r.index].word < p.words;
-        break;
-      case ResultPlace::Kind::input: usable_ = usable_ && r.index < p.inputs.size(); break;
-      case ResultPlace::Kind::constant: usable_ = usable_ && r.index < constants_.size(); break;
-    }
-  }
-  for (const Tensor& t : constants_) usable_ = usable_ && t.contiguous();
-
-  known_arena_ = std::all_of(p.slots.begin(), p.slots.end(), is_known);
-  for (size_t i = 0; known_arena_ && i < p.slots.size(); ++i) {
-    offsets_.push_back(arena_bytes_);
-    usable_ = usable_ && aligned_end(arena_bytes_, p.slots[i], arena_bytes_);
-  }
-
-  if (can_fail(p)) return;
+  if (facts_.can_fail) return;
   for (const plan::Donation& d : p.donations) {
     bool given_out = std::any_of(p.results.begin(), p.results.end(), [&](const ResultPlace& r) {
       return r.kind == ResultPlace::Kind::input && r.index == d.input;
@@ -167,37 +77,6 @@ struct NativeFunction::Call {
     if (taken) context.memory.release(taken, taken_bytes);
   }
 
-  // The types of a trace's inputs are known; this is a second lock on a door behind which memory is written.
-  bool types_hold() const {
-    if (inputs.size() != plan.inputs.size() || results.size() != plan.results.size()) return false;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const plan::InputType& t = plan.inputs[i];
-      const TensorRep* r = inputs[i].rep();
-      if (!r || r->dtype != t.dtype || r->rank != t.dims.size()) return false;
-      const int64_t* dims = r->dims();
-      for (size_t k = 0; k < t.dims.size(); ++k) {
-        if (is_known(t.dims[k]) && dims[k] != t.dims[k]) return false;
-      }
-    }
-    return true;
-  }
-
-  bool sizes_hold() const {
-    for (size_t i = 0; i < plan.symbols.size(); ++i) {
-      if (!compute(plan.symbols[i], inputs, words, words[i])) return false;
-    }
-    for (size_t i = 0; self.symbolic_ && i < inputs.size(); ++i) {
-      std::span<const int64_t> dims = inputs[i].dims();
-      for (size_t k = 0; k < dims.size(); ++k) {
-        if (dims[k] != size_of(plan.inputs[i].dims[k], words)) return false;
-      }
-    }
-    return std::all_of(plan.guards.begin(), plan.guards.end(), [&](const plan::Guard& g) {
-      int64_t a = size_of(g.a, words), b = size_of(g.b, words);
-      return g.kind == plan::Guard::Kind::equal ? a == b : a >= b;
-    });
-  }
-
   bool make_rows() {
     bool gaps = false;
     for (const Tensor& t : inputs) {
@@ -220,14 +99,7 @@ struct NativeFunction::Call {
 
   /// Memory for slots and products, in `room` when it is large enough.
   bool take_arena(std::byte* room, size_t room_bytes) {
-    arena_bytes = self.arena_bytes_;
-    if (!self.known_arena_) {
-      arena_bytes = 0;
-      for (Size s : plan.slots) {
-        offsets.push_back(arena_bytes);
-        if (!aligned_end(arena_bytes, size_of(s, words), arena_bytes)) return false;
-      }
-    }
+    if (!self.facts_.place_slots(plan, words, offsets, arena_bytes)) return false;
     for (const plan::Product& p : plan.products)
       scratch_bytes = std::max(scratch_bytes, product_scratch_bytes(context, call_of(plan, p, words)));
     size_t all;
@@ -244,7 +116,7 @@ struct NativeFunction::Call {
     arena = static_cast<std::byte*>(taken);
     return true;
   }
-  size_t offset_of(uint32_t slot) const { return self.known_arena_ ? self.offsets_[slot] : offsets[slot]; }
+  size_t offset_of(uint32_t slot) const { return self.facts_.known_arena ? self.facts_.offsets[slot] : offsets[slot]; }
 
   static bool may_be_overwritten(const Tensor& t) {
     const TensorRep* r = t.rep();
@@ -255,7 +127,7 @@ struct NativeFunction::Call {
     for (const plan::Donation& d : self.donations_) {
       Tensor& t = inputs[d.input];
       const ResultPlace& r = plan.results[d.result];
-      if (results[d.result] || !t || !may_be_overwritten(t) || t.dtype() != r.dtype || !same_dims(t, r)) continue;
+      if (results[d.result] || !t || !may_be_overwritten(t) || t.dtype() != r.dtype || !same_dims(t, r, words)) continue;
       results[d.result] = t;  // counted twice until the run has succeeded, so that nothing else takes it
       donated.push_back(d);
     }
@@ -271,16 +143,9 @@ struct NativeFunction::Call {
     }
     return true;
   }
-  bool same_dims(const Tensor& t, const ResultPlace& r) const {
-    if (t.dims().size() != r.dims.size()) return false;
-    for (size_t k = 0; k < r.dims.size(); ++k) {
-      if (t.dim(static_cast<int>(k)) != size_of(r.dims[k], words)) return false;
-    }
-    return true;
-  }
 
   void fill_words() {
-    for (const Address& a : self.addresses_) {
+    for (const PlanFacts::Address& a : self.facts_.addresses) {
       const std::byte* at = nullptr;
       switch (a.home) {
         case plan::Home::input: at = rows[a.index]->raw(); break;
@@ -300,10 +165,10 @@ struct NativeFunction::Call {
       switch (r.kind) {
         case ResultPlace::Kind::memory: break;
         case ResultPlace::Kind::input:
-          if (!give(*rows[r.index], r, results[i])) return false;
+          if (!give(context, *rows[r.index], r, words, results[i])) return false;
           break;
         case ResultPlace::Kind::constant:
-          if (!give(self.constants_[r.index], r, results[i])) return false;
+          if (!give(context, self.constants_[r.index], r, words, results[i])) return false;
           break;
         case ResultPlace::Kind::scalar: {
           Result<Tensor> made = Tensor::empty(context, r.dtype, {});
@@ -320,21 +185,6 @@ struct NativeFunction::Call {
     }
     return true;
   }
-  /// `from` itself, or its elements under other sizes.
-  bool give(const Tensor& from, const ResultPlace& r, Tensor& to) const {
-    if (from.dtype() != r.dtype) return false;
-    if (same_dims(from, r)) {
-      to = from;
-      return true;
-    }
-    Dims dims;
-    for (Size s : r.dims) dims.push_back(size_of(s, words));
-    Result<int64_t> n = element_count(dims);
-    if (!n || *n != from.size()) return false;
-    to = Tensor::view(context, from, dims, Tensor::row_major_strides(dims), 0);
-    return true;
-  }
-
   bool fail() {
     for (Tensor& t : results) t = Tensor();
     return false;
@@ -355,7 +205,9 @@ bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor
   auto* frame = new (memory) Frame;
 
   Call call(*this, context, inputs, results, frame->words);
-  if (!call.types_hold() || !call.sizes_hold() || !call.make_rows()) return false;
+  if (!facts_.types_hold(*plan_, inputs, results.size()) || !facts_.sizes_hold(*plan_, inputs, frame->words) ||
+      !call.make_rows())
+    return false;
   bool fits = frame_bytes < kRoom;
   if (!call.take_arena(fits ? room + frame_bytes : room, fits    ? kRoom - frame_bytes
                                                          : large ? kRoom

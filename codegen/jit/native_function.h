@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/abi.h"
+#include "codegen/jit/plan_facts.h"
 #include "codegen/plan/plan.h"
 #include "runtime/context.h"
 
@@ -22,26 +23,15 @@ class NativeFunction {
   bool run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results) const;
 
   /// False when a plan asks for what this does not know: its code is never run.
-  bool usable() const { return usable_; }
+  bool usable() const { return facts_.usable; }
 
  private:
   struct Call;  // one run
-  // A frame word that is the address of a value.
-  struct Address {
-    uint32_t word;
-    plan::Home home;
-    uint32_t index;
-  };
 
   std::shared_ptr<const plan::Plan> plan_;
   std::vector<Tensor> constants_;
-  std::vector<Address> addresses_;
+  PlanFacts facts_;
   std::vector<plan::Donation> donations_;  // none when the code can fail: the caller needs its inputs then
-  SmallVec<size_t, 8> offsets_;            // of slots in the arena, when their sizes are known
-  size_t arena_bytes_ = 0;
-  bool known_arena_ = true;
-  bool symbolic_ = false;  // an input has a size that only the run knows
-  bool usable_ = true;
 };
 
 }  // namespace tfl::codegen

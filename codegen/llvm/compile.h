@@ -39,6 +39,7 @@ struct LibraryModule {
   std::vector<Function> functions;
   bool has_state = false;
   std::string product, better_product;  // the runtime's functions that multiply matrices; empty where nothing does
+  std::vector<std::string> routines;    // and its routines, by tfl::Routine; empty: those that nothing calls
   std::string description, metadata;
 };
 
@@ -56,6 +57,7 @@ struct GpuUnits {
 struct GpuModule {
   std::vector<plan::Block> segments;         // each is run by one block of threads: "segment0", ...
   std::vector<uint32_t> kernels, products;   // of the plan, each over many blocks: "kernel3", "product0"
+  bool checks = false;                       // nothing may run after a segment that has failed
   bool emulated = false;                     // an object for a CPU (codegen/gpu/emulator.h), not PTX
   std::string target = "sm_80";
 };

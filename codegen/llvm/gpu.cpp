@@ -113,6 +113,16 @@ class Gpu final : public BlockSteps {
     note("maxntidx", kGpuThreads);
     b_.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", f));
     auto number = [&](llvm::Intrinsic::ID id) { return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty()); };
+    if (gpu_.checks) {
+      // What failed before may have left anything. All threads of a block must see the same.
+      llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, f->getArg(0)), llvm::Align(8));
+      llvm::Value* any = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0_or, {}, {b_.CreateZExt(b_.CreateICmpNE(failed, b_.getInt64(0)), b_.getInt32Ty())});
+      auto* go = llvm::BasicBlock::Create(context, "go", f);
+      auto* nothing = llvm::BasicBlock::Create(context, "nothing", f);
+      b_.CreateCondBr(b_.CreateICmpNE(any, b_.getInt32(0)), nothing, go);
+      llvm::ReturnInst::Create(context, nothing);
+      b_.SetInsertPoint(go);
+    }
     run(body, f->getArg(0), number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), number(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x));
     b_.CreateRetVoid();
   }
@@ -128,6 +138,10 @@ class Gpu final : public BlockSteps {
     llvm::Value *which = field(0, b_.getInt64Ty()), *block = field(1, b_.getInt64Ty()), *blocks = field(2, b_.getInt64Ty());
     llvm::Value* frame = field(3, b_.getPtrTy());
     auto* after = llvm::BasicBlock::Create(context, "after", f);
+    if (gpu_.checks) {
+      llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, frame), llvm::Align(8));
+      which = b_.CreateSelect(b_.CreateICmpNE(failed, b_.getInt64(0)), b_.getInt64(bodies.size()), which);
+    }
     auto* choice = b_.CreateSwitch(which, after, static_cast<unsigned>(bodies.size()));
     for (size_t i = 0; i < bodies.size(); ++i) {
       auto* here = llvm::BasicBlock::Create(context, "kernel", f);

@@ -235,7 +235,7 @@ class GpuProduct {
   }
 
   const Plan& plan_;
-  const Product& p_;
+  const plan::Product& p_;
   DType dtype_;
   Grid grid_;
   Builder& b_;

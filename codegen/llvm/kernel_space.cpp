@@ -318,7 +318,7 @@ KernelSpace kernel_space(const Plan& plan, uint32_t index, Cpu cpu) {
   space.vector = static_cast<uint32_t>(space.groups.size()) - 1;
   if (kernel.form == Form::columns) space.middle = space.vector - 1;
   if (kernel.form == Form::map) {
-    for (const Product& p : plan.products) space.by_first_axis = space.by_first_axis || p.epilogue == index;
+    for (const tfl::plan::Product& p : plan.products) space.by_first_axis = space.by_first_axis || p.epilogue == index;
     if (!space.by_first_axis) space.vector = best_vector(kernel, space);
     space.by_digits = walks_digits(space);
     space.by_elements = !space.by_first_axis && space.groups.size() == 1;

@@ -1,5 +1,7 @@
 #include "tests/unit/kernel_plans.h"
 
+#include "codegen/gpu/emulator.h"
+#include "codegen/gpu/gpu_code.h"
 #include "tests/unit/compiled.h"
 
 namespace tfl::test {
@@ -329,16 +331,57 @@ void KernelPlan::check(std::vector<Cpu> cpus) {
     int64_t done = run(*compile(cpu));
     INFO("cpu " << static_cast<int>(cpu));
     CHECK(done == (failed ? kFailed : kDone));
-    if (failed) continue;
-    for (size_t i = 0; i < memory.size(); ++i) {
-      int64_t at = first_difference(memory[i], expected[i]);
-      INFO("value " << i << " element " << at << " of " << memory[i].size());
-      if (at >= 0)
-        UNSCOPED_INFO("bits " << element_bits(memory[i], at) << ", should be " << element_bits(expected[i], at));
-      CHECK(at == -1);
-    }
+    if (!failed) compare(expected);
+  }
+  for (int64_t blocks : {1, 3}) {
+    memory.clear();
+    for (const Tensor& t : before) memory.push_back(copy_of(context, t));
+    INFO("as a GPU of " << blocks << " blocks");
+    CHECK(run_emulated(blocks) == !failed);
+    if (!failed) compare(expected);
   }
   memory = before;
+}
+
+void KernelPlan::compare(const std::vector<Tensor>& expected) const {
+  for (size_t i = 0; i < memory.size(); ++i) {
+    int64_t at = first_difference(memory[i], expected[i]);
+    INFO("value " << i << " element " << at << " of " << memory[i].size());
+    if (at >= 0)
+      UNSCOPED_INFO("bits " << element_bits(memory[i], at) << ", should be " << element_bits(expected[i], at));
+    CHECK(at == -1);
+  }
+}
+
+// Each kernel by itself, in the order of the steps.
+bool KernelPlan::run_emulated(int64_t blocks) {
+  GpuSchedule schedule;
+  schedule.plan = plan;
+  for (uint32_t i = 0; i < plan.kernels.size(); ++i) schedule.module.kernels.push_back(i);
+  GpuCode code;
+  std::string error = compile_gpu(schedule, "", Cpu::x86_64_v3, code);
+  INFO(error);
+  REQUIRE(error.empty());
+  std::unique_ptr<gpu::Device> device = make_emulator(context).take();
+  std::unique_ptr<gpu::Module> module = device->load(code.image).take();
+  std::vector<int64_t> storage(sizeof(Frame) / 8 + plan.words);
+  auto* frame = reinterpret_cast<Frame*>(storage.data());
+  frame->interrupt = &interrupt;
+  int64_t* words = storage.data() + offsetof(Frame, words) / 8;
+  for (size_t i = 0; i < symbols.size(); ++i) words[i] = symbols[i];
+  for (size_t i = 0; i < memory.size(); ++i) words[plan.values[i].word] = reinterpret_cast<int64_t>(memory[i].raw());
+  uint64_t argument = reinterpret_cast<uint64_t>(frame);
+  for (size_t i = 0; i < plan.kernels.size(); ++i) {
+    std::string name = kernel_name(schedule.module, i);
+    gpu::Launch launch;
+    launch.module = module.get();
+    launch.kernel = name;
+    launch.blocks = static_cast<uint32_t>(blocks);
+    launch.threads = 256;
+    launch.arguments = {&argument, 1};
+    REQUIRE(device->launch(launch));
+  }
+  return frame->failed == 0;
 }
 
 }  // namespace tfl::test

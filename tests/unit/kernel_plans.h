@@ -140,8 +140,13 @@ struct KernelPlan {
   std::shared_ptr<const codegen::LoadedCode> compile(codegen::Cpu cpu) const;
   /// Runs machine code over `memory`; gives tfl_run's answer.
   int64_t run(const codegen::LoadedCode& code);
-  /// Compiles, runs, and compares with eager operations. Every value is compared.
+  /// Runs the code that a GPU would have over `memory`, by `blocks` blocks; gives whether nothing failed.
+  bool run_emulated(int64_t blocks);
+  /// Compiles, runs, and compares with eager operations, as CPUs do and as GPUs do. Every value is compared.
   void check(std::vector<codegen::Cpu> cpus = {});
+
+ private:
+  void compare(const std::vector<Tensor>& expected) const;
 };
 
 /// The processors this machine can play.

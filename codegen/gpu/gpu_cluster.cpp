@@ -1,0 +1,57 @@
+#include "codegen/gpu/gpu_cluster.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+#include "codegen/jit/object_cache.h"
+#include "codegen/plan/build.h"
+
+namespace tfl::codegen {
+
+std::string gpu_target(const gpu::Device& device) {
+  const gpu::DeviceInfo& info = device.info();
+  if (info.emulated) return {};
+  return info.major >= 8 ? std::string(kGpuTarget) : fmt::format("sm_{}{}", info.major, info.minor);
+}
+
+bool GpuCluster::run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options, std::span<const Tensor> inputs,
+                     std::span<Tensor> results) {
+  if (!loaded_ || &loaded_->device() != &device) {
+    if (refused_ == &device) return false;
+    if (auto loaded = load(context, device, function, options); !loaded) {
+      refused_ = &device;
+      if (options.verbose) fmt::print(stderr, "tfl: {} does not run on a GPU: {}\n", function.name, loaded.error().message);
+      return false;
+    }
+  }
+  return loaded_->run(context, inputs, results);
+}
+
+Result<void> GpuCluster::load(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options) {
+  std::optional<plan::Plan> plan = plan::build_plan(context, function);
+  if (!plan) return fail(ErrorKind::RuntimeError, "it has no plan");
+  if (!plan->routines.empty()) return fail(ErrorKind::RuntimeError, "it calls routines of the processor");
+  std::string text = plan::plan_text(*plan);
+  text.erase(0, text.find('\n') + 1);  // the name
+  std::vector<Tensor> constants;
+  for (Tensor& t : plan->constants) constants.push_back(TFL_TRY(contiguous(context, t)));
+  plan->constants.clear();
+  std::string target = gpu_target(device);
+  ObjectCache cache(options.cache_folder);
+  ObjectKey key = object_key(text, target.empty() ? fmt::format("emulated {}", cpu_name(options.cpu)) : target);
+  GpuSchedule schedule = gpu_schedule(std::move(*plan));
+  if (!schedule.supported) return fail(ErrorKind::RuntimeError, "it calls a routine that GPUs do not have");
+  GpuCode code;
+  std::string bytes;
+  if (!cache.load(key, bytes) || !read_gpu_code(bytes, code)) {
+    std::string error = compile_gpu(schedule, target, options.cpu, code);
+    if (!error.empty()) return fail(ErrorKind::InternalError, std::move(error));
+    cache.store(key, gpu_code_bytes(code));
+    if (options.verbose) fmt::print(stderr, "tfl: {} compiled for the {}, {} bytes\n", function.name, device.info().name, code.image.size());
+  }
+  loaded_ = TFL_TRY(GpuFunction::load(device, std::move(schedule), code, std::move(constants)));
+  return {};
+}
+
+}  // namespace tfl::codegen

@@ -1,0 +1,48 @@
+// Runs a plan on a GPU, as codegen/jit/native_function.h does on the CPU: the frame and the slots are one piece of the device's memory, results
+// stay there until somebody looks. Nothing is waited for unless a scalar or a failure must be known. This header must not know what the
+// device is, nor where code comes from.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codegen/abi.h"
+#include "codegen/gpu/gpu_code.h"
+#include "codegen/jit/plan_facts.h"
+#include "runtime/context.h"
+#include "runtime/gpu/devices.h"
+
+namespace tfl::codegen {
+
+class GpuFunction {
+ public:
+  /// `constants` are those of the plan, row-major. The device must outlive this.
+  static Result<std::unique_ptr<GpuFunction>> load(gpu::Device& device, GpuSchedule schedule, const GpuCode& code, std::vector<Tensor> constants);
+  ~GpuFunction();
+  GpuFunction(const GpuFunction&) = delete;
+  GpuFunction& operator=(const GpuFunction&) = delete;
+
+  /// As ir::Native::run: false when the plan declines these inputs, an operation would raise, or the device has failed.
+  bool run(Context& context, std::span<const Tensor> inputs, std::span<Tensor> results) const;
+
+  gpu::Device& device() const { return device_; }
+
+ private:
+  struct Call;  // one run
+
+  GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCode& code, std::vector<Tensor> constants);
+
+  gpu::Device& device_;
+  GpuSchedule schedule_;
+  std::vector<GpuUnits> units_;
+  std::vector<Tensor> constants_;
+  PlanFacts facts_;
+  std::vector<std::string> segments_, kernels_, products_;  // names
+  std::vector<uint32_t> threads_;                           // of segments
+  std::vector<gpu::Address> constant_addresses_;
+  std::unique_ptr<gpu::Module> module_;
+  bool looks_back_ = false;  // the frame is read when the run is over: scalars, failures
+};
+
+}  // namespace tfl::codegen

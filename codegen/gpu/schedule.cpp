@@ -1,0 +1,271 @@
+#include "codegen/gpu/schedule.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tfl::codegen {
+
+namespace {
+
+using plan::Block;
+using plan::Expr;
+using plan::is_known;
+using plan::Kernel;
+using plan::kNone;
+using plan::Plan;
+using plan::Product;
+using plan::Size;
+using plan::Step;
+using plan::ValueId;
+
+// What one block of threads does in about the time that a launch takes: cheap operations.
+constexpr int64_t kSmallKernel = 1 << 15, kSmallProduct = 1 << 17;
+constexpr int64_t kUnknownIterations = 64;
+
+int64_t work_of(const plan::Sizes& sizes, int64_t cost) {
+  int64_t work = std::max<int64_t>(cost, 1);
+  for (Size s : sizes) {
+    if (!is_known(s) || __builtin_mul_overflow(work, s, &work)) return INT64_MAX;
+  }
+  return work;
+}
+
+class Scheduler {
+ public:
+  explicit Scheduler(GpuSchedule& to) : to_(to), plan_(to.plan) {}
+
+  void run() {
+    to_.steps = steps(plan_.body);
+    words();
+  }
+
+ private:
+  // Steps that wait to become a segment, and where it goes.
+  struct Run {
+    Block block;
+    std::vector<GpuStep> done;
+  };
+
+  bool is_small(uint32_t kernel) const {
+    const Kernel& k = plan_.kernels[kernel];
+    int64_t cost = k.cost;
+    for (const plan::KernelLoop& l : k.loops) cost *= l.limit >= 0 ? std::clamp<int64_t>(l.limit, 1, 1000) : kUnknownIterations;
+    return work_of(k.axes, cost) <= kSmallKernel;
+  }
+
+  bool is_light(const Step& s) const {
+    switch (s.kind) {
+      case Step::Kind::scalar:
+      case Step::Kind::check:
+      case Step::Kind::point: return true;
+      case Step::Kind::routine: return false;
+      case Step::Kind::kernel: return is_small(s.index);
+      case Step::Kind::product: {
+        const Product& p = plan_.products[s.index];
+        return work_of({p.batch, p.m, p.n, p.k}, 1) <= kSmallProduct && (p.epilogue == kNone || is_small(p.epilogue));
+      }
+      case Step::Kind::branch:
+      case Step::Kind::loop:
+        return std::all_of(s.blocks.begin(), s.blocks.end(), [&](const Block& b) {
+          return std::all_of(b.steps.begin(), b.steps.end(), [&](const Step& inner) { return is_light(inner); });
+        });
+      default: return false;
+    }
+  }
+
+  static Step move(ValueId to, ValueId from, const Plan& plan) {
+    Step s;
+    s.result = to;
+    s.expr.kind = plan::ExprKind::value;
+    s.expr.dtype = plan.values[to].dtype;
+    s.expr.access.value = from;
+    return s;
+  }
+  void moves(Run& run, const std::vector<ValueId>& to, const std::vector<ValueId>& from) const {
+    for (size_t i = 0; i < to.size() && i < from.size(); ++i) run.block.steps.push_back(move(to[i], from[i], plan_));
+  }
+
+  void flush(Run& run) {
+    if (run.block.steps.empty()) return;
+    GpuStep s;
+    s.index = static_cast<uint32_t>(to_.module.segments.size());
+    to_.module.segments.push_back(std::move(run.block));
+    run.block = {};
+    run.done.push_back(std::move(s));
+  }
+
+  static uint32_t number_of(std::vector<uint32_t>& all, uint32_t which) {
+    auto it = std::find(all.begin(), all.end(), which);
+    if (it == all.end()) it = all.insert(it, which);
+    return static_cast<uint32_t>(it - all.begin());
+  }
+
+  GpuStep condition(GpuStep::Kind kind, ValueId value) {
+    GpuStep s;
+    s.kind = kind;
+    s.dtype = plan_.values[value].dtype;
+    s.index = value;  // words are given out at the end
+    asked_.insert(value);
+    return s;
+  }
+
+  std::vector<GpuStep> steps(const Block& block) {
+    Run run;
+    add(run, block);
+    flush(run);
+    return std::move(run.done);
+  }
+
+  void add(Run& run, const Block& block) {
+    for (const Step& s : block.steps) {
+      if (is_light(s)) {
+        run.block.steps.push_back(s);
+        continue;
+      }
+      switch (s.kind) {
+        case Step::Kind::kernel: launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, s.index)); break;
+        case Step::Kind::product: {
+          uint32_t epilogue = plan_.products[s.index].epilogue;
+          launch(run, GpuStep::Kind::product, number_of(to_.module.products, s.index));
+          if (epilogue != kNone) launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, epilogue));
+          break;
+        }
+        case Step::Kind::branch: {
+          flush(run);
+          GpuStep b = condition(GpuStep::Kind::branch, s.condition);
+          for (const Block& inner : s.blocks) {
+            Run of_block;
+            add(of_block, inner);
+            moves(of_block, s.results, inner.results);
+            flush(of_block);
+            b.blocks.push_back(std::move(of_block.done));
+          }
+          run.done.push_back(std::move(b));
+          break;
+        }
+        case Step::Kind::loop: {
+          // The variables are what the loop gives; each block has copies of them.
+          moves(run, s.results, s.initial);
+          flush(run);
+          GpuStep l = condition(GpuStep::Kind::loop, s.blocks[0].results[0]);
+          l.limit = s.limit;
+          for (size_t i = 0; i < 2; ++i) {
+            Run of_block;
+            moves(of_block, s.blocks[i].params, s.results);
+            add(of_block, s.blocks[i]);
+            if (i == 1) moves(of_block, s.results, s.blocks[1].results);
+            flush(of_block);
+            l.blocks.push_back(std::move(of_block.done));
+          }
+          run.done.push_back(std::move(l));
+          break;
+        }
+        case Step::Kind::scalar:
+        case Step::Kind::check:
+        case Step::Kind::point:     // always light
+        case Step::Kind::routine: break;  // plans with one are the CPU's
+      }
+    }
+  }
+
+  void launch(Run& run, GpuStep::Kind kind, uint32_t index) {
+    flush(run);
+    GpuStep s;
+    s.kind = kind;
+    s.index = index;
+    run.done.push_back(std::move(s));
+  }
+
+  // Scalars that are used where they are not made are words of the frame.
+  struct Use {
+    std::set<ValueId> made, used;
+  };
+  void look(const Block& block, Use& use) {
+    for (const Step& s : block.steps) {
+      if (s.kind == Step::Kind::check) to_.checks = true;
+      if (s.condition != kNone) use.used.insert(s.condition);
+      if (s.kind == Step::Kind::scalar) {
+        use.made.insert(s.result);
+        look(s.expr, use);
+      }
+      for (ValueId v : s.initial) use.used.insert(v);
+      for (ValueId v : s.results) use.made.insert(v);
+      for (const Block& inner : s.blocks) {
+        for (ValueId v : inner.params) use.made.insert(v);
+        look(inner, use);
+        for (ValueId v : inner.results) use.used.insert(v);
+      }
+    }
+  }
+  void look(const Expr& e, Use& use) {
+    if (e.kind == plan::ExprKind::value) use.used.insert(e.access.value);
+    if (e.kind == plan::ExprKind::load) {
+      for (const auto& i : e.access.indexed) use.used.insert(i.index);
+      if (e.access.mask != kNone) use.used.insert(e.access.mask);
+    }
+    for (ValueId v : e.operands) use.used.insert(v);
+  }
+  void words() {
+    std::set<ValueId> shared = asked_;
+    for (const Block& segment : to_.module.segments) {
+      Use use;
+      look(segment, use);
+      for (ValueId v : use.used) {
+        if (!use.made.contains(v)) shared.insert(v);
+      }
+    }
+    for (ValueId v : shared) {
+      if (plan_.values[v].word == kNone) plan_.values[v].word = plan_.words++;
+    }
+    name(to_.steps);
+  }
+  void name(std::vector<GpuStep>& steps) {
+    for (GpuStep& s : steps) {
+      if (s.kind == GpuStep::Kind::branch || s.kind == GpuStep::Kind::loop) s.word = plan_.values[s.index].word;
+      for (auto& block : s.blocks) name(block);
+    }
+  }
+
+  GpuSchedule& to_;
+  Plan& plan_;
+  std::set<ValueId> asked_;
+};
+
+void tell(const GpuSchedule& s, const std::vector<GpuStep>& steps, size_t depth, std::string& out) {
+  for (const GpuStep& step : steps) {
+    out.append(2 * depth, ' ');
+    switch (step.kind) {
+      case GpuStep::Kind::segment: out += "one block: segment" + std::to_string(step.index) + "\n"; break;
+      case GpuStep::Kind::kernel: {
+        uint32_t k = s.module.kernels[step.index];
+        out += "launch kernel" + std::to_string(k) + " " + s.plan.kernels[k].name + "\n";
+        break;
+      }
+      case GpuStep::Kind::product: out += "launch product" + std::to_string(s.module.products[step.index]) + "\n"; break;
+      case GpuStep::Kind::branch: out += "the host chooses by word " + std::to_string(step.word) + "\n"; break;
+      case GpuStep::Kind::loop: out += "the host repeats while word " + std::to_string(step.word) + "\n"; break;
+    }
+    for (size_t i = 0; i < step.blocks.size(); ++i) {
+      if (i > 0) out.append(2 * depth, ' ').append(step.kind == GpuStep::Kind::loop ? "do\n" : "or\n");
+      tell(s, step.blocks[i], depth + 1, out);
+    }
+  }
+}
+
+}  // namespace
+
+GpuSchedule gpu_schedule(Plan plan) {
+  GpuSchedule s;
+  s.plan = std::move(plan);
+  Scheduler(s).run();
+  s.module.checks = s.checks;
+  return s;
+}
+
+std::string schedule_text(const GpuSchedule& s) {
+  std::string out;
+  tell(s, s.steps, 0, out);
+  return out;
+}
+
+}  // namespace tfl::codegen
