@@ -7,6 +7,7 @@
 
 #include "cli/version.h"
 #include "frontend/diagnostics/suggest.h"
+#include "optimizer/pass.h"
 
 namespace tfl::cli {
 
@@ -62,6 +63,13 @@ void add_cpu(CLI::App& app, Arguments& out) {
       ->envname("TFL_CPU")->check(CLI::IsMember({"x86-64-v3", "x86-64-v4"}))->type_name("CPU");
 }
 
+/// What is wrong with the names of passes; empty: nothing.
+std::string check_passes(std::string& names) {
+  if (names == "usual" || names == "none") return {};
+  auto passes = optimizer::parse_pipeline(names);
+  return passes ? std::string() : passes.error().message + " (" + passes.error().hint + ")";
+}
+
 void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
   app.add_option("--max-memory", limit.memory, "Memory for tensors and host values, e.g. 2G (default: 80 % of the machine)")->envname("TFL_MAX_MEMORY")->type_name("SIZE");
   app.add_option("--timeout", limit.timeout, "End the run after this time, e.g. 10s (default: never)")->envname("TFL_TIMEOUT")->type_name("TIME");
@@ -71,6 +79,8 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
   app.add_option("--allow-write", out.allow_write, "A folder that scripts may read and write")->type_name("DIR")->expected(1)->take_all()->allow_extra_args(false);
   app.add_flag("--allow-all", out.allow_all, "Scripts may use every file that you may");
   app.add_flag("--strict", out.strict, "Traced functions keep operations whose results nobody needs when they may fail");
+  app.add_option("--passes", out.passes, "Traced functions go through these passes and no others (tfl-opt --list names them), each one verified; or none")
+      ->check(CLI::Validator(check_passes, ""))->type_name("A,B");
   app.add_flag("!--no-cache", out.use_cache, "Neither read nor write the caches of bytecode and machine code");
   app.add_option("--jit", out.jit, "When traced functions become machine code: auto, wait (before their first run) or off")
       ->envname("TFL_JIT")->check(CLI::IsMember({"auto", "wait", "off"}))->type_name("WHEN");

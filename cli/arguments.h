@@ -58,6 +58,7 @@ struct Arguments {
   std::vector<std::string> allow_read, allow_write;
   bool allow_all = false;
   bool strict = false;              // graphs keep every operation that may fail
+  std::string passes = "usual";     // that graphs go through before they run: usual, none, or names with commas
   bool use_cache = true;
   std::string jit = "auto";         // when functions become machine code: auto, wait (before they run), off
   std::string device;               // where traced functions run unless they say it: cpu (also empty) or gpu

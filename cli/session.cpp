@@ -15,7 +15,6 @@
 #include "frontend/object/protocol.h"
 #include "frontend/parse/source.h"
 #include "frontend/tensor/tensor_api.h"
-#include "optimizer/pass.h"
 #include "runtime/gpu/devices.h"
 #include "runtime/support/cache_files.h"
 
@@ -123,9 +122,15 @@ Session::Session(const Arguments& arguments, const std::string& file)
     : context(context_options(arguments), jit_options(arguments)), interp(context, interp_options(arguments, file)), arguments_(arguments) {
   if (interp.tensors) {
     interp.tensors->prepare_graph = [](Context& c, ir::Function& f) -> Result<void> {
-      TFL_TRY(optimizer::optimize(c, f, 1));
-      return static_cast<ProgramContext&>(c).jit.prepare(c, f);
+      ProgramContext& program = static_cast<ProgramContext&>(c);
+      if (program.passes) TFL_TRY(optimizer::run_pipeline(c, f, *program.passes, {.verify = true}));
+      else TFL_TRY(optimizer::optimize(c, f, 1));
+      return program.jit.prepare(c, f);
     };
+  }
+  if (arguments.passes != "usual") {
+    auto passes = optimizer::parse_pipeline(arguments.passes == "none" ? "" : arguments.passes);
+    if (passes) context.passes = std::make_unique<const std::vector<const optimizer::PassInfo*>>(std::move(*passes));
   }
   if (interp.tensors) interp.tensors->strict = arguments.strict;
   gpu::Devices& devices = context.devices();

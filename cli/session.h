@@ -9,6 +9,7 @@
 #include "codegen/jit/jit.h"
 #include "frontend/compile/compile.h"
 #include "frontend/vm/interp.h"
+#include "optimizer/pass.h"
 
 namespace tfl::cli {
 
@@ -30,6 +31,8 @@ struct ProgramContext final : Context {
       : Context(options), jit(jit_options), gpu_operations({jit_options.cache_folder, jit_options.cpu, jit_options.verbose}) {}
   codegen::Jit jit;
   codegen::GpuOperations gpu_operations;
+  /// Passes that graphs go through before they run, each verified; null: the usual ones.
+  std::unique_ptr<const std::vector<const optimizer::PassInfo*>> passes;
 };
 
 class Session {

@@ -50,6 +50,11 @@ Tape* recording_tape(Sink* sink) {
   return nullptr;
 }
 
+bool Tape::is_tracked(const Value& v) const {
+  TapeKey key = tape_key(v);
+  return tracked.count(key) > 0 || (v.is(Kind::Symbolic) && nodes.count(key.object) > 0 && is_differentiable(v));
+}
+
 bool Tape::any_tracked(std::span<const Value> values) const {
   if (tracked.empty()) return false;
   for (const Value& v : values) {
@@ -79,6 +84,7 @@ void Tape::record(TapeRecord record) {
       if (v.is(Kind::Symbolic)) v = symbolic_value(Interp::of(v.object()), symbolic(v)->scope, ref_of(v));
     }
   }
+  if (record.node) nodes.insert(record.node);
   if (record.node) record.refs.assign(record.node->operands.begin(), record.node->operands.end());
   for (const Value& v : record.results) {
     if (is_differentiable(v)) tracked.insert(tape_key(v));
@@ -89,6 +95,7 @@ void Tape::record(TapeRecord record) {
 void Tape::reset() {
   records.clear();
   tracked.clear();
+  nodes.clear();
   watched.clear();
   watched_variables.clear();
 }

@@ -60,6 +60,7 @@ struct Tape final : Sink {
   bool used = false;        // a tape that is not persistent gives one gradient
   std::vector<TapeRecord> records;
   std::unordered_set<TapeKey, TapeKeyHash> tracked;
+  std::unordered_set<const void*> nodes;  // those recorded: a gradient may give them more results, which are tracked, too
   std::vector<Value> watched;           // tensors, kept so that their keys stay theirs
   std::vector<Value> watched_variables; // in the order they were met
 
@@ -69,7 +70,7 @@ struct Tape final : Sink {
   void node_made(Interp&, std::span<const Value> operands, ir::Node* node, std::span<const Value> results) override;
   Result<void> call(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) override;
 
-  bool is_tracked(const Value& v) const { return tracked.count(tape_key(v)) > 0; }
+  bool is_tracked(const Value& v) const;
   bool any_tracked(std::span<const Value> values) const;
   void watch(const Value& v);
   /// A trainable variable was used: it is watched from now on, if this tape watches variables by itself.

@@ -60,7 +60,7 @@ class TapeAdjoint : public gradient::Adjoint {
     node->name = unique_name(interp_, *scope_, default_name(op));
     return ir::Ref{node, 0};
   }
-  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) override {
+  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node, int) override {
     ir::Ref out = TFL_TRY(gradient::stack_before(interp_.context, node, stack));
     out.node->name = unique_name(interp_, *scope_, "TensorListReserve");
     return out;

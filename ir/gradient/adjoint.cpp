@@ -94,18 +94,18 @@ void RuleCall::give_unbroadcast(size_t i, X gradient) {
   give(i, emit(Op::sum_to_shape, {gradient, x_shape(i)}));
 }
 
-namespace {
-
-X zeros(RuleCall& c, const TensorType& type, const X& shape, double zero) {
-  if (!shape) return {};
-  return emit(Op::fill, {shape, literal(c.a, type.dtype, zero)});
-}
-
 X zero_array(const TensorType& element, const X& size) {
   Attrs attrs;
   attrs.set_dtype(Attr::dtype, element.dtype).set_bool(Attr::grows, true);
   if (element.ranked) attrs.set_ints(Attr::shape, element.dims);
   return emit(Op::array_new, {size}, attrs);
+}
+
+namespace {
+
+X zeros(RuleCall& c, const TensorType& type, const X& shape, double zero) {
+  if (!shape) return {};
+  return emit(Op::fill, {shape, literal(c.a, type.dtype, zero)});
 }
 
 }  // namespace

@@ -14,6 +14,11 @@ namespace tfl::gradient {
 /// A value on the gradient's side, numbered by its Adjoint.
 using V = uint32_t;
 inline constexpr V kNone = ~V{0};
+/// Of a stack that no recursion goes through.
+inline constexpr int kUnnumbered = -1;
+
+/// What the gradient of a function that calls itself has to know wherever the function does so; see recursion.h.
+struct Recursion;
 
 class Adjoint {
  public:
@@ -25,6 +30,8 @@ class Adjoint {
   /// Control flow with closed regions over `operands`.
   virtual Result<void> apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
                                   std::shared_ptr<ir::Function> callee, std::vector<V>& results) = 0;
+  /// A call of the function that the gradient's side is a part of; only where `recursion` is set.
+  virtual std::vector<V> call_recursive(ir::Function&, std::span<const V>, std::vector<ir::Type>) { return {}; }
   virtual V constant(Tensor value) = 0;
   virtual const ir::Type& type(V v) = 0;
 
@@ -37,9 +44,13 @@ class Adjoint {
   // Stacks: what an iteration pushes, the gradient of that iteration pops; nested regions thread them through. For each one that the
   // gradient of `node` needs: open it (the stack as it is before `node`), extend the node, tell which of its results is the stack
   // after it and get the stack as the node's gradient finds it, and at last tell what that gradient left of it.
-  virtual Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) = 0;
+  // Stacks of a function that calls itself go through each of its calls and so have a number; nodes of one block share them.
+  virtual Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node, int number = kUnnumbered) = 0;
   virtual Result<V> enter_stack(ir::Ref before, ir::Ref after) = 0;
   virtual void leave_stack(ir::Ref before, V rest) = 0;
+
+  /// Set inside functions that call themselves.
+  Recursion* recursion = nullptr;
 
   bool failed() const { return failure_ != nullptr; }
   Failure take_failure() { return Failure{std::move(failure_)}; }
@@ -153,6 +164,8 @@ class RuleCall {
   virtual ir::Node* node() const { return nullptr; }
 };
 
+/// An array of `size` elements of this type of which none is written.
+X zero_array(const TensorType& element, const X& size);
 /// Zeros with the sizes of operand i or result i; of an array: one with no element written.
 X zeros_of_x(RuleCall& c, size_t i, double zero = 0.0);
 X zeros_of_r(RuleCall& c, size_t i);

@@ -22,6 +22,16 @@ Result<void> BlockAdjoint::apply_node(Op op, std::span<const V> operands, const 
   return {};
 }
 
+std::vector<V> BlockAdjoint::call_recursive(ir::Function& f, std::span<const V> operands, std::vector<ir::Type> types) {
+  std::vector<ir::Ref> refs;
+  for (V v : operands) refs.push_back(ref(v));
+  ir::Node* node = backward_block_.add(Op::call, std::move(refs), Attrs(), std::move(types));
+  node->recursive = &f;
+  std::vector<V> results;
+  for (uint32_t i = 0; i < node->types.size(); ++i) results.push_back(add({node, i}));
+  return results;
+}
+
 Result<V> BlockAdjoint::forward(ir::Ref value) {
   auto found = carried_.find(value);
   if (found != carried_.end()) return found->second;

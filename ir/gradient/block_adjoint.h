@@ -29,6 +29,7 @@ class BlockAdjoint : public Adjoint {
   Result<void> apply(Op op, std::span<const V> operands, const Attrs& attrs, SmallVec<V, 2>& results) override;
   Result<void> apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
                           std::shared_ptr<ir::Function> callee, std::vector<V>& results) override;
+  std::vector<V> call_recursive(ir::Function& f, std::span<const V> operands, std::vector<ir::Type> types) override;
   V constant(Tensor value) override { return add(ir::append_constant(backward_block_, std::move(value))); }
   const ir::Type& type(V v) override { return values_[v].type(); }
   Result<V> forward(ir::Ref value) override;

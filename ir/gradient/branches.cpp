@@ -18,8 +18,10 @@ X zeros_of_param(RegionAdjoint& a, ir::Ref param) {
     a.fail_with(fail(ErrorKind::ValueError, "the gradient of a variable of unknown shape through a branch is not defined"));
     return {};
   }
-  Result<V> v = a.forward(param);
-  if (v) return zeros_of_type(a, type, X(&a, *v));
+  // Of an array only the size is kept: there are no stacks of arrays.
+  Result<ir::Ref> read = type.kind == ir::TypeKind::Array ? a.derive(Op::array_size, param) : param;
+  Result<V> v = read ? a.forward(*read) : Result<V>(read.failure());
+  if (v) return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, X(&a, *v)) : zeros_of_type(a, type, X(&a, *v));
   a.fail_with(v.failure());
   return {};
 }
@@ -68,6 +70,7 @@ void branch_rule(RuleCall& c) {
     regions.push_back(new_region(node));
     adjoints.push_back(std::make_unique<RegionAdjoint>(c.a.context(), forward, *regions[b]));
     RegionAdjoint& a = *adjoints[b];
+    a.recursion = c.a.recursion;
     for (size_t t = 0; t < targets.size(); ++t) {
       if (!sums[t]) continue;
       seed_params[b].push_back(regions[b]->add_param(c.a.type(sums[t].id()), "sum"));
@@ -130,17 +133,25 @@ void branch_rule(RuleCall& c) {
 
   // The forward node: stacks go in behind its inputs and come out behind its results.
   struct Threaded {
-    size_t branch;
-    size_t index;
+    ir::Type type;
+    int number;
     ir::Ref before;
+    std::vector<size_t> index;  // among the stacks of each branch; kThrough: it only passes through
   };
+  constexpr size_t kThrough = ~size_t{0};
   std::vector<Threaded> threaded;
   for (size_t b = 0; b < branch_count; ++b) {
     for (size_t s = 0; s < adjoints[b]->stacks().size(); ++s) {
-      Result<ir::Ref> before = c.a.open_stack(adjoints[b]->stacks()[s].type, node);
-      if (!check(c, before)) return;
-      threaded.push_back({b, s, *before});
-      node.operands.push_back(*before);
+      const Stack& stack = adjoints[b]->stacks()[s];
+      size_t t = 0;
+      while (t < threaded.size() && (stack.number == kUnnumbered || threaded[t].number != stack.number)) ++t;
+      if (t == threaded.size()) {
+        Result<ir::Ref> before = c.a.open_stack(stack.type, node, stack.number);
+        if (!check(c, before)) return;
+        threaded.push_back({stack.type, stack.number, *before, std::vector<size_t>(branch_count, kThrough)});
+        node.operands.push_back(*before);
+      }
+      threaded[t].index[b] = s;
     }
   }
   for (size_t b = 0; b < branch_count; ++b) {
@@ -151,19 +162,18 @@ void branch_rule(RuleCall& c) {
     for (size_t p = first_own; p < forward.params.size(); ++p) own.push_back(std::move(forward.params[p]));
     forward.params.resize(first_own);
     for (const Threaded& t : threaded) {
-      Stack& stack = adjoints[t.branch]->stacks()[t.index];
-      if (t.branch == b) {
-        forward.params.push_back(std::move(own[t.index]));
-        forward.results.push_back(stack.forward_out);
+      if (t.index[b] != kThrough) {
+        forward.params.push_back(std::move(own[t.index[b]]));
+        forward.results.push_back(adjoints[b]->stacks()[t.index[b]].forward_out);
       } else {
-        ir::Ref through = forward.add_param(stack.type, "stack");
+        ir::Ref through = forward.add_param(t.type, "stack");
         forward.results.push_back(through);
       }
     }
   }
   std::vector<V> stack_values;
   for (const Threaded& t : threaded) {
-    node.types.push_back(adjoints[t.branch]->stacks()[t.index].type);
+    node.types.push_back(t.type);
     Result<V> v = c.a.enter_stack(t.before, {&node, static_cast<uint32_t>(node.types.size() - 1)});
     if (!check(c, v)) return;
     stack_values.push_back(*v);
@@ -204,14 +214,14 @@ void branch_rule(RuleCall& c) {
     }
     for (ir::Ref r : seed_params[b]) take(r);
     for (const Threaded& t : threaded) {
-      Stack& stack = adjoints[t.branch]->stacks()[t.index];
-      if (t.branch == b) take(stack.backward_in);
-      else block.add_param(stack.type, "stack");
+      if (t.index[b] != kThrough) take(a.stacks()[t.index[b]].backward_in);
+      else block.add_param(t.type, "stack");
     }
     for (size_t i : targets) block.results.push_back(a.ref(gradients[b].at(node.regions[b]->param(i))));
     size_t first_stack = block.params.size() - threaded.size();
     for (size_t t = 0; t < threaded.size(); ++t) {
-      block.results.push_back(threaded[t].branch == b ? a.stacks()[threaded[t].index].backward_out : block.param(first_stack + t));
+      size_t s = threaded[t].index[b];
+      block.results.push_back(s != kThrough ? a.stacks()[s].backward_out : block.param(first_stack + t));
     }
   }
   std::vector<V> results;

@@ -1,5 +1,6 @@
 #include "ir/gradient/function.h"
 
+#include "ir/gradient/recursion.h"
 #include "ir/gradient/regions.h"
 
 namespace tfl::gradient {
@@ -12,7 +13,7 @@ class FunctionAdjoint : public BlockAdjoint {
   FunctionAdjoint(Context& context, ir::Function& forward, ir::Function& backward)
       : BlockAdjoint(context, forward.body, backward.body) {}
 
-  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) override { return stack_before(context_, node, stack); }
+  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node, int) override { return stack_before(context_, node, stack); }
   Result<V> enter_stack(ir::Ref, ir::Ref after) override { return forward(after); }
   void leave_stack(ir::Ref, V) override {}
   const std::vector<ir::Ref>& reads() const { return reads_; }
@@ -26,12 +27,6 @@ class FunctionAdjoint : public BlockAdjoint {
  private:
   std::vector<ir::Ref> reads_;
 };
-
-bool calls_itself(const ir::Function& f) {
-  bool found = false;
-  ir::walk(f.body, [&](const ir::Node& n) { found |= n.op == Op::call && n.recursive; });
-  return found;
-}
 
 }  // namespace
 
@@ -82,6 +77,7 @@ void inline_calls(ir::Block& block) {
 
 Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, std::vector<bool> wanted,
                                                         const std::vector<bool>& seeded, const std::vector<size_t>& first_of) {
+  if (calls_itself(f)) return differentiate_recursive(context, f, wanted, seeded);
   auto d = std::make_shared<Derivative>();
   d->forward = ir::clone(f);
   for (size_t i = 0; i < first_of.size(); ++i) {
@@ -95,56 +91,7 @@ Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const 
   d->backward->locations = d->forward->locations;
   ir::Block& body = d->forward->body;
   FunctionAdjoint a(context, *d->forward, *d->backward);
-
-  std::vector<ir::Ref> from;
-  for (size_t i = 0; i < body.params.size(); ++i) {
-    if (wanted[i]) from.push_back(body.param(i));
-  }
-  ActiveSet active = dependents(body, from);
-  Gradients gradients;
-  std::vector<ir::Ref> to;
-  for (size_t k = 0; k < body.results.size(); ++k) {
-    if (!seeded[k] || !differentiable(body.results[k].type())) continue;
-    d->seeds.push_back(k);
-    to.push_back(body.results[k]);
-  }
-  std::vector<ir::Ref> seed_params;
-  for (size_t k : d->seeds) seed_params.push_back(d->backward->body.add_param(body.results[k].type(), "gradient"));
-  std::vector<bool> reached = reached_params(body, to, active);
-  d->gradient_of.assign(body.params.size(), -1);
-  int gradient_count = 0;
-  for (size_t i = 0; i < body.params.size(); ++i) {
-    if (!wanted[i] || !reached[i]) continue;
-    ir::Type type = body.param(i).type();
-    if (type.kind == ir::TypeKind::Resource) type = ir::Type::of(type.tensor);
-    gradients[body.param(i)] = a.add(d->backward->body.add_param(std::move(type), "sum"));
-    d->gradient_of[i] = gradient_count++;
-  }
-  for (size_t s = 0; s < d->seeds.size(); ++s) {
-    ir::Ref result = body.results[d->seeds[s]];
-    if (!active.count(result)) continue;
-    X g(&a, a.add(seed_params[s]));
-    auto found = gradients.find(result);
-    if (found != gradients.end()) g = sum_of(X(&a, found->second), g);
-    if (!g) return a.take_failure();
-    gradients[result] = g.id();
-  }
-  TFL_TRY(backpropagate(a, body, active, gradients));
-
-  d->untouched.assign(body.params.size(), true);
-  for (const auto& node : body.nodes) {
-    bool gives = false;
-    for (uint32_t k = 0; k < node->types.size(); ++k) gives |= gradients.count({node.get(), k}) > 0;
-    if (!gives || !node->regions.empty() || node->target()) continue;
-    for (ir::Ref r : node->operands) {
-      for (size_t i = 0; i < body.params.size(); ++i) {
-        if (body.param(i) == r) d->untouched[i] = false;
-      }
-    }
-  }
-  for (size_t i = 0; i < body.params.size(); ++i) {
-    if (d->gradient_of[i] >= 0) d->backward->body.results.push_back(a.ref(gradients[body.param(i)]));
-  }
+  TFL_TRY(differentiate_body(a, body, d->backward->body, wanted, seeded, *d));
   for (ir::Ref r : a.reads()) {
     if (r.node->op == Op::parameter) {
       size_t i = 0;
@@ -158,6 +105,61 @@ Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const 
   return std::shared_ptr<const Derivative>(std::move(d));
 }
 
+Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& backward, const std::vector<bool>& wanted,
+                                const std::vector<bool>& seeded, Derivative& d) {
+  std::vector<ir::Ref> from;
+  for (size_t i = 0; i < body.params.size(); ++i) {
+    if (wanted[i]) from.push_back(body.param(i));
+  }
+  ActiveSet active = dependents(body, from);
+  Gradients gradients;
+  std::vector<ir::Ref> to;
+  for (size_t k = 0; k < body.results.size(); ++k) {
+    if (!seeded[k] || !differentiable(body.results[k].type())) continue;
+    d.seeds.push_back(k);
+    to.push_back(body.results[k]);
+  }
+  std::vector<ir::Ref> seed_params;
+  for (size_t k : d.seeds) seed_params.push_back(backward.add_param(body.results[k].type(), "gradient"));
+  size_t parameters = body.params.size();  // stacks may be added
+  std::vector<bool> reached = reached_params(body, to, active);
+  d.gradient_of.assign(parameters, -1);
+  int gradient_count = 0;
+  for (size_t i = 0; i < parameters; ++i) {
+    if (!wanted[i] || !reached[i]) continue;
+    ir::Type type = body.param(i).type();
+    if (type.kind == ir::TypeKind::Resource) type = ir::Type::of(type.tensor);
+    gradients[body.param(i)] = a.add(backward.add_param(std::move(type), "sum"));
+    d.gradient_of[i] = gradient_count++;
+  }
+  for (size_t s = 0; s < d.seeds.size(); ++s) {
+    ir::Ref result = body.results[d.seeds[s]];
+    if (!active.count(result)) continue;
+    X g(&a, a.add(seed_params[s]));
+    auto found = gradients.find(result);
+    if (found != gradients.end()) g = sum_of(X(&a, found->second), g);
+    if (!g) return a.take_failure();
+    gradients[result] = g.id();
+  }
+  TFL_TRY(backpropagate(a, body, active, gradients));
+
+  d.untouched.assign(parameters, true);
+  for (const auto& node : body.nodes) {
+    bool gives = false;
+    for (uint32_t k = 0; k < node->types.size(); ++k) gives |= gradients.count({node.get(), k}) > 0;
+    if (!gives || !node->regions.empty() || node->target()) continue;
+    for (ir::Ref r : node->operands) {
+      for (size_t i = 0; i < parameters; ++i) {
+        if (body.param(i) == r) d.untouched[i] = false;
+      }
+    }
+  }
+  for (size_t i = 0; i < parameters; ++i) {
+    if (d.gradient_of[i] >= 0) backward.results.push_back(a.ref(gradients[body.param(i)]));
+  }
+  return {};
+}
+
 X settled(const Derivative& d, size_t parameter, bool was_empty, X sum) {
   if (!was_empty || !d.untouched[parameter] || !sum || sum.adjoint()->type(sum.id()).kind != ir::TypeKind::Tensor) return sum;
   return sum + X(0.0);
@@ -165,10 +167,7 @@ X settled(const Derivative& d, size_t parameter, bool was_empty, X sum) {
 
 void call_rule(RuleCall& c) {
   ir::Node& node = *c.node();
-  if (!node.callee) {
-    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "the gradient of a traced function that calls itself is not defined")
-                             .with_hint("write the recursion as a loop, or leave @tf.function out: eager code has a gradient"));
-  }
+  if (!node.callee || calls_itself(*node.callee)) return recursive_call_rule(c);
   std::vector<bool> wanted, seeded;
   std::vector<size_t> first_of;
   for (size_t i = 0; i < c.operand_count(); ++i) {

@@ -17,6 +17,7 @@ struct Derivative {
   struct Read {
     bool parameter;
     size_t index;
+    bool operator==(const Read&) const = default;
   };
   std::vector<Read> reads;
   std::vector<size_t> seeds;               // results whose gradients it takes, in order

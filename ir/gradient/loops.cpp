@@ -123,6 +123,7 @@ void loop_rule(RuleCall& c) {
   RegionAdjoint a(context, body, *back);
   a.pass_from(n);
   a.set_loop();
+  a.recursion = c.a.recursion;
   ir::Ref counter = back->add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
   Gradients gradients;
   std::vector<ir::Ref> var_params, inv_params;
@@ -182,7 +183,7 @@ void loop_rule(RuleCall& c) {
   size_t variables = n;
   std::vector<ir::Node*> stack_params;
   for (Stack& s : a.stacks()) {
-    Result<ir::Ref> before = c.a.open_stack(s.type, loop);
+    Result<ir::Ref> before = c.a.open_stack(s.type, loop, s.number);
     if (!check(c, before)) return;
     add_variable(loop, variables++, *before, s.type, s.forward_in.node, s.forward_out);
     added.push_back({*before, &s, static_cast<uint32_t>(loop.types.size() - 1)});

@@ -1,8 +1,25 @@
 #include "ir/gradient/region_adjoint.h"
 
+#include <algorithm>
+
+#include "ir/gradient/recursion.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
+
+namespace {
+
+// Everything but `first` goes on with what it made of a stack.
+void go_on_with(ir::Block& block, ir::Ref before, ir::Ref after, const ir::Node& first) {
+  for (auto& node : block.nodes) {
+    if (node.get() == &first) continue;
+    for (ir::Ref& r : node->operands) {
+      if (r == before) r = after;
+    }
+  }
+}
+
+}  // namespace
 
 size_t RegionAdjoint::param_index(const ir::Node* node) const {
   ir::Block& block = const_cast<RegionAdjoint*>(this)->forward_block();
@@ -12,15 +29,16 @@ size_t RegionAdjoint::param_index(const ir::Node* node) const {
   return block.params.size();
 }
 
-Result<Stack*> RegionAdjoint::new_stack(ir::Type type) {
+Stack& RegionAdjoint::new_stack(ir::Type type, int number) {
   Stack stack;
+  stack.number = number;
   stack.forward_in = forward_block().add_param(type, "stack");
   stack.backward_in = backward_block().add_param(type, "stack");
   stack.forward_out = stack.forward_in;
   stack.backward_out = stack.backward_in;
   stack.type = std::move(type);
   stacks_.push_back(std::move(stack));
-  return &stacks_.back();
+  return stacks_.back();
 }
 
 bool RegionAdjoint::recomputable(ir::Ref value, int& budget) const {
@@ -73,22 +91,38 @@ Result<ir::Ref> RegionAdjoint::carry(ir::Ref value) {
   if (value.type().kind != ir::TypeKind::Tensor) {
     return fail(ErrorKind::InternalError, "the gradient of a region reads {} of each run", ir::type_text(value.type()));
   }
-  Stack* stack = TFL_TRY(new_stack(ir::Type::array(value.type().tensor)));
-  ir::Node* push = TFL_TRY(ir::append(context_, forward_block(), Op::array_push, {stack->forward_in, value}));
-  stack->forward_out = {push, 0};
-  ir::Node* pop = TFL_TRY(ir::append(context_, backward_block(), Op::array_pop, {stack->backward_in}));
-  stack->backward_out = {pop, 0};
+  ir::Type type = ir::Type::array(value.type().tensor);
+  int number = recursion ? recursion->new_number(type) : kUnnumbered;
+  Stack& stack = stack_of(std::move(type), number);
+  // What calls of the function itself push comes before in this block, and is popped after.
+  ir::Node* push = TFL_TRY(ir::append(context_, forward_block(), Op::array_push, {stack.forward_out, value}));
+  stack.forward_out = {push, 0};
+  ir::Node* pop = TFL_TRY(ir::append(context_, backward_block(), Op::array_pop, {stack.backward_in}));
+  if (number != kUnnumbered) {
+    go_on_with(backward_block(), stack.backward_in, {pop, 0}, *pop);
+    auto& nodes = backward_block().nodes;
+    std::rotate(nodes.begin(), nodes.end() - 1, nodes.end());
+  }
+  if (stack.backward_out == stack.backward_in) stack.backward_out = {pop, 0};
   return ir::Ref{pop, 1};
 }
 
-Result<ir::Ref> RegionAdjoint::open_stack(const ir::Type& stack, ir::Node&) { return TFL_TRY(new_stack(stack))->forward_in; }
+Stack& RegionAdjoint::stack_of(ir::Type type, int number) {
+  for (Stack& s : stacks_) {
+    if (number != kUnnumbered && s.number == number) return s;
+  }
+  return new_stack(std::move(type), number);
+}
+
+Result<ir::Ref> RegionAdjoint::open_stack(const ir::Type& stack, ir::Node&, int number) { return stack_of(stack, number).forward_in; }
 
 Result<V> RegionAdjoint::enter_stack(ir::Ref before, ir::Ref after) {
   for (Stack& s : stacks_) {
-    if (s.forward_in == before) {
-      s.forward_out = after;
-      return add(s.backward_in);
-    }
+    if (!(s.forward_in == before)) continue;
+    // Nodes are differentiated last first: those that had the stack before come later in the block.
+    if (s.number != kUnnumbered) go_on_with(forward_block(), before, after, *after.node);
+    if (s.forward_out == before) s.forward_out = after;
+    return add(s.backward_out);
   }
   return fail(ErrorKind::InternalError, "a stack of gradients is unknown");
 }

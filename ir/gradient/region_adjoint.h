@@ -9,6 +9,7 @@ namespace tfl::gradient {
 /// A stack that a region needs: where it enters and leaves the forward region and the gradient's region.
 struct Stack {
   ir::Type type;
+  int number = kUnnumbered;
   ir::Ref forward_in, forward_out;
   ir::Ref backward_in, backward_out;
 };
@@ -17,7 +18,7 @@ class RegionAdjoint : public BlockAdjoint {
  public:
   using BlockAdjoint::BlockAdjoint;
 
-  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node) override;
+  Result<ir::Ref> open_stack(const ir::Type& stack, ir::Node& node, int number) override;
   Result<V> enter_stack(ir::Ref before, ir::Ref after) override;
   void leave_stack(ir::Ref before, V rest) override;
 
@@ -52,7 +53,8 @@ class RegionAdjoint : public BlockAdjoint {
   /// Whether `value` follows from passed parameters and constants, none of which has a gradient, by a few operations without effects.
   bool recomputable(ir::Ref value, int& budget) const;
   Result<ir::Ref> recompute(ir::Ref value);
-  Result<Stack*> new_stack(ir::Type type);
+  Stack& new_stack(ir::Type type, int number);
+  Stack& stack_of(ir::Type type, int number);  // a new one unless the block has one of this number
   size_t param_index(const ir::Node* node) const;
 
   std::vector<Stack> stacks_;

@@ -23,16 +23,21 @@ Result<ir::Ref> constant_before(Context& context, ir::Node& node, int32_t value)
   return out;
 }
 
-Result<ir::Ref> stack_before(Context& context, ir::Node& node, const ir::Type& stack) {
-  ir::Block& block = *node.block;
-  size_t size = block.nodes.size();
+Result<ir::Ref> empty_stack(Context& context, ir::Block& block, const ir::Type& stack) {
   ir::Ref zero = ir::append_constant(block, TFL_TRY(scalar(context, DType::I32, int32_t{0})));
   Attrs attrs;
   attrs.set_dtype(Attr::dtype, stack.tensor.dtype).set_bool(Attr::grows, true);
   if (stack.tensor.ranked) attrs.set_ints(Attr::shape, stack.tensor.dims);
   ir::Node* made = TFL_TRY(ir::append(context, block, Op::array_new, {zero}, attrs));
-  move_before(block, size, node);
   return ir::Ref{made, 0};
+}
+
+Result<ir::Ref> stack_before(Context& context, ir::Node& node, const ir::Type& stack) {
+  ir::Block& block = *node.block;
+  size_t size = block.nodes.size();
+  ir::Ref made = TFL_TRY(empty_stack(context, block, stack));
+  move_before(block, size, node);
+  return made;
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // What the rules of control flow share.
 #pragma once
 
+#include "ir/gradient/function.h"
 #include "ir/gradient/region_adjoint.h"
 #include "ir/gradient/rules.h"
 
@@ -10,9 +11,15 @@ void branch_rule(RuleCall& c);  // cond, switch_case
 void loop_rule(RuleCall& c);    // while_loop
 void call_rule(RuleCall& c);    // call
 
+/// The body of a function differentiated: `backward` gets parameters for the gradients of results and for sums so far, and gives these
+/// sums gone on with. Fills in all of `d` but its functions and `reads`.
+Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& backward, const std::vector<bool>& wanted,
+                                const std::vector<bool>& seeded, Derivative& d);
+
 /// A constant int32 in front of `node`, in its block.
 Result<ir::Ref> constant_before(Context& context, ir::Node& node, int32_t value);
-/// A new empty stack in front of `node`, in its block.
+/// A new empty stack at the end of `block`; in front of `node`, in its block.
+Result<ir::Ref> empty_stack(Context& context, ir::Block& block, const ir::Type& stack);
 Result<ir::Ref> stack_before(Context& context, ir::Node& node, const ir::Type& stack);
 
 /// A new region, closed, not yet owned by a node.

@@ -8,11 +8,16 @@ is printed with the program and makes the exit status 1; --shrink deletes statem
   gradient_programs.py --tfl build/tfl --count 2000 --seed 1
 """
 import argparse
+import os
 import random
 import subprocess
 import sys
 import tempfile
-import os
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+from program_text import smaller, text  # noqa: E402
 
 HEADER = '''import tensorflow as tf
 
@@ -22,6 +27,17 @@ def helper(x, y):
     if tf.reduce_sum(x) > tf.reduce_sum(y):
         return x * 0.5 + tf.sin(y)
     return tf.tanh(x) * y
+
+
+def again(x, y, n):
+    # Staged, it calls itself where only a tensor can stop it.
+    if n <= 0:
+        return tf.sin(x) + 0.0 * y
+    z = again(tf.tanh(x * y), y, n - 1)
+    if tf.reduce_sum(z) > 1.0:
+        z = again(z * 0.5, x, n - 2)
+    z += 0.0 * x
+    return z * x + y
 
 
 def bits(t):
@@ -66,7 +82,7 @@ RENEW = "a, b = tf.clip_by_value(a + 0.0 * x, -9.0, 9.0), tf.clip_by_value(b + 0
 
 
 class Program:
-    """Statements as nested lists; a block is a list of lines and (head, blocks...) tuples."""
+    """Makes the body of a function, as program_text.py tells."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -89,6 +105,7 @@ class Program:
             lambda: f"(tf.reduce_mean({self.name()}) * {self.name()})",
             lambda: f"tf.concat([{self.name()}[1:], {self.name()}[:1]], 0)",
             lambda: f"helper({self.name()}, {self.name()})",
+            lambda: f"again({self.name()}, {self.name()} * x, {r.choice(['n', '2', 'n - 1'])})",
             lambda: f"tf.cond({self.condition()}, lambda: {self.name()} * x, lambda: tf.cos({self.name()}))",
         ])()
 
@@ -131,18 +148,12 @@ class Program:
         return out
 
     def function(self):
-        return ["a = x * 1.5", "b = tf.cos(x)"] + self.block(3) + [f"return tf.reduce_sum(a * b) + tf.reduce_sum({self.expression()} * x)"]
-
-
-def text(block, indent):
-    lines = []
-    for s in block:
-        if isinstance(s, str):
-            lines.append("    " * indent + s)
-        else:
-            for part in s:
-                lines += ["    " * indent + part] if isinstance(part, str) else text(part or ["pass"], indent + 1)
-    return lines
+        out = ["a = x * 1.5", "b = tf.cos(x)"] + self.block(3)
+        if self.rng.random() < 0.3:
+            # The gradient's only way leads through control flow.
+            ways = [[f"a = {self.expression()} + 0.0 * a"] for _ in range(2)]
+            return out + [(f"if {self.condition()}:", ways[0], "else:", ways[1]), "return a"]
+        return out + [f"return tf.reduce_sum(a * b) + tf.reduce_sum({self.expression()} * x)"]
 
 
 def script(programs):
@@ -157,23 +168,12 @@ def run(tfl, programs, seconds=300):
         path = os.path.join(folder, "programs.tfl")
         with open(path, "w", encoding="utf-8") as f:
             f.write(script(programs))
-        done = subprocess.run([tfl, "run", path], capture_output=True, text=True, timeout=seconds)
+        try:
+            done = subprocess.run([tfl, "run", path], capture_output=True, text=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return set(), subprocess.CompletedProcess([], 1, "", f"no answer in {seconds} seconds")
     good = {int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("program ") and line.endswith(" same")}
     return good, done
-
-
-def smaller(block):
-    """Every block with one statement less, or with the inside of a compound statement in its place."""
-    for i, s in enumerate(block):
-        yield block[:i] + block[i + 1:]
-        if isinstance(s, tuple):
-            for k, part in enumerate(s):
-                if isinstance(part, list):
-                    if not any("break" in str(line) for line in part):
-                        yield block[:i] + part + block[i + 1:]
-                    for less in smaller(part):
-                        if less:
-                            yield block[:i] + [s[:k] + (less,) + s[k + 1:]] + block[i + 1:]
 
 
 def shrink(tfl, index, body):

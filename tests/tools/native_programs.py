@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Random programs over tensors, run eagerly, as graphs and as machine code: values, errors and their texts must be the same bits.
 
-Modes: eager; graph (--no-jit); machine code for two processors, with one thread and three; of some also machine code from the cache, and
-machine code that becomes ready on another thread. What fails eagerly may succeed as a graph, where nobody needs the failing operation. A
-difference is printed with the program (--shrink: with what is left of it when statements are deleted as long as the difference stays) and
-makes the exit status 1.
+Modes: eager; graph (--no-jit); graph as traced, after one pass of the optimiser alone and after passes in a random order (of each batch
+others; --all-passes: each pass); machine code for two processors, with one thread and three; of some also machine code from the
+cache, and machine code that becomes ready on another thread (--graphs: none of those). What fails eagerly may succeed as a graph, where
+nobody needs the failing operation. A difference is printed with the program (--shrink: with what is left of it when statements are
+deleted as long as the difference stays) and makes the exit status 1.
 
   native_programs.py --tfl build/tfl --count 2000 --seed 1
 """
 import argparse
 import os
+import random
 import re
 import subprocess
 import sys
@@ -18,7 +20,8 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
-from program_source import Program, text  # noqa: E402
+from program_source import Program  # noqa: E402
+from program_text import smaller  # noqa: E402
 
 HEADER = '''import sys
 import traceback
@@ -77,9 +80,8 @@ def run(index, f, signature, calls):
 '''
 
 GRAPH = ["--no-jit", "--threads", "2"]
-MODES = {
-    "eager": ["--threads", "1", "--no-jit"],
-    "graph": GRAPH,
+GRAPHS = {"eager": ["--threads", "1", "--no-jit"], "graph": GRAPH}
+MACHINE_CODE = {
     "v4, 1 thread": ["--jit=wait", "--cpu", "x86-64-v4", "--threads", "1"],
     "v3, 3 threads": ["--jit=wait", "--cpu", "x86-64-v3", "--threads", "3"],
 }
@@ -109,12 +111,24 @@ class Runner:
                 lines[int(found[1]), int(found[2])] = found[3]
         return lines, f"exit status {done.returncode}: {done.stderr[-1500:]}" if done.returncode else ""
 
-    def differences(self, programs, cached=False, modes=None, seconds=300):
-        """{index: what differs}"""
-        modes = dict(modes or MODES)
-        if cached:
+    def modes(self, batch, args):
+        """How the programs of a batch are run: {name: flags}"""
+        rng = random.Random(f"{args.seed}.{batch}")
+        listed = subprocess.run([os.path.join(os.path.dirname(self.tfl), "tfl-opt"), "--list"], capture_output=True, text=True, check=True).stdout
+        passes = [line.split()[0] for line in listed.splitlines() if line.strip()]
+        modes = dict(GRAPHS)
+        orders = ["none"] + passes if args.all_passes else [(["none"] + passes)[batch % (len(passes) + 1)]]
+        for order in orders + [",".join(rng.choices(passes, k=2 * len(passes)))]:
+            modes["passes " + order] = GRAPH + ["--passes", order]
+        if not args.graphs:
+            modes.update(MACHINE_CODE)
+        if not args.graphs and batch % 4 == 0:
             modes["from the cache"] = CACHED
             modes["while it is compiled"] = ["--jit=auto", "--no-cache", "--threads", "2"]
+        return modes
+
+    def differences(self, programs, modes, seconds=300):
+        """{index: what differs}"""
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "programs.tfl"), "w", encoding="utf-8") as f:
                 f.write(script(programs))
@@ -125,39 +139,29 @@ class Runner:
             for name, (lines, failure) in results.items():
                 for call in range(4):
                     want, got = graph.get((index, call)), lines.get((index, call))
-                    if want == got or name == "eager" and want is not None and got is not None and may_differ(program, got, want):
+                    if want == got or want is not None and got is not None and may_differ(program, name, got, want):
                         continue
                     out.setdefault(index, []).append((name, f"call {call}: graph: {want}\n  {name}: {got} {failure}"))
         return out
 
 
-def may_differ(program, eager, graph):
-    """Eager code fails in operations that nobody needs; and types of the graph may say less than values."""
-    if eager.startswith("error"):
+def may_differ(program, mode, got, graph):
+    """Eager code fails in operations that nobody needs, which passes find some of; and types of the graph may say less than values."""
+    if mode.startswith("passes"):
+        return got.startswith("error") != graph.startswith("error")
+    if mode != "eager":
+        return False
+    if got.startswith("error"):
         return True
     return re.match(r"error (ValueError|TypeError|NotImplementedError|InvalidArgumentError.*(shape|Shape|rank))", graph) is not None and program.unknown
 
 
-def smaller(block):
-    """Every block with one statement less, or with the inside of a compound statement in its place."""
-    for i, s in enumerate(block):
-        yield block[:i] + block[i + 1:]
-        if isinstance(s, tuple):
-            for k, part in enumerate(s):
-                if isinstance(part, list):
-                    if not any(line in ("break", "continue") for line in part):
-                        yield block[:i] + part + block[i + 1:]
-                    for less in smaller(part):
-                        if less:
-                            yield block[:i] + [s[:k] + (less,) + s[k + 1:]] + block[i + 1:]
-
-
-def shrink(runner, index, program, names):
-    modes = {name: flags for name, flags in MODES.items() if name == "graph" or name in names[:1]}
+def shrink(runner, index, program, modes, names):
+    modes = {name: flags for name, flags in modes.items() if name == "graph" or name in names[:1]}
 
     def still(p):
         try:
-            return index in runner.differences([(index, p)], modes=modes, seconds=20)
+            return index in runner.differences([(index, p)], modes, seconds=20)
         except (ValueError, OSError):
             return False
 
@@ -186,6 +190,8 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--batch", type=int, default=20)
     p.add_argument("--shrink", action="store_true")
+    p.add_argument("--graphs", action="store_true", help="no machine code")
+    p.add_argument("--all-passes", action="store_true", help="each pass alone for every program")
     p.add_argument("--print", type=int, metavar="INDEX", help="print this program and run nothing")
     args = p.parse_args()
     if args.print is not None:
@@ -195,13 +201,14 @@ def main():
     failed = 0
     for first in range(args.first, args.first + args.count, args.batch):
         programs = [(i, Program(f"{args.seed}.{i}")) for i in range(first, min(first + args.batch, args.first + args.count))]
-        found = runner.differences(programs, cached=first // args.batch % 4 == 0)
+        modes = runner.modes(first // args.batch, args)
+        found = runner.differences(programs, modes)
         if len(found) > 3 and len(found) == len([i for i, _ in programs if i >= min(found)]):
             # One program ended the process: those after it are run alone.
             again = {}
             for index, program in programs:
                 if index in found:
-                    again.update(runner.differences([(index, program)]))
+                    again.update(runner.differences([(index, program)], modes))
             found = again
         for index, program in programs:
             if index not in found:
@@ -211,8 +218,8 @@ def main():
             for _, what in found[index]:
                 print(" ", what[:1500])
             if args.shrink:
-                program = shrink(runner, index, program, [name for name, _ in found[index] if name != "graph"])
-                for _, what in runner.differences([(index, program)]).get(index, []):
+                program = shrink(runner, index, program, modes, [name for name, _ in found[index] if name != "graph"])
+                for _, what in runner.differences([(index, program)], modes).get(index, []):
                     print("  smaller:", what[:1500])
             print(program.text(index), flush=True)
     print(f"{args.count} programs, {failed} with a difference")

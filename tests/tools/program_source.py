@@ -5,12 +5,13 @@ while it is made up, so that most programs run through; some fail where it depen
 """
 import random
 
+from program_text import text
 from program_tables import (BOOL_BINARY, COMPARE, DIFFERENTIABLE, FLOAT_BINARY, FLOAT_UNARY, FLOATS, INT_BINARY, INT_UNARY, KINDS, LARGE,
                             NUMBERS, REDUCE, SMALL, UNSIGNED, Value, broadcast)
 
 
 class Program:
-    """`body`: statements as nested lists (see text()); `returned`: names."""
+    """`body`: statements as nested lists (program_text.py); `returned`: names."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -469,14 +470,3 @@ class Program:
         calls.append(calls[0][:-1] + ["tf.constant(0)"])
         lines.append(f"run({index}, program_{index}, {self.signature()}, [" + ",\n    ".join("lambda: [" + ", ".join(c) + "]" for c in calls) + "])")
         return "\n".join(lines + ["", ""])
-
-
-def text(block, indent):
-    lines = []
-    for s in block:
-        if isinstance(s, str):
-            lines.append("    " * indent + s)
-        else:
-            for part in s:
-                lines += ["    " * indent + part] if isinstance(part, str) else text(part or ["pass"], indent + 1)
-    return lines
