@@ -1,5 +1,6 @@
-// Loops over channels: a vector of channels stays in registers while the rows of a window pass.
+// Loops over windows: sums stay in registers while the elements of a window pass.
 #include <limits>
+#include <utility>
 
 #include "runtime/kernels/window_kernels.h"
 #include "runtime/math/vec.h"
@@ -9,13 +10,77 @@ inline namespace TFL_ISA {
 
 namespace {
 
-// body(position, lanes as a type, count): whole vectors, four at a time where they are, then the rest.
-template <class T, class F>
-TFL_INLINE void each_vector(int64_t channels, F body) {
+#define TFL_INLINE_BODY __attribute__((always_inline))
+
+#if TFL_HAS_AVX512
+constexpr int kMaxVectors = 4;
+constexpr int kMaxRows[kMaxWindowVectors] = {8, 8, 8, 6};
+#elif TFL_HAS_AVX2
+constexpr int kMaxVectors = 2;
+constexpr int kMaxRows[kMaxWindowVectors] = {8, 6, 0, 0};
+#else
+constexpr int kMaxVectors = 2;
+constexpr int kMaxRows[kMaxWindowVectors] = {4, 4, 0, 0};
+#endif
+
+template <class V>
+TFL_INLINE V chain(const V& a, const V& b, const V& c) {
+  if constexpr (std::is_floating_point_v<elem_of<V>>)
+    return fma(a, b, c);
+  else
+    return c + a * b;
+}
+
+template <class T, int Rows, int Vectors>
+void tile(const WindowTile<T>& given) {
+  const WindowTile<T> t = given;  // which nothing that is written overlaps
+  using V = Vec<T, kLanes<T>>;
   constexpr int n = kLanes<T>;
-  int64_t c = 0;
-  for (; c + n <= channels; c += n) body(c, n);
-  if (c < channels) body(c, static_cast<int>(channels - c));
+  V sum[Rows][Vectors];
+  const T* row[Rows];
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    row[i] = t.rows[i];
+#pragma GCC unroll 16
+    for (int j = 0; j < Vectors; ++j) sum[i][j] = V(0);
+  }
+  if (t.from) {
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 16
+      for (int j = 0; j < Vectors; ++j) sum[i][j] = V::load(t.from + i * t.from_row + j * n);
+    }
+  }
+  const T* b = t.b;
+  const int64_t* offsets = t.offsets;
+  const int64_t k = t.k, b_k = t.b_k;
+  for (int64_t p = 0; p < k; ++p) {
+    const int64_t at = offsets[p];
+    V column[Vectors];
+#pragma GCC unroll 16
+    for (int j = 0; j < Vectors; ++j) column[j] = V::load(b + j * n);
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+      V x(row[i][at]);
+#pragma GCC unroll 16
+      for (int j = 0; j < Vectors; ++j) sum[i][j] = chain(x, column[j], sum[i][j]);
+    }
+    b += b_k;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    T* to = t.to + i * t.to_row;
+#pragma GCC unroll 16
+    for (int j = 0; j < Vectors; ++j) {
+      if (j < Vectors - 1) {
+        if (t.add) sum[i][j] = V::load(to + j * n) + sum[i][j];
+        sum[i][j].store(to + j * n);
+      } else {
+        if (t.add) sum[i][j] = V::load_partial(to + j * n, t.tail) + sum[i][j];
+        sum[i][j].store_partial(to + j * n, t.tail);
+      }
+    }
+  }
 }
 
 template <class T>
@@ -32,48 +97,44 @@ TFL_INLINE void write(const V& v, T* p, int count) {
   }
 }
 
-template <class V>
-TFL_INLINE V chain(const V& a, const V& b, const V& c) {
-  if constexpr (std::is_floating_point_v<elem_of<V>>)
-    return fma(a, b, c);
-  else
-    return c + a * b;
-}
-
-template <class T>
-void multiply_add(int64_t channels, int64_t count, const T* const* x, const T* const* w, T* out, bool add) {
-  using V = Vec<T, kLanes<T>>;
+/// body(first channel, lanes): whole vectors, then the rest.
+template <class T, class F>
+TFL_INLINE void each_vector(int64_t channels, F body) {
   constexpr int n = kLanes<T>;
   int64_t c = 0;
-  // Four chains at a time: one alone waits for each of its steps.
-  for (; c + 4 * n <= channels; c += 4 * n) {
-    V s0(0), s1(0), s2(0), s3(0);
-    for (int64_t i = 0; i < count; ++i) {
-      const T* a = x[i] + c;
-      const T* b = w[i] + c;
-      s0 = chain(V::load(a), V::load(b), s0);
-      s1 = chain(V::load(a + n), V::load(b + n), s1);
-      s2 = chain(V::load(a + 2 * n), V::load(b + 2 * n), s2);
-      s3 = chain(V::load(a + 3 * n), V::load(b + 3 * n), s3);
+  for (; c + n <= channels; c += n) body(c, n);
+  if (c < channels) body(c, static_cast<int>(channels - c));
+}
+
+template <class T, int Rows>
+void channels_tile(int64_t channels, const WindowTile<T>& given) {
+  const WindowTile<T> t = given;
+  using V = Vec<T, kLanes<T>>;
+  const T* row[Rows];
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) row[i] = t.rows[i];
+  each_vector<T>(channels, [&](int64_t c, int lanes) TFL_INLINE_BODY {
+    V sum[Rows];
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) sum[i] = V(0);
+    if (t.from) {
+#pragma GCC unroll 16
+      for (int i = 0; i < Rows; ++i) sum[i] = read(t.from + i * t.from_row + c, lanes);
     }
-    T* to = out + c;
-    if (add) {
-      s0 = V::load(to) + s0;
-      s1 = V::load(to + n) + s1;
-      s2 = V::load(to + 2 * n) + s2;
-      s3 = V::load(to + 3 * n) + s3;
+    const T* b = t.b + c;
+    for (int64_t p = 0; p < t.k; ++p) {
+      const int64_t at = t.offsets[p] + c;
+      V w = read(b, lanes);
+#pragma GCC unroll 16
+      for (int i = 0; i < Rows; ++i) sum[i] = chain(read(row[i] + at, lanes), w, sum[i]);
+      b += t.b_k;
     }
-    s0.store(to);
-    s1.store(to + n);
-    s2.store(to + 2 * n);
-    s3.store(to + 3 * n);
-  }
-  each_vector<T>(channels - c, [&](int64_t at, int lanes) {
-    at += c;
-    V sum(0);
-    for (int64_t i = 0; i < count; ++i) sum = chain(read(x[i] + at, lanes), read(w[i] + at, lanes), sum);
-    if (add) sum = read(out + at, lanes) + sum;
-    write(sum, out + at, lanes);
+    T* to = t.to + c;
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+      if (t.add) sum[i] = read(to + i * t.to_row, lanes) + sum[i];
+      write(sum[i], to + i * t.to_row, lanes);
+    }
   });
 }
 
@@ -81,58 +142,110 @@ template <class T>
 constexpr T kLowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 
 template <class T>
-void largest(int64_t channels, int64_t count, const T* const* rows, T* out) {
+void largest(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets, T* to) {
   using V = Vec<T, kLanes<T>>;
-  each_vector<T>(channels, [&](int64_t c, int lanes) {
-    V most(kLowest<T>);
-    for (int64_t i = 0; i < count; ++i) {
-      V x = read(rows[i] + c, lanes);
-      most = select(x > most, x, most);
-    }
-    write(most, out + c, lanes);
-  });
+  for (int64_t w = 0; w < windows; ++w, x += step, to += channels) {
+    each_vector<T>(channels, [&](int64_t c, int lanes) TFL_INLINE_BODY {
+      V most(kLowest<T>);
+      for (int64_t i = 0; i < k; ++i) {
+        V e = read(x + offsets[i] + c, lanes);
+        most = select(e > most, e, most);
+      }
+      write(most, to + c, lanes);
+    });
+  }
 }
 
+/// The index of the largest of k elements, for some channels.
 template <class T>
-void where_largest(int64_t channels, int64_t count, const T* const* rows, int32_t* out) {
+TFL_INLINE Vec<signed_of<T>, kLanes<T>> index_of_largest(int64_t k, const T* x, const int64_t* offsets, int lanes) {
   using V = Vec<T, kLanes<T>>;
   using I = Vec<signed_of<T>, kLanes<T>>;
-  each_vector<T>(channels, [&](int64_t c, int lanes) {
-    V most(kLowest<T>);
-    I at(0);
-    for (int64_t i = 0; i < count; ++i) {
-      V x = read(rows[i] + c, lanes);
-      auto better = x > most;
-      most = select(better, x, most);
-      at = select(better, I(i), at);
-    }
-    write(convert<int32_t>(at), out + c, lanes);
-  });
+  V most(kLowest<T>);
+  I at(0);
+  for (int64_t i = 0; i < k; ++i) {
+    V e = read(x + offsets[i], lanes);
+    auto better = e > most;
+    most = select(better, e, most);
+    at = select(better, I(i), at);
+  }
+  return at;
 }
 
 template <class T>
-void average(int64_t channels, int64_t count, const T* const* rows, T divisor, T* out) {
+void where_largest(int64_t channels, int64_t k, const T* x, const int64_t* offsets, int32_t* to) {
+  each_vector<T>(channels, [&](int64_t c, int lanes) TFL_INLINE_BODY { write(convert<int32_t>(index_of_largest(k, x + c, offsets, lanes)), to + c, lanes); });
+}
+
+template <class T>
+void to_largest(int64_t windows, int64_t step, int64_t channels, int64_t pixel, int64_t k, const T* x, const int64_t* offsets, const T* g, T* to) {
+  using I = Vec<signed_of<T>, kLanes<T>>;
+  for (int64_t w = 0; w < windows; ++w, x += step, to += step, g += pixel) {
+    each_vector<T>(channels, [&](int64_t c, int lanes) TFL_INLINE_BODY {
+      I at = index_of_largest(k, x + c, offsets, lanes);
+      auto gradient = read(g + c, lanes);
+      for (int64_t i = 0; i < k; ++i) {
+        T* place = to + offsets[i] + c;
+        auto before = read(place, lanes);
+        write(select(at == I(i), before + gradient, before), place, lanes);
+      }
+    });
+  }
+}
+
+template <class T>
+void average(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets, T divisor, T* to) {
   using V = Vec<T, kLanes<T>>;
-  each_vector<T>(channels, [&](int64_t c, int lanes) {
-    V sum(0);
-    for (int64_t i = 0; i < count; ++i) sum = sum + read(rows[i] + c, lanes);
-    if constexpr (std::is_floating_point_v<T>) sum = sum / V(divisor);
-    write(sum, out + c, lanes);
-  });
+  for (int64_t w = 0; w < windows; ++w, x += step, to += channels) {
+    each_vector<T>(channels, [&](int64_t c, int lanes) TFL_INLINE_BODY {
+      V sum(0);
+      for (int64_t i = 0; i < k; ++i) sum = sum + read(x + offsets[i] + c, lanes);
+      if constexpr (std::is_floating_point_v<T>) sum = sum / V(divisor);
+      write(sum, to + c, lanes);
+    });
+  }
 }
 
 template <class T>
-void weighted(int64_t channels, int64_t count, const T* const* rows, const T* factors, T* out) {
+void weighted(int64_t channels, int64_t k, const T* x, const int64_t* offsets, const T* factors, T* to) {
   using V = Vec<T, kLanes<T>>;
-  each_vector<T>(channels, [&](int64_t c, int lanes) {
+  each_vector<T>(channels, [&](int64_t c, int lanes) TFL_INLINE_BODY {
     V sum(0);
-    for (int64_t i = 0; i < count; ++i) sum = sum + read(rows[i] + c, lanes) * V(factors[i]);
-    write(sum, out + c, lanes);
+    for (int64_t i = 0; i < k; ++i) sum = sum + read(x + offsets[i] + c, lanes) * V(factors[i]);
+    write(sum, to + c, lanes);
   });
 }
 
+template <class T, int Vectors, int... Rows>
+constexpr void put_tiles(WindowLoops<T>& loops, std::integer_sequence<int, Rows...>) {
+  ((loops.tile[Vectors - 1][Rows + 1] = &tile<T, Rows + 1, Vectors>), ...);
+}
+template <class T, int... Rows>
+constexpr void put_channels(WindowLoops<T>& loops, std::integer_sequence<int, Rows...>) {
+  ((loops.channels[Rows + 1] = &channels_tile<T, Rows + 1>), ...);
+}
+
+template <class T, int... Vectors>
+constexpr WindowLoops<T> loops_of(std::integer_sequence<int, Vectors...>) {
+  WindowLoops<T> loops{};
+  loops.lanes = kLanes<T>;
+  // Pooling is all that long integers are used for, and convolution is for floats and int32.
+  if constexpr (sizeof(T) == 4 || std::is_floating_point_v<T>) {
+    loops.max_vectors = kMaxVectors;
+    for (int i = 0; i < kMaxWindowVectors; ++i) loops.max_rows[i] = kMaxRows[i];
+    (put_tiles<T, Vectors + 1>(loops, std::make_integer_sequence<int, kMaxRows[Vectors]>()), ...);
+  }
+  if constexpr (std::is_floating_point_v<T>) put_channels<T>(loops, std::make_integer_sequence<int, kMaxWindowRows>());
+  loops.largest = &largest<T>;
+  loops.where_largest = &where_largest<T>;
+  loops.to_largest = &to_largest<T>;
+  loops.average = &average<T>;
+  loops.weighted = &weighted<T>;
+  return loops;
+}
+
 template <class T>
-constexpr WindowLoops<T> kLoops = {&multiply_add<T>, &largest<T>, &where_largest<T>, &average<T>, &weighted<T>};
+constexpr WindowLoops<T> kLoops = loops_of<T>(std::make_integer_sequence<int, kMaxVectors>());
 
 }  // namespace
 

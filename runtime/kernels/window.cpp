@@ -1,0 +1,58 @@
+#include "runtime/kernels/window.h"
+
+#include <type_traits>
+
+#include "runtime/kernels/window_kernels.h"
+#include "runtime/kernels/window_loops.h"
+#include "runtime/kernels/context_workers.h"
+
+namespace tfl {
+
+namespace {
+
+template <class T>
+const WindowLoops<T>& loops_of(Context& context) {
+  const WindowKernels& kernels = window_kernels(context.isa());
+  if constexpr (std::is_same_v<T, float>)
+    return *kernels.f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return *kernels.f64;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return *kernels.i32;
+  else
+    return *kernels.i64;
+}
+
+}  // namespace
+
+template <class T>
+int64_t window_scratch(Context& context, const WindowJob<T>& job) {
+  return window_loops::run_window(workers_of(context), job, loops_of<T>(context), context.thread_count(), nullptr);
+}
+
+template <class T>
+void run_window(Context& context, const WindowJob<T>& job, std::byte* scratch) {
+  window_loops::run_window(workers_of(context), job, loops_of<T>(context), context.thread_count(), scratch);
+}
+
+template <class T>
+Result<void> run_window(Context& context, const WindowJob<T>& job) {
+  const int64_t bytes = window_scratch(context, job);
+  if (bytes == 0) return {};
+  void* memory = TFL_TRY(context.memory.allocate(static_cast<size_t>(bytes)));
+  run_window(context, job, static_cast<std::byte*>(memory));
+  context.memory.release(memory, static_cast<size_t>(bytes));
+  return {};
+}
+
+#define TFL_INSTANTIATE(T)                                                  \
+  template int64_t window_scratch<T>(Context&, const WindowJob<T>&);        \
+  template void run_window<T>(Context&, const WindowJob<T>&, std::byte*);   \
+  template Result<void> run_window<T>(Context&, const WindowJob<T>&);
+TFL_INSTANTIATE(float)
+TFL_INSTANTIATE(double)
+TFL_INSTANTIATE(int32_t)
+TFL_INSTANTIATE(int64_t)
+#undef TFL_INSTANTIATE
+
+}  // namespace tfl
