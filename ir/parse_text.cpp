@@ -20,7 +20,8 @@ using FunctionTable = std::unordered_map<std::string, std::shared_ptr<Function>>
 
 class Parser {
  public:
-  Parser(Context& context, std::string_view text, std::string_view file) : context_(context), reader_(text, file) {}
+  Parser(Context& context, std::string_view text, std::string_view file, std::span<const Tensor> apart)
+      : context_(context), reader_(text, file), apart_(apart) {}
 
   Result<std::vector<std::shared_ptr<Function>>> program() {
     TFL_TRY(advance());
@@ -381,6 +382,7 @@ class Parser {
 
   // The elements come before the type: they are kept as tokens until it is known.
   Result<void> constant(Node& n) {
+    if (at_word("apart")) return constant_apart(n);
     std::vector<Token> elements;
     bool splat = at_word("splat"), list = false;
     if (splat) TFL_TRY(advance());
@@ -411,6 +413,22 @@ class Parser {
     for (int64_t i = 0; i < value.size(); ++i)
       TFL_TRY(element(elements[splat ? 0 : static_cast<size_t>(i)], t.tensor.dtype, value.raw() + static_cast<size_t>(i) * size));
     n.constant = std::move(value);
+    n.types.push_back(std::move(t));
+    return {};
+  }
+
+  Result<void> constant_apart(Node& n) {
+    TFL_TRY(advance());
+    int64_t number_of = 0;
+    if (!number(token_.spelling, number_of) || number_of < 0 || static_cast<size_t>(number_of) >= apart_.size())
+      return error("expected the number of a tensor that comes with the text");
+    TFL_TRY(advance());
+    TFL_TRY(expect(":"));
+    Type t = TFL_TRY(type());
+    const Tensor& value = apart_[static_cast<size_t>(number_of)];
+    if (!t.is_tensor() || !t.tensor.ranked || t.tensor.dtype != value.dtype() || !(t.tensor.dims == Dims(value.dims())))
+      return error("the tensor that comes with the text has another type");
+    n.constant = value;
     n.types.push_back(std::move(t));
     return {};
   }
@@ -457,6 +475,7 @@ class Parser {
 
   Context& context_;
   TokenReader reader_;
+  std::span<const Tensor> apart_;
   Token token_;
   Function* f_ = nullptr;
   FunctionTable functions_;
@@ -465,8 +484,8 @@ class Parser {
 
 }  // namespace
 
-Result<std::vector<std::shared_ptr<Function>>> parse_text(Context& context, std::string_view text, std::string_view file) {
-  return Parser(context, text, file).program();
+Result<std::vector<std::shared_ptr<Function>>> parse_text(Context& context, std::string_view text, std::string_view file, std::span<const Tensor> apart) {
+  return Parser(context, text, file, apart).program();
 }
 
 }  // namespace tfl::ir

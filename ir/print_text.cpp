@@ -1,6 +1,7 @@
 // Graph to text.
 #include <fmt/core.h>
 
+#include <cstring>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -74,6 +75,14 @@ std::string element_text(DType dtype, const std::byte* at) {
   }
   if (v - v != 0 || dtype == DType::F64 || dtype == DType::BF16) return float_text(v);
   return scalar_text(dtype, v);
+}
+
+constexpr int64_t kMostBeside = 256;  // elements that stand in a text whose constants may go apart
+
+// The same bytes for each element; of a tensor with gaps or an order of its own, never.
+bool all_alike(const Tensor& t) {
+  size_t size = dtype_size(t.dtype()), bytes = static_cast<size_t>(t.size()) * size;
+  return t.contiguous() && std::memcmp(t.raw(), t.raw() + size, bytes - size) == 0;
 }
 
 class Printer {
@@ -215,6 +224,11 @@ class Printer {
       return;
     }
     size_t size = dtype_size(t.dtype());
+    if (options_.apart && t.size() > kMostBeside && t.dtype() != DType::String && !all_alike(t)) {
+      out_ += fmt::format(" apart {}", options_.apart->size());
+      options_.apart->push_back(t);
+      return;
+    }
     if (t.rank() == 0) {
       out_ += " " + element_text(t.dtype(), t.raw());
       return;

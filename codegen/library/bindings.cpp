@@ -106,8 +106,8 @@ std::string library_metadata(const LibraryRequest& request, const std::vector<Lo
                                 cpu_name(request.cpu));
   for (const LoweredFunction& f : functions) {
     const Interface& face = f.face;
-    out += fmt::format("{}\n    {{\"name\": {}, \"arguments\": {}, \"results\": {}, \"temporary_bytes\": {}, \"doc\": {}}}", &f == &functions[0] ? "" : ",",
-                       json_string(f.from->name), json_values(face.arguments), json_values(face.outputs), memory_of(f.plan), json_string(f.from->doc));
+    out += fmt::format("{}\n    {{\"name\": {}, \"arguments\": {}, \"results\": {}, \"allocates\": {}, \"temporary_bytes\": {}, \"doc\": {}}}", &f == &functions[0] ? "" : ",",
+                       json_string(f.from->name), json_values(face.arguments), json_values(face.outputs), f.stepwise(), f.stepwise() ? "null" : memory_of(f.parts[0].plan), json_string(f.from->doc));
   }
   out += functions.empty() ? "],\n  \"variables\": [" : "\n  ],\n  \"variables\": [";
   for (const ExportedState& s : request.states) {
@@ -138,8 +138,10 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
       "    _fields_ = [(\"struct_size\", _c.c_size_t), (\"num_threads\", _c.c_int32), (\"reserved\", _c.c_int32), (\"memory_limit\", _c.c_uint64),\n"
       "                (\"alloc\", _c.c_void_p), (\"dealloc\", _c.c_void_p), (\"user\", _c.c_void_p)]\n\n\n";
   out += fmt::format("_lib = _c.CDLL(_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), \"lib{0}.so\"))\n_lib.{0}_last_error.restype = _c.c_char_p\n_lib.{0}_metadata_json.restype = _c.c_char_p\n", n);
+  if (allocates(functions)) out += fmt::format("_lib.{0}_tensor_free.restype = None\n", n);
   out += fmt::format("_lib.{0}_context_free.restype = None\n_lib.{0}_context_free.argtypes = _lib.{0}_last_error.argtypes = _lib.{0}_context_cancel.argtypes = [_c.c_void_p]\n\n", n);
   for (const LoweredFunction& f : functions) {
+    if (f.stepwise()) continue;
     const Interface& face = f.face;
     auto pointer = [](const auto&) { return std::string("_c.c_void_p"); };
     std::string types = listed("_c.c_void_p", face, pointer, [](const auto&) { return std::string("_c.c_int64"); }, pointer);
@@ -197,16 +199,19 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
         "    def load(self, path):\n        self._check(_lib.{0}_state_load(self._context, _os.fsencode(path)))\n\n",
         n);
   out += fmt::format(
-      "    def _call(self, name, values, out):\n"
-      "        arguments, results = _FUNCTIONS[name]\n"
+      "    def _arguments(self, name, values):\n"
       "        tensors = []\n"
-      "        for value, (own, dtype, shape) in zip(values, arguments):\n"
-      "            array = _np.asarray(value)\n"
+      "        for value, (own, dtype, _) in zip(values, _FUNCTIONS[name][0]):\n"
+      "            array = value if isinstance(value, _np.ndarray) else _np.asarray(value, dtype)\n"
       "            if array.dtype != dtype:\n"
       "                raise TypeError(f\"{{name}}: {{own}} must be {{_np.dtype(dtype).name}} and is {{array.dtype.name}}\")\n"
       "            if array.size and any(s % array.itemsize for s in array.strides):\n                array = _np.ascontiguousarray(array)\n"
       "            tensors.append(_describe(array, (name, own) in _BFLOAT16))\n"
       "            tensors[-1].array = array\n"
+      "        return tensors\n\n"
+      "    def _call(self, name, values, out):\n"
+      "        results = _FUNCTIONS[name][1]\n"
+      "        tensors = self._arguments(name, values)\n"
       "        pointers = [_c.byref(t) for t in tensors]\n"
       "        if out is None:\n"
       "            shapes = [(_c.c_int64 * max(len(s), 1))() for _, _, s in results]\n"
@@ -219,10 +224,29 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
       "        self._check(getattr(_lib, f\"{0}_{{name}}\")(self._context, *pointers, *[_c.byref(t) for t in given]))\n"
       "        return out[0] if len(out) == 1 else tuple(out)\n",
       n);
+  if (allocates(functions))
+    out += fmt::format(
+        "\n    def _call_alloc(self, name, values):\n"
+        "        results = _FUNCTIONS[name][1]\n"
+        "        tensors = self._arguments(name, values)\n"
+        "        given = [_Tensor() for _ in results]\n"
+        "        self._check(getattr(_lib, f\"{0}_{{name}}_alloc\")(self._context, *[_c.byref(t) for t in tensors + given]))\n"
+        "        out = []\n"
+        "        for t, (_, dtype, shape) in zip(given, results):\n"
+        "            array = _np.empty(tuple(t.shape[:len(shape)]), dtype)\n"
+        "            if array.size:\n                _c.memmove(array.ctypes.data, t.data, array.nbytes)\n"
+        "            _lib.{0}_tensor_free(self._context, _c.byref(t))\n"
+        "            out.append(array)\n"
+        "        return out[0] if len(out) == 1 else tuple(out)\n",
+        n);
   for (const LoweredFunction& f : functions) {
     const Interface& face = f.face;
     std::string in;
     for (const auto& v : face.arguments) in += v.name + ", ";
+    if (f.stepwise()) {
+      out += fmt::format("\n    def {0}(self{1}):\n        return self._call_alloc(\"{0}\", ({2}))\n", f.from->name, in.empty() ? "" : ", " + in.substr(0, in.size() - 2), in);
+      continue;
+    }
     out += fmt::format("\n    def {0}(self, {1}out=None):\n{2}        return self._call(\"{0}\", ({1}), out)\n", f.from->name, in, python_fast_way(n, f, face));
   }
   return out;

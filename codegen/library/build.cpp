@@ -19,7 +19,16 @@ Result<void> write_text(const std::string& path, std::string_view text) {
   return {};
 }
 
-std::string entry_name(const LibraryRequest& request, const LoweredFunction& f) { return fmt::format("tfle_{}_{}", request.name, f.from->name); }
+// "predict", "predict.1": the parts of a function.
+std::string part_name(const LoweredFunction& f, size_t part) { return part == 0 ? f.from->name : fmt::format("{}.{}", f.from->name, part); }
+
+std::vector<std::string> part_names(const std::vector<LoweredFunction>& functions) {
+  std::vector<std::string> names;
+  for (const LoweredFunction& f : functions) {
+    for (size_t i = 0; i < f.parts.size(); ++i) names.push_back(part_name(f, i));
+  }
+  return names;
+}
 
 Result<std::string> compiled(const CompileRequest& request) {
   CompileResult result;
@@ -43,28 +52,44 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
   module.has_state = !request.states.empty();
   module.description = describe_library(request, functions);
   module.metadata = library_metadata(request, functions);
+  using Kind = LibraryModule::Function::Kind;
+  uint32_t stepwise = 0;
   for (const LoweredFunction& f : functions) {
-    LineTable lines = line_table(*f.graph);
-    CompileRequest compile;
-    compile.plan = &f.plan;
-    compile.lines = &lines;
-    compile.cpu = request.cpu;
-    compile.entry = entry_name(request, f);
-    compile.output = output;
-    out.push_back(TFL_TRY(compiled(compile)));
-    std::string better;
-    if (request.better) {
-      compile.cpu = Cpu::x86_64_v4;
-      compile.entry = better = entry_name(request, f) + "_v4";
-      others.push_back(TFL_TRY(compiled(compile)));
+    auto counts = [](size_t n) { return static_cast<uint32_t>(n); };
+    LibraryModule::Function interface{Kind::plain, f.from->name, {}, {}, counts(f.face.arguments.size()), counts(f.face.outputs.size()),
+                                      counts(f.face.open.size()), f.face.flat_suffix, 0};
+    for (size_t i = 0; i < f.parts.size(); ++i) {
+      const Part& part = f.parts[i];
+      LineTable lines = line_table(*part.graph);
+      CompileRequest compile;
+      compile.plan = &part.plan;
+      compile.lines = &lines;
+      compile.cpu = request.cpu;
+      compile.entry = fmt::format("tfle_{}_{}", request.name, part_name(f, i));
+      compile.output = output;
+      out.push_back(TFL_TRY(compiled(compile)));
+      std::string own = compile.entry, better;
+      if (request.better) {
+        compile.cpu = Cpu::x86_64_v4;
+        compile.entry = better = own + "_v4";
+        others.push_back(TFL_TRY(compiled(compile)));
+      }
+      bool whole = i == 0 && !f.stepwise();
+      LibraryModule::Function entry = whole ? interface : LibraryModule::Function{};
+      entry.kind = whole ? Kind::plain : Kind::part;
+      entry.entry = own;
+      entry.better_entry = better;
+      entry.number = counts(out.size() - 1);
+      module.functions.push_back(entry);
+      for (const plan::Product& p : part.plan.products) {
+        products = true;
+        floats &= part.plan.values[p.result].dtype == DType::F32;
+      }
     }
-    const Interface& face = f.face;
-    module.functions.push_back({f.from->name, entry_name(request, f), better, static_cast<uint32_t>(face.arguments.size()), static_cast<uint32_t>(face.outputs.size()),
-                                static_cast<uint32_t>(face.open.size()), face.flat_suffix});
-    for (const plan::Product& p : f.plan.products) {
-      products = true;
-      floats &= f.plan.values[p.result].dtype == DType::F32;
-    }
+    if (!f.stepwise()) continue;
+    interface.kind = Kind::stepwise;
+    interface.number = stepwise++;
+    module.functions.push_back(interface);
   }
   if (products) {
     module.product = product_name(request.cpu, floats);
@@ -88,7 +113,7 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
   std::filesystem::create_directories(request.folder, error);
   if (error) return fail(ErrorKind::OSError, "cannot make the folder {}: {}", request.folder, error.message());
 
-  std::vector<std::string> files;
+  std::vector<std::string> files, names = part_names(functions);
   std::string base = request.folder + "/" + request.name;
   auto text = [&](const std::string& path, std::string_view content) -> Result<void> {
     TFL_TRY(write_text(path, content));
@@ -98,9 +123,11 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
   bool library = request.shared || request.archive;
   if (library || request.object) {
     LinkRequest link{request.name, request.folder, TFL_TRY(compile_all(request, functions, CompileRequest::Output::object)), true};
-    if (request.object) {
-      for (size_t i = 0; i < link.objects.size(); ++i)
-        TFL_TRY(text(i == functions.size() ? base + ".o" : fmt::format("{}_{}{}.o", base, functions[i % (functions.size() + 1)].from->name, i < functions.size() ? "" : "_v4"), link.objects[i]));
+    for (size_t i = 0; request.object && i < link.objects.size(); ++i) {
+      // The parts, the library itself, the parts for better processors.
+      bool library_itself = i == names.size(), better = i > names.size();
+      std::string name = library_itself ? "" : "_" + names[better ? i - names.size() - 1 : i];
+      TFL_TRY(text(base + name + (better ? "_v4.o" : ".o"), link.objects[i]));
     }
     if (request.shared) files.push_back(TFL_TRY(link_library(link)));
     link.shared = false;
@@ -109,7 +136,7 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
   for (auto [wanted, output, ending] : {std::tuple(request.llvm, CompileRequest::Output::llvm, "ll"), std::tuple(request.assembly, CompileRequest::Output::assembly, "s")}) {
     if (!wanted) continue;
     std::vector<std::string> texts = TFL_TRY(compile_all(request, functions, output));
-    for (size_t i = 0; i < functions.size(); ++i) TFL_TRY(text(fmt::format("{}_{}.{}", base, functions[i].from->name, ending), texts[i]));
+    for (size_t i = 0; i < names.size(); ++i) TFL_TRY(text(fmt::format("{}_{}.{}", base, names[i], ending), texts[i]));
   }
   if (library || request.object) {
     TFL_TRY(text(base + ".h", library_header(request, functions)));

@@ -39,37 +39,43 @@ class Writer {
   std::string bytes;
 };
 
-void function(Writer& w, const LoweredFunction& f) {
-  const plan::Plan& p = f.plan;
-  const Interface& face = f.face;
+// A graph's machine code as the runtime calls it: the first of the inputs are `arguments`, the others variables.
+struct Callable {
+  const std::string& name;
+  const Part& part;
+  std::vector<std::string> arguments, outputs;
+  std::vector<uint32_t> state_inputs, state_results;
+};
+
+void function(Writer& w, const Callable& f, uint32_t first_part) {
+  const plan::Plan& p = f.part.plan;
   std::vector<const plan::Value*> placed;
   for (const plan::Value& v : p.values) {
     if (v.word != plan::kNone && v.home != plan::Home::scalar && v.home != plan::Home::pointer) placed.push_back(&v);
   }
-  const ir::Locations& locations = *f.graph->locations;
-  w.string(f.from->name);
+  w.string(f.name);
   w.count(p.inputs);
-  w.count(face.arguments);
+  w.count(f.arguments);
   w.count(p.results);
-  w.count(face.outputs);
+  w.count(f.outputs);
   w.count(p.symbols);
   w.count(p.guards);
   w.count(placed);
   w.count(p.constants);
   w.count(p.slots);
   w.integer(p.words);
-  w.integer(static_cast<int64_t>(locations.size()));
+  w.count(f.part.failures);
   for (size_t i = 0; i < p.inputs.size(); ++i) {
-    std::string name = i < face.arguments.size() ? face.arguments[i].name : fmt::format("variable {}", i);
+    std::string name = i < f.arguments.size() ? f.arguments[i] : fmt::format("variable {}", i);
     w.type(name, p.inputs[i].dtype, p.inputs[i].dims);
   }
   for (uint32_t s : f.state_inputs) w.integer(s);
   for (size_t i = 0; i < p.results.size(); ++i) {
     const plan::ResultPlace& r = p.results[i];
-    w.type(i < face.outputs.size() ? face.outputs[i].name : std::string(), r.dtype, r.dims);
+    w.type(i < f.outputs.size() ? f.outputs[i] : std::string(), r.dtype, r.dims);
     w.integer(static_cast<int64_t>(r.kind));
     w.integer(r.kind == plan::ResultPlace::Kind::scalar ? p.values[r.index].word : r.index);
-    w.integer(i < face.outputs.size() ? -1 : f.state_results[i - face.outputs.size()]);
+    w.integer(i < f.outputs.size() ? -1 : f.state_results[i - f.outputs.size()]);
   }
   for (const plan::Symbol& s : p.symbols) {
     w.integer(static_cast<int64_t>(s.kind));
@@ -82,6 +88,7 @@ void function(Writer& w, const LoweredFunction& f) {
     w.integer(static_cast<int64_t>(g.kind));
     w.integer(g.a);
     w.integer(g.b);
+    w.integer(g.location);
   }
   for (const plan::Value* v : placed) {
     w.integer(static_cast<int64_t>(v->home));
@@ -90,23 +97,97 @@ void function(Writer& w, const LoweredFunction& f) {
   }
   for (const Tensor& t : p.constants) w.elements(t);
   for (plan::Size s : p.slots) w.integer(s);
-  for (uint32_t i = 0; i < locations.size(); ++i) {
-    const ir::Location& l = locations[i];
-    // Without the folder: libraries do not depend on where they were built.
-    w.string(l.line ? fmt::format("{}:{}", l.file.substr(l.file.rfind('/') + 1), l.line) : std::string());
+  for (const FailureText& text : f.part.failures) {
+    w.string(text.place);
+    w.integer(text.explanation < 0 ? -1 : first_part + text.explanation);
+    for (const auto* pieces : {&text.pieces, &text.sizes}) {
+      w.count(*pieces);
+      for (const FailureText::Piece& piece : *pieces) {
+        w.integer(static_cast<int64_t>(piece.kind));
+        w.string(piece.text);
+        w.integer(piece.a);
+        w.integer(piece.b);
+        w.integer(piece.number);
+      }
+    }
   }
+}
+
+// One after the other, in the order of build.cpp's entries.
+void parts(Writer& w, const LoweredFunction& f, uint32_t& number) {
+  uint32_t first = number;
+  number += static_cast<uint32_t>(f.parts.size());
+  for (const Part& part : f.parts) {
+    Callable c{f.from->name, part, {}, {}, {}, {}};
+    if (!f.stepwise() && &part == &f.parts[0]) {
+      for (const auto& v : f.face.arguments) c.arguments.push_back(v.name);
+      for (const auto& v : f.face.outputs) c.outputs.push_back(v.name);
+      c.state_inputs = f.state_inputs;
+      c.state_results = f.state_results;
+    } else {
+      c.arguments.resize(part.plan.inputs.size(), "a value");
+      c.outputs.resize(part.plan.results.size(), "a result");
+    }
+    function(w, c, first);
+  }
+}
+
+void numbers(Writer& w, const std::vector<uint32_t>& list) {
+  w.count(list);
+  for (uint32_t v : list) w.integer(v);
+}
+
+void steps(Writer& w, const LoweredFunction& f, uint32_t& number) {
+  w.string(f.from->name);
+  w.count(f.face.arguments);
+  w.count(f.face.outputs);
+  w.count(f.values);
+  w.count(f.steps);
+  for (const auto& v : f.face.arguments) w.type(v.name, v.dtype, v.dims);
+  numbers(w, f.state_inputs);
+  for (const StepValue& v : f.values) {
+    w.integer(static_cast<int64_t>(v.dtype));
+    w.integer(v.rank);
+    w.integer(bool(v.constant));
+    if (v.constant) {
+      for (int64_t d : v.constant.dims()) w.integer(d);
+      w.elements(v.constant);
+    }
+  }
+  for (const Step& s : f.steps) {
+    w.integer(static_cast<int64_t>(s.kind));
+    w.integer(number + s.part);
+    w.integer(s.axis);
+    numbers(w, s.inputs);
+    numbers(w, s.results);
+  }
+  numbers(w, f.results);
+  numbers(w, f.state_results);
+  number += static_cast<uint32_t>(f.parts.size());
 }
 
 }  // namespace
 
 std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   Writer w;
-  w.bytes = "TFLLIB01";
+  w.bytes = "TFLLIB02";
   w.string(request.name);
   w.string(cpu_name(request.cpu));
-  w.count(functions);
+  size_t entries = 0, stepwise = 0;
+  for (const LoweredFunction& f : functions) {
+    entries += f.parts.size();
+    stepwise += f.stepwise();
+  }
+  w.integer(static_cast<int64_t>(entries));
+  w.integer(static_cast<int64_t>(stepwise));
   w.count(request.states);
-  for (const LoweredFunction& f : functions) function(w, f);
+  uint32_t number = 0;
+  for (const LoweredFunction& f : functions) parts(w, f, number);
+  number = 0;
+  for (const LoweredFunction& f : functions) {
+    if (f.stepwise()) steps(w, f, number);
+    else number += static_cast<uint32_t>(f.parts.size());
+  }
   for (const ExportedState& s : request.states) {
     w.type(s.name, s.value.dtype(), s.value.dims());
     const auto* bytes = reinterpret_cast<const char*>(s.value.raw());

@@ -101,14 +101,25 @@ std::string library_header(const LibraryRequest& request, const std::vector<Lowe
         "tfl_status {0}_state_save(tfl_context *context, const char *path);\n"
         "tfl_status {0}_state_load(tfl_context *context, const char *path);\n",
         n);
+  if (allocates(functions))
+    out += fmt::format(
+        "/* Frees a result of a function whose name ends with _alloc, on the context that gave it and before that goes. */\n"
+        "void {0}_tensor_free(tfl_context *context, tfl_tensor *tensor);\n",
+        n);
   for (const LoweredFunction& f : functions) {
     const Interface& face = f.face;
     const std::string& name = f.from->name;
     out += fmt::format("\n/* {}", signature(name, face));
     if (!f.from->doc.empty()) out += "\n *\n * " + comment_text(f.from->doc, " * ");
+    const char* context = "tfl_context *context";
+    if (f.stepwise()) {
+      out += fmt::format("\n *\n * Arguments may be strided. Sizes of results follow from values: they are allocated, row-major, and {}_tensor_free\n"
+                         " * takes them back. */\n", n);
+      out += fmt::format("tfl_status {}_{}_alloc({});\n", n, name, tensors(context, face, '*'));
+      continue;
+    }
     out += "\n *\n * Arguments may be strided; results are the caller's, row-major, and apart from the arguments. `_shape` tells their sizes; ";
     out += fmt::format("`_{}`\n * takes row-major elements. */\n", face.flat_suffix);
-    const char* context = "tfl_context *context";
     out += fmt::format("tfl_status {}_{}_shape({});\n", n, name, shapes(context, face));
     out += fmt::format("tfl_status {}_{}({});\n", n, name, tensors(context, face, '*'));
     out += fmt::format("tfl_status {}_{}_{}({});\n", n, name, face.flat_suffix, flat(context, face));
@@ -158,13 +169,16 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
         "  void save(const std::string &path) {{ check({0}_state_save(context_, path.c_str())); }}\n"
         "  void load(const std::string &path) {{ check({0}_state_load(context_, path.c_str())); }}\n",
         n);
+  if (allocates(functions))
+    out += fmt::format("  /// A result whose sizes follow from values, and which a function of this context has allocated.\n"
+                       "  void free(tfl_tensor &tensor) {{ {0}_tensor_free(context_, &tensor); }}\n", n);
   for (const LoweredFunction& f : functions) {
     const Interface& face = f.face;
     const std::string& name = f.from->name;
     std::string by_tensor = tensors("", face, '&'), by_pointer = flat("", face);
     out += fmt::format("\n  /// {}\n", signature(name, face));
-    out += fmt::format("  void {}({}) {{ check({}_{}({})); }}\n", name, by_tensor, n, name, tensor_names("context_", face));
-    if (by_pointer != by_tensor)
+    out += fmt::format("  void {}({}) {{ check({}_{}{}({})); }}\n", name, by_tensor, n, name, f.stepwise() ? "_alloc" : "", tensor_names("context_", face));
+    if (by_pointer != by_tensor && !f.stepwise())
       out += fmt::format("  void {}({}) {{ check({}_{}_{}({})); }}\n", name, by_pointer, n, name, face.flat_suffix, flat_names("context_", face));
   }
   out += fmt::format(

@@ -42,6 +42,10 @@ std::string c_identifier(std::string_view text) {
   return out;
 }
 
+bool allocates(const std::vector<LoweredFunction>& functions) {
+  return std::any_of(functions.begin(), functions.end(), [](const LoweredFunction& f) { return f.stepwise(); });
+}
+
 std::string_view c_type(DType dtype) {
   switch (dtype) {
     case DType::F32: return "float";
@@ -61,12 +65,31 @@ std::string_view c_type(DType dtype) {
 
 Interface interface_of(const LoweredFunction& f) {
   Interface out;
-  const plan::Plan& p = f.plan;
   Names names;
   size_t arguments = f.from->arguments.size();
-  for (size_t i = 0; i < arguments; ++i) out.arguments.push_back({names.unique(f.from->arguments[i]), p.inputs[i].dtype, p.inputs[i].dims, {}});
-  for (size_t i = 0; i + f.state_results.size() < p.results.size(); ++i)
-    out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"), p.results[i].dtype, p.results[i].dims, {}});
+  if (!f.stepwise()) {
+    const plan::Plan& p = f.parts[0].plan;
+    for (size_t i = 0; i < arguments; ++i) out.arguments.push_back({names.unique(f.from->arguments[i]), p.inputs[i].dtype, p.inputs[i].dims, {}});
+    for (size_t i = 0; i + f.state_results.size() < p.results.size(); ++i)
+      out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"), p.results[i].dtype, p.results[i].dims, {}});
+  } else {
+    // Symbols of its own: equal names are one size, what has none is any.
+    std::vector<std::string> seen;
+    auto sizes = [&](const ir::Type& t, const std::vector<std::string>* own) {
+      plan::Sizes dims;
+      for (size_t k = 0; k < t.tensor.dims.size(); ++k) {
+        std::string name = own && k < own->size() ? (*own)[k] : std::string();
+        size_t at = name.empty() ? seen.size() : static_cast<size_t>(std::find(seen.begin(), seen.end(), name) - seen.begin());
+        if (t.tensor.dims[k] < 0 && at == seen.size()) seen.push_back(name);
+        dims.push_back(t.tensor.dims[k] >= 0 ? t.tensor.dims[k] : ~static_cast<int64_t>(at));
+      }
+      return dims;
+    };
+    for (size_t i = 0; i < arguments; ++i)
+      out.arguments.push_back({names.unique(f.from->arguments[i]), f.types[i].tensor.dtype, sizes(f.types[i], i < f.from->sizes.size() ? &f.from->sizes[i] : nullptr), {}});
+    for (size_t i = 0; i < f.result_types.size(); ++i)
+      out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"), f.result_types[i].tensor.dtype, sizes(f.result_types[i], nullptr), {}});
+  }
   for (size_t i = 0; i < arguments; ++i) {
     Interface::Value& v = out.arguments[i];
     for (size_t k = 0; k < v.dims.size(); ++k) {
@@ -92,7 +115,7 @@ Interface interface_of(const LoweredFunction& f) {
   for (auto& v : out.arguments) text(v);
   for (auto& v : out.outputs) text(v);
   DType first = !out.arguments.empty() ? out.arguments[0].dtype : !out.outputs.empty() ? out.outputs[0].dtype : DType::F32;
-  out.flat_suffix = dtype_short_name(first);
+  if (!f.stepwise()) out.flat_suffix = dtype_short_name(first);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/library/failures.h"
 #include "codegen/llvm/compile.h"
 #include "ir/graph.h"
 
@@ -55,26 +56,58 @@ struct Interface {
     plan::Sizes dims;
     std::vector<std::string> sizes;  // a text for each: "784", "n"
   };
-  std::vector<Value> arguments, outputs;
+  std::vector<Value> arguments, outputs;  // sizes that nobody knows before the call are "?"
   struct OpenSize {
     std::string name;  // "n"
     uint32_t symbol;
   };
   std::vector<OpenSize> open;  // sizes that the caller chooses, in order of first appearance
-  std::string flat_suffix;     // "f32"
+  std::string flat_suffix;     // "f32"; empty: there are no sizes before the call, and only the form that allocates
 };
 
-/// A function ready for code: captures are constants or additional parameters and results, everything is native.
+/// A graph that is machine code as a whole.
+struct Part {
+  std::shared_ptr<ir::Function> graph;
+  plan::Plan plan;
+  std::vector<FailureText> failures;  // by location
+};
+
+/// A function whose sizes follow from values is run step by step: parts, and operations that the library's runtime has.
+struct Step {
+  enum class Kind : uint8_t { part, nonzero, boolean_mask, unique, unique_with_counts } kind = Kind::part;
+  uint32_t part = 0;
+  int64_t axis = 0;
+  std::vector<uint32_t> inputs, results;  // values
+};
+struct StepValue {
+  DType dtype;
+  int64_t rank;
+  Tensor constant;  // arguments and variables come first, then constants; results of steps have none
+};
+
+/// A function ready for code: captures are constants or additional parameters and results, everything is native or a step.
 struct LoweredFunction {
   const ExportedFunction* from = nullptr;
-  std::shared_ptr<ir::Function> graph;
   std::vector<uint32_t> state_inputs;    // states of the parameters after the arguments
   std::vector<uint32_t> state_results;   // states that the results after the outputs are assigned to
-  plan::Plan plan;
+  std::vector<Part> parts;               // without steps the first is the function; others explain failures
+  std::vector<Step> steps;
+  std::vector<StepValue> values;
+  std::vector<uint32_t> results;         // values: outputs, then what states are assigned
+  std::vector<ir::Type> types;           // of arguments
+  std::vector<ir::Type> result_types;    // of outputs
   Interface face;
+
+  bool stepwise() const { return !steps.empty(); }
 };
 Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request, const ExportedFunction& f);
-Interface interface_of(const LoweredFunction& f);  // of one that has its plan
+/// `graph` as steps: outlined, with what is left over as operations of the runtime. ValueError for what that has not.
+Result<void> lower_to_steps(Context& context, ir::Function& graph, LoweredFunction& out);
+/// Plans `graph` and puts it among the parts, with what explains its failures.
+bool add_part(Context& context, std::shared_ptr<ir::Function> graph, std::vector<Part>& parts);
+/// "model.tfl:12: ", or nothing where the line is not known.
+std::string place_of(const ir::Function& f, const ir::Node& n);
+Interface interface_of(const LoweredFunction& f);  // of one that has its parts
 
 /// The bytes that runtime/standalone/reader.c reads.
 std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
@@ -85,6 +118,9 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
 std::string library_python(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
 std::string library_pkg_config(const LibraryRequest& request);
 std::string library_cmake(const LibraryRequest& request);
+
+/// Whether any function has results of sizes that follow from values.
+bool allocates(const std::vector<LoweredFunction>& functions);
 
 /// `tfl_f32` of "tfl_function": letters, digits and underscores, not a keyword of C, C++ or Python.
 std::string c_identifier(std::string_view text);

@@ -1,6 +1,8 @@
 // From a traced function to one without captures: tensors become constants, variables become parameters where they are read and
-// results where they are assigned. Then the graph is optimised once more and planned; all of it must be native.
+// results where they are assigned. Then the graph is optimised once more and planned as a whole, or in steps (steps.cpp).
 #include <fmt/core.h>
+
+#include <algorithm>
 
 #include "codegen/library/library.h"
 #include "codegen/plan/build.h"
@@ -15,11 +17,6 @@ namespace {
 using ir::Block;
 using ir::Node;
 using ir::Ref;
-
-std::string place_of(const ir::Function& f, const Node& n) {
-  const ir::Location& l = (*f.locations)[n.location];
-  return l.line ? fmt::format("{}:{}: ", l.file, l.line) : std::string();
-}
 
 // Replaces reads and assignments of variables by the values themselves, in program order.
 class Lift {
@@ -87,21 +84,50 @@ class Lift {
   std::unordered_map<const Node*, bool> assigned_;
 };
 
-Result<void> all_native(Context& context, const ir::Function& f) {
-  for (const auto& n : f.body.nodes) {
-    if (n->op == Op::constant || plan::is_native(context, *n)) continue;
-    return fail(ErrorKind::ValueError, "{}{} cannot be part of a library: the operation {} has no machine code", place_of(f, *n), f.name, op_info(n->op).name);
-  }
-  return {};
+bool all_native(Context& context, const ir::Function& f) {
+  return std::all_of(f.body.nodes.begin(), f.body.nodes.end(), [&](const auto& n) { return n->op == Op::constant || plan::is_native(context, *n); });
 }
 
 }  // namespace
 
+std::string place_of(const ir::Function& f, const Node& n) {
+  // What gradients compute stands nowhere; what it is computed from does.
+  const Node* at = &n;
+  for (int steps = 0; steps < 8 && !(*f.locations)[at->location].line && !at->operands.empty(); ++steps) at = at->operands[0].node;
+  const ir::Location& l = (*f.locations)[at->location];
+  return l.line ? fmt::format("{}:{}: ", l.file, l.line) : std::string();
+}
+
+bool add_part(Context& context, std::shared_ptr<ir::Function> graph, std::vector<Part>& parts) {
+  std::vector<Explanation> explanations;
+  Part part;
+  part.failures = find_failures(context, *graph, explanations);
+  std::optional<plan::Plan> plan = plan::build_plan(context, *graph);
+  if (!plan) return false;
+  part.plan = std::move(*plan);
+  part.graph = std::move(graph);
+  size_t at = parts.size();
+  parts.push_back(std::move(part));
+  for (Explanation& e : explanations) {
+    Part own;
+    std::vector<Explanation> none;
+    own.failures = find_failures(context, *e.graph, none);
+    own.graph = std::move(e.graph);
+    // Where there is no code for it the text goes without.
+    if (std::optional<plan::Plan> shown = plan::build_plan(context, *own.graph)) {
+      own.plan = std::move(*shown);
+      parts[at].failures[e.location].explanation = static_cast<int64_t>(parts.size());
+      parts.push_back(std::move(own));
+    }
+  }
+  return true;
+}
+
 Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request, const ExportedFunction& exported) {
   LoweredFunction out;
   out.from = &exported;
-  out.graph = ir::clone(*exported.graph);
-  ir::Function& f = *out.graph;
+  std::shared_ptr<ir::Function> graph = ir::clone(*exported.graph);
+  ir::Function& f = *graph;
   f.name = exported.name;
   ir::prune(f);
   TFL_TRY(optimizer::optimize(context, f, 1));  // calls are inlined: what they do to variables can be seen
@@ -149,10 +175,20 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
   if (std::vector<std::string> broken = ir::verify(context, f); !broken.empty())
     return fail(ErrorKind::InternalError, "the graph of {} does not verify: {}", exported.name, broken[0]);
 
-  TFL_TRY(all_native(context, f));
-  std::optional<plan::Plan> plan = plan::build_plan(context, f);
-  if (!plan) return fail(ErrorKind::ValueError, "{} cannot be part of a library: some of its sizes follow from values and not from the sizes of its arguments", exported.name);
-  out.plan = std::move(*plan);
+  // Sizes of one name are one size.
+  for (size_t i = 0; i < arguments && i < exported.sizes.size(); ++i) {
+    Dims& dims = f.body.params[i]->types[0].tensor.dims;
+    for (size_t k = 0; k < dims.size() && k < exported.sizes[i].size(); ++k) {
+      const std::string& name = exported.sizes[i][k];
+      if (dims[k] >= 0 || name.empty()) continue;
+      size_t at = static_cast<size_t>(std::find(f.symbols.begin(), f.symbols.end(), name) - f.symbols.begin());
+      if (at == f.symbols.size()) f.symbols.push_back(name);
+      dims[k] = -2 - static_cast<int64_t>(at);
+    }
+  }
+  for (size_t i = 0; i < f.body.params.size() && i < arguments; ++i) out.types.push_back(f.body.params[i]->types[0]);
+  for (size_t i = 0; i + out.state_results.size() < f.body.results.size(); ++i) out.result_types.push_back(f.body.results[i].type());
+  if (!all_native(context, f) || !add_part(context, graph, out.parts)) TFL_TRY(lower_to_steps(context, f, out));
   out.face = interface_of(out);
   return out;
 }

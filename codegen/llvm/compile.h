@@ -29,11 +29,17 @@ struct LineTable {
 /// bytes that describe the library to it.
 struct LibraryModule {
   struct Function {
+    enum class Kind : uint8_t {
+      plain,     // machine code that the interface calls
+      stepwise,  // has no code of its own: the runtime runs its steps; results are allocated by it
+      part       // machine code that is no function of the interface
+    } kind = Kind::plain;
     std::string name;          // "predict"
     std::string entry;         // the symbol of its machine code
     std::string better_entry;  // and of that for x86-64-v4, which is taken where the processor has it; empty: there is none
     uint32_t arguments = 0, outputs = 0, open_sizes = 0;
     std::string flat_suffix;   // "f32"
+    uint32_t number = 0;       // among those with machine code, or among the stepwise ones
   };
   std::string name;            // prefix of the symbols
   std::vector<Function> functions;

@@ -129,6 +129,13 @@ llvm::Value* KernelEmitter::finished(const Partial& p, llvm::Value* partial, int
   if (divisor && empty && !is_floating(s.dtype))
     divisor = b_.CreateSelect(b_.CreateICmpEQ(divisor, word(0)), word(1), divisor);
   llvm::Value* result = emit_finish(b_, p.kind, p.element, s.dtype, lanes, partial, divisor);
+  // The mean of no floats is the NaN that the evaluator gives, whatever sign 0 / 0 has here.
+  if (empty && divisor && is_floating(s.dtype)) {
+    llvm::Type* type = result->getType();
+    llvm::Constant* nan = type->isFPOrFPVectorTy() ? llvm::ConstantFP::getNaN(type)
+                                                   : llvm::ConstantInt::get(type, s.dtype == DType::BF16 ? 0x7fc0 : 0x7e00);
+    result = b_.CreateSelect(empty, nan, result);
+  }
   if (empty && !divisor && p.kind == ReduceKind::sum && is_floating(s.dtype)) {
     result = b_.CreateSelect(empty, llvm::Constant::getNullValue(result->getType()), result);
   }

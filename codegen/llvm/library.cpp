@@ -24,12 +24,18 @@ class Library {
     }
     give("abi_version", builder_.getInt32Ty(), builder_.getInt32(1));
     give("metadata_json", pointer_, metadata_);
-    for (uint32_t i = 0; i < from_.functions.size(); ++i) {
-      const LibraryModule::Function& f = from_.functions[i];
-      call(f, i, "", "tfls_call");
-      call(f, i, "_shape", "tfls_shape");
-      call_flat(f, i);
+    bool allocates = false;
+    for (const LibraryModule::Function& f : from_.functions) {
+      if (f.kind == LibraryModule::Function::Kind::plain) {
+        call(f, "", "tfls_call");
+        call(f, "_shape", "tfls_shape");
+        call_flat(f);
+      } else if (f.kind == LibraryModule::Function::Kind::stepwise) {
+        call(f, "_alloc", "tfls_call_steps");
+        allocates = true;
+      }
     }
+    if (allocates) forward("tensor_free", "tfls_tensor_free", builder_.getVoidTy(), {pointer_, pointer_}, false);
   }
 
  private:
@@ -72,6 +78,7 @@ class Library {
     llvm::GlobalVariable* description = bytes(from_.description, llvm::Align(64), false);
     std::vector<llvm::Constant*> entries, better;
     for (const LibraryModule::Function& f : from_.functions) {
+      if (f.kind == LibraryModule::Function::Kind::stepwise) continue;
       entries.push_back(function(f.entry, builder_.getInt64Ty(), {pointer_}));
       if (!f.better_entry.empty()) better.push_back(function(f.better_entry, builder_.getInt64Ty(), {pointer_}));
     }
@@ -106,7 +113,7 @@ class Library {
     return array;
   }
 
-  void call(const LibraryModule::Function& from, uint32_t number, const char* suffix, const char* to) {
+  void call(const LibraryModule::Function& from, const char* suffix, const char* to) {
     std::vector<llvm::Type*> parameters(1 + from.arguments + from.outputs, pointer_);
     llvm::Function* f = exported(from.name + suffix, status_, parameters);
     std::vector<llvm::Value*> values;
@@ -114,11 +121,11 @@ class Library {
       if (a.getArgNo() > 0) values.push_back(&a);
     }
     llvm::FunctionCallee callee = runtime(to, status_, {pointer_, builder_.getInt32Ty(), pointer_});
-    builder_.CreateRet(builder_.CreateCall(callee, {f->getArg(0), builder_.getInt32(number), array_of(values, pointer_)}));
+    builder_.CreateRet(builder_.CreateCall(callee, {f->getArg(0), builder_.getInt32(from.number), array_of(values, pointer_)}));
   }
 
   // (context, inputs..., sizes..., outputs...)
-  void call_flat(const LibraryModule::Function& from, uint32_t number) {
+  void call_flat(const LibraryModule::Function& from) {
     std::vector<llvm::Type*> parameters(1 + from.arguments, pointer_);
     parameters.insert(parameters.end(), from.open_sizes, builder_.getInt64Ty());
     parameters.insert(parameters.end(), from.outputs, pointer_);
@@ -130,7 +137,7 @@ class Library {
     llvm::FunctionCallee callee = runtime("tfls_call_flat", status_, {pointer_, builder_.getInt32Ty(), pointer_, pointer_});
     llvm::Value* pointer_array = array_of(pointers, pointer_);
     llvm::Value* size_array = array_of(sizes, builder_.getInt64Ty());
-    builder_.CreateRet(builder_.CreateCall(callee, {f->getArg(0), builder_.getInt32(number), pointer_array, size_array}));
+    builder_.CreateRet(builder_.CreateCall(callee, {f->getArg(0), builder_.getInt32(from.number), pointer_array, size_array}));
   }
 
   llvm::Module& module_;

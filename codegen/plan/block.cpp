@@ -342,7 +342,6 @@ ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap, uint32_t lo
     Expressions driver(*this, nullptr);
     condition = inside(driver, index);
   } else {
-    if (!is_known(count)) b.at_least(count, 1);
     ValueId all = b.add_value(DType::Bool, {}, Home::temporary);
     Loop loop;
     loop.kernel.form = Form::rows;

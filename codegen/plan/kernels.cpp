@@ -125,7 +125,6 @@ void BlockBuilder::make_reduction(const ir::Node& n, ValueId target) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (!spec.reduced[i]) continue;
     if (dims[i] == 0) return b.fail();
-    if (!is_known(dims[i])) b.at_least(dims[i], 1);
     length = b.multiply(length, dims[i]);
   }
   ir::Ref result{const_cast<ir::Node*>(&n), 0};

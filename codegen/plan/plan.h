@@ -35,6 +35,7 @@ struct Guard {
   enum class Kind : uint8_t { equal, at_least };  // a == b, a >= b
   Kind kind = Kind::equal;
   Size a = 0, b = 0;
+  uint32_t location = 0;         // of the operation that needs it; not part of the text
 };
 
 /// Where a value lies. Everything but a scalar is row-major without gaps.

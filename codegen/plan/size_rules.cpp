@@ -14,6 +14,7 @@ bool SizeRules::walk() {
   values_.clear();
   slices_.clear();
   culprit = nullptr;
+  table.location = 0;
   return parameters() && block(f_.body);
 }
 
@@ -57,6 +58,7 @@ bool SizeRules::block(const ir::Block& b) {
 }
 
 bool SizeRules::node(const Node& n) {
+  if (n.location) table.location = n.location;
   for (size_t i = 0; i < n.operands.size(); ++i) {
     bool left_out = (n.op == Op::check && i == 1) || !n.regions.empty();
     if (!left_out && !has_dims(n.operands[i])) return false;

@@ -200,13 +200,13 @@ bool SizeTable::assume_equal(const Poly& left, const Poly& right) {
         // n is 2 n only for one n: such sizes differ as a rule.
         if (!literal(a) && !literal(b)) return false;
       }
-      replacements_.push_back({of_atom(k), value});
+      replacements_.push_back({of_atom(k), value, location});
       replaced_[k] = std::move(value);
       news_ = true;
       return true;
     }
   }
-  Assumed guard{std::move(a), std::move(b)};
+  Assumed guard{std::move(a), std::move(b), location};
   if (std::find(equal_.begin(), equal_.end(), guard) == equal_.end()) equal_.push_back(std::move(guard));
   return true;
 }
@@ -215,7 +215,7 @@ bool SizeTable::assume_at_least(const Poly& left, const Poly& right) {
   Poly difference = subtract(current(left), current(right));
   if (never_negative(difference)) return true;
   if (literal(difference)) return false;
-  Assumed guard;
+  Assumed guard{{}, {}, location};
   for (const Term& t : difference) {
     if (t.factor > 0)
       guard.a.push_back(t);
@@ -240,20 +240,20 @@ void SizeTable::restart() {
 bool SizeTable::write_guards(Plan& plan) {
   for (size_t& i = written_[0]; i < replacements_.size(); ++i) {
     Assumed g = replacements_[i];
-    plan.guards.push_back({Guard::Kind::equal, size(plan, g.a), size(plan, g.b)});
+    plan.guards.push_back({Guard::Kind::equal, size(plan, g.a), size(plan, g.b), g.location});
   }
   for (size_t& i = written_[1]; i < equal_.size(); ++i) {
     Poly a = current(equal_[i].a), b = current(equal_[i].b);
     if (a == b) continue;
     if (literal(subtract(a, b))) return false;
-    plan.guards.push_back({Guard::Kind::equal, size(plan, a), size(plan, b)});
+    plan.guards.push_back({Guard::Kind::equal, size(plan, a), size(plan, b), equal_[i].location});
   }
   for (size_t& i = written_[2]; i < at_least_.size(); ++i) {
     Poly a = current(at_least_[i].a), b = current(at_least_[i].b);
     Poly difference = subtract(a, b);
     if (never_negative(difference)) continue;
     if (literal(difference)) return false;
-    plan.guards.push_back({Guard::Kind::at_least, size(plan, a), size(plan, b)});
+    plan.guards.push_back({Guard::Kind::at_least, size(plan, a), size(plan, b), at_least_[i].location});
   }
   return !broken_;
 }

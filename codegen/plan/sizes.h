@@ -43,6 +43,9 @@ class SizeTable {
   /// `p` in terms of what is known now.
   Poly current(const Poly& p);
 
+  /// Of the operation that assumes what is assumed.
+  uint32_t location = 0;
+
   /// Overflow of a factor, division by nothing: no plan.
   bool broken() const { return broken_; }
 
@@ -59,7 +62,8 @@ class SizeTable {
   };
   struct Assumed {
     Poly a, b;
-    bool operator==(const Assumed&) const = default;
+    uint32_t location = 0;
+    bool operator==(const Assumed& o) const { return a == o.a && b == o.b; }
   };
 
   uint32_t atom(Symbol::Kind kind, uint32_t input, uint32_t axis, const Poly& a, const Poly& b);

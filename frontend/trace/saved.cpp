@@ -19,25 +19,34 @@ Result<TracedGraph*> graph_argument(Interp& interp, const Value& v) {
   return fail(ErrorKind::TypeError, "a traced graph is needed, not '{}'", interp.type_name(v));
 }
 
-/// graphs_to_text(graphs) -> (text, [the name of each graph in it])
+/// graphs_to_text(graphs) -> (text, [the name of each graph in it], [large constants, which the text has the numbers of])
 Result<Value> graphs_to_text(Interp& interp, Value* args) {
   std::vector<Value> graphs = TFL_TRY(to_vector(interp, args[0]));
   std::vector<const ir::Function*> functions;
   for (const Value& v : graphs) functions.push_back(TFL_TRY(graph_argument(interp, v))->call.function.get());
   ir::TextOptions options;
+  std::vector<Tensor> apart;
   options.names = options.locations = true;
+  options.apart = &apart;
   std::vector<std::string> names;
   std::string text = ir::to_text(functions, options, names);
   std::vector<Value> list;
   for (std::string& name : names) list.push_back(interp.str(std::move(name)));
-  return interp.tuple({interp.str(std::move(text)), interp.list(std::move(list))});
+  std::vector<Value> constants;
+  for (const Tensor& t : apart) constants.push_back(Value::of(TFL_TRY(contiguous(interp.context, t))));
+  return interp.tuple({interp.str(std::move(text)), interp.list(std::move(list)), interp.list(std::move(constants))});
 }
 
-/// graphs_from_text(text, file) -> {name: graph}; nothing is bound to their parameters yet.
+/// graphs_from_text(text, file, constants) -> {name: graph}; nothing is bound to their parameters yet.
 Result<Value> graphs_from_text(Interp& interp, Value* args) {
   if (!args[0].is_str() || !args[1].is_str())
     return fail(ErrorKind::TypeError, "a text and the name of its file are needed");
-  auto functions = TFL_TRY(ir::parse_text(interp.context, text_of(args[0]), text_of(args[1])));
+  std::vector<Tensor> apart;
+  for (const Value& v : TFL_TRY(to_vector(interp, args[2]))) {
+    if (!v.is_tensor()) return fail(ErrorKind::TypeError, "a constant is a tensor, not '{}'", interp.type_name(v));
+    apart.push_back(v.tensor());
+  }
+  auto functions = TFL_TRY(ir::parse_text(interp.context, text_of(args[0]), text_of(args[1]), apart));
   Value found = interp.dict();
   for (std::shared_ptr<ir::Function>& f : functions) {
     std::string name = f->name;
@@ -125,7 +134,7 @@ Result<Value> graph_size(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kDefs[] = {
-    function("graphs_to_text", "graphs", graphs_to_text), function("graphs_from_text", "text, file", graphs_from_text),
+    function("graphs_to_text", "graphs", graphs_to_text), function("graphs_from_text", "text, file, constants", graphs_from_text),
     function("bind", "graph, captures", bind_graph),      function("parameter_kinds", "graph", parameter_kinds),
     function("called_graphs", "graph", called_graphs),    function("graph_size", "graph", graph_size),
 };

@@ -25,27 +25,27 @@ static const char *type_text(const tfls_type *t, char *text, size_t room) {
   return text;
 }
 
-static tfl_status check_tensor(tfl_context *c, const tfls_function *f, const tfls_type *want, const tfl_tensor *t) {
+tfl_status tfls_check_tensor(tfl_context *c, const char *function, const tfls_type *want, const tfl_tensor *t) {
   char text[160];
-  if (!t) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is NULL", f->name, want->name);
-  if (t->device.device_type != 1) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is not in the processor's memory", f->name, want->name);
+  if (!t) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is NULL", function, want->name);
+  if (t->device.device_type != 1) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is not in the processor's memory", function, want->name);
   if (t->dtype.code != tfls_dtypes[want->dtype].code || t->dtype.bits != tfls_dtypes[want->dtype].bits || t->dtype.lanes != 1)
-    return tfls_fail(c, TFL_ERR_DTYPE, "%s: %s must be %s", f->name, want->name, tfls_dtypes[want->dtype].name);
+    return tfls_fail(c, TFL_ERR_DTYPE, "%s: %s must be %s", function, want->name, tfls_dtypes[want->dtype].name);
   if (t->ndim != want->rank)
-    return tfls_fail(c, TFL_ERR_SHAPE, "%s: %s has rank %d and must be %s", f->name, want->name, (int)t->ndim, type_text(want, text, sizeof text));
-  if (t->ndim && !t->shape) return tfls_fail(c, TFL_ERR_ARG, "%s: %s has no shape", f->name, want->name);
+    return tfls_fail(c, TFL_ERR_SHAPE, "%s: %s has rank %d and must be %s", function, want->name, (int)t->ndim, type_text(want, text, sizeof text));
+  if (t->ndim && !t->shape) return tfls_fail(c, TFL_ERR_ARG, "%s: %s has no shape", function, want->name);
   int64_t n = tfls_bytes(want->dtype);
   for (int i = 0; i < t->ndim; ++i) {
     if (t->shape[i] < 0 || __builtin_mul_overflow(n, t->shape[i] ? t->shape[i] : 1, &n))
-      return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld", f->name, i, want->name, (long long)t->shape[i]);
+      return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld", function, i, want->name, (long long)t->shape[i]);
   }
   bool empty = false;
   for (int i = 0; i < t->ndim; ++i) empty |= t->shape[i] == 0;
-  if (!empty && !t->data) return tfls_fail(c, TFL_ERR_ARG, "%s: %s has no data", f->name, want->name);
+  if (!empty && !t->data) return tfls_fail(c, TFL_ERR_ARG, "%s: %s has no data", function, want->name);
   return TFL_OK;
 }
 
-static bool row_major(const tfl_tensor *t) {
+bool tfls_row_major(const tfl_tensor *t) {
   if (!t->strides) return true;
   int64_t step = 1;
   for (int i = t->ndim; i-- > 0;) {
@@ -54,21 +54,33 @@ static bool row_major(const tfl_tensor *t) {
   }
   return true;
 }
-static int64_t size_of(const tfl_tensor *t) {
+int64_t tfls_size_of(const tfl_tensor *t) {
   int64_t n = 1;
   for (int i = 0; i < t->ndim; ++i) n *= t->shape[i];
   return n;
 }
 
-static void copy_strided(const tfl_tensor *t, int64_t bytes, char *to) {
-  int64_t index[TFLS_MAX_RANK] = {0}, n = size_of(t);
+void tfls_copy(const tfl_tensor *t, int64_t bytes, char *to) {
+  int64_t index[TFLS_MAX_RANK] = {0}, n = tfls_size_of(t);
   const char *from = (const char *)t->data + t->byte_offset;
+  if (tfls_row_major(t)) {
+    if (n > 0) memcpy(to, from, (size_t)(n * bytes));
+    return;
+  }
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = 0;
     for (int k = 0; k < t->ndim; ++k) at += index[k] * t->strides[k];
     memcpy(to + i * bytes, from + at * bytes, (size_t)bytes);
     for (int k = t->ndim; k-- > 0 && ++index[k] == t->shape[k];) index[k] = 0;
   }
+}
+
+tfl_tensor tfls_tensor(int dtype, int rank, const void *data, const int64_t *shape) {
+  tfl_tensor t = {.data = (void *)(uintptr_t)data, .device = {1, 0}, .ndim = rank, .shape = (int64_t *)(uintptr_t)shape};
+  t.dtype.code = tfls_dtypes[dtype].code;
+  t.dtype.bits = tfls_dtypes[dtype].bits;
+  t.dtype.lanes = 1;
+  return t;
 }
 
 static int64_t floor_divide(int64_t a, int64_t b) {
@@ -96,18 +108,22 @@ static tfl_status sizes(tfl_context *c, const tfls_function *f, const int64_t *c
     }
     if (bad) return tfls_fail(c, TFL_ERR_SHAPE, "%s: these sizes are too large", f->name);
   }
-  for (uint32_t i = 0; i < f->inputs; ++i) {
+  const tfls_guard *broken = NULL;
+  int64_t left = 0, right = 0;
+  for (uint32_t i = 0; i < f->guards && !broken; ++i) {
+    left = resolve(symbols, f->guard[i].a);
+    right = resolve(symbols, f->guard[i].b);
+    if (f->guard[i].kind == 0 ? left != right : left < right) broken = &f->guard[i];
+  }
+  bool told = broken && broken->location < f->failures && f->failure[broken->location].size_pieces;
+  for (uint32_t i = 0; i < f->inputs && !told; ++i) {
     for (int k = 0; k < f->input[i].rank; ++k) {
       int64_t want = resolve(symbols, f->input[i].dims[k]);
       if (shape[i][k] != want)
         return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, f->input[i].name, (long long)shape[i][k], (long long)want);
     }
   }
-  for (uint32_t i = 0; i < f->guards; ++i) {
-    int64_t a = resolve(symbols, f->guard[i].a), b = resolve(symbols, f->guard[i].b);
-    if (f->guard[i].kind == 0 ? a != b : a < b)
-      return tfls_fail(c, TFL_ERR_SHAPE, "%s: the sizes %lld and %lld do not go together", f->name, (long long)a, (long long)b);
-  }
+  if (broken) return tfls_explain_sizes(c, f, broken->location, shape, left, right);
   return TFL_OK;
 }
 
@@ -125,7 +141,7 @@ static tfl_status check_inputs(tfl_context *c, const tfls_function *f, void *con
       continue;
     }
     const tfl_tensor *t = tensors[i];
-    tfl_status status = check_tensor(c, f, &f->input[i], t);
+    tfl_status status = tfls_check_tensor(c, f->name, &f->input[i], t);
     if (status != TFL_OK) return status;
     shape[i] = t->shape;
   }
@@ -191,7 +207,7 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
   for (uint32_t i = 0; i < f->arguments && fits; ++i) {
     const tfl_tensor *t = tensors[i];
     offsets[f->slots + i] = SIZE_MAX;
-    if (!row_major(t)) fits = add_room(&total, size_of(t), tfls_bytes(f->input[i].dtype), &offsets[f->slots + i]);
+    if (!tfls_row_major(t)) fits = add_room(&total, tfls_size_of(t), tfls_bytes(f->input[i].dtype), &offsets[f->slots + i]);
   }
   for (uint32_t i = f->outputs; i < f->results && fits; ++i) {
     const tfls_type *t = &f->result[i].type;
@@ -215,7 +231,7 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
     const tfl_tensor *t = tensors[i];
     input[i] = (const char *)t->data + t->byte_offset;
     if (offsets[f->slots + i] == SIZE_MAX) continue;
-    copy_strided(t, tfls_bytes(f->input[i].dtype), arena + offsets[f->slots + i]);
+    tfls_copy(t, tfls_bytes(f->input[i].dtype), arena + offsets[f->slots + i]);
     input[i] = arena + offsets[f->slots + i];
   }
   for (uint32_t i = 0; i < f->results; ++i) {
@@ -225,22 +241,22 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
       continue;
     }
     const tfl_tensor *t = tensors[f->arguments + i];
-    status = check_tensor(c, f, type, t);
+    status = tfls_check_tensor(c, f->name, type, t);
     if (status != TFL_OK) return status;
     for (int k = 0; k < type->rank; ++k) {
       int64_t want = resolve(symbols, type->dims[k]);
       if (t->shape[k] != want)
         return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, type->name, (long long)t->shape[k], (long long)want);
     }
-    if (!row_major(t)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s must be row-major", f->name, type->name);
+    if (!tfls_row_major(t)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s must be row-major", f->name, type->name);
     result[i] = (char *)t->data + t->byte_offset;
-    size_t bytes = (size_t)(size_of(t) * tfls_bytes(type->dtype));
+    size_t bytes = (size_t)(tfls_size_of(t) * tfls_bytes(type->dtype));
     for (uint32_t k = 0; k < f->arguments; ++k) {
-      size_t other = (size_t)(size_of(tensors[k]) * tfls_bytes(f->input[k].dtype));
+      size_t other = (size_t)(tfls_size_of(tensors[k]) * tfls_bytes(f->input[k].dtype));
       if (overlap(result[i], bytes, input[k], other)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->input[k].name);
     }
     for (uint32_t k = 0; k < i; ++k) {
-      size_t other = (size_t)(size_of(tensors[f->arguments + k]) * tfls_bytes(f->result[k].type.dtype));
+      size_t other = (size_t)(tfls_size_of(tensors[f->arguments + k]) * tfls_bytes(f->result[k].type.dtype));
       if (overlap(result[i], bytes, result[k], other)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->result[k].type.name);
     }
   }
@@ -279,9 +295,7 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
   }
   if (outcome != 0 || frame->failed) {
     if (frame->failed < 0) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory for a product", f->name);
-    int64_t at = frame->failed - 1;
-    const char *where = at >= 0 && at < (int64_t)f->locations ? f->location[at] : "";
-    return tfls_fail(c, TFL_ERR_RUNTIME, "%s%s%s: a check failed: an index out of range, a division by zero or an assertion", where, *where ? ": " : "", f->name);
+    return tfls_explain(c, f, frame->failed - 1, input, shape);
   }
 
   for (uint32_t i = 0; i < f->results; ++i) {
@@ -349,10 +363,7 @@ tfl_status tfls_call_flat(tfl_context *c, uint32_t number, void *const *pointers
       if (size[k] < 0) status = tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld", f->name, k, t->name, (long long)size[k]);
     }
     if (i >= f->arguments) continue;
-    tensor[i] = (tfl_tensor){.data = pointers[i], .device = {1, 0}, .ndim = t->rank, .shape = size};
-    tensor[i].dtype.code = tfls_dtypes[t->dtype].code;
-    tensor[i].dtype.bits = tfls_dtypes[t->dtype].bits;
-    tensor[i].dtype.lanes = 1;
+    tensor[i] = tfls_tensor(t->dtype, t->rank, pointers[i], size);
     tensors[i] = &tensor[i];
     size += t->rank;
   }
@@ -360,10 +371,7 @@ tfl_status tfls_call_flat(tfl_context *c, uint32_t number, void *const *pointers
   for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
     const tfls_type *t = &f->result[i].type;
     tfl_tensor *o = &tensor[f->arguments + i];
-    *o = (tfl_tensor){.data = pointers[f->arguments + i], .device = {1, 0}, .ndim = t->rank, .shape = size};
-    o->dtype.code = tfls_dtypes[t->dtype].code;
-    o->dtype.bits = tfls_dtypes[t->dtype].bits;
-    o->dtype.lanes = 1;
+    *o = tfls_tensor(t->dtype, t->rank, pointers[f->arguments + i], size);
     tensors[f->arguments + i] = o;
     for (int k = 0; k < t->rank; ++k) size[k] = resolve(symbols, t->dims[k]);
     size += t->rank;

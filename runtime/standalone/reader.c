@@ -63,6 +63,19 @@ static void type(reader *r, tfls_type *t) {
   r->at += 8 * t->rank;
 }
 
+static tfls_piece *pieces(reader *r, uint32_t *n) {
+  *n = count(r);
+  tfls_piece *list = table(r, *n, sizeof *list);
+  for (uint32_t i = 0; r->ok && i < *n; ++i) {
+    list[i].kind = (uint8_t)integer(r);
+    list[i].text = string(r);
+    list[i].a = integer(r);
+    list[i].b = integer(r);
+    list[i].number = integer(r);
+  }
+  return list;
+}
+
 static void function(reader *r, tfls_function *f) {
   f->name = string(r);
   f->inputs = count(r);
@@ -75,7 +88,7 @@ static void function(reader *r, tfls_function *f) {
   f->constants = count(r);
   f->slots = count(r);
   f->words = count(r);
-  f->locations = count(r);
+  f->failures = count(r);
   if (f->arguments > f->inputs || f->outputs > f->results) r->ok = false;
   if (!r->ok) return;
   f->input = table(r, f->inputs, sizeof *f->input);
@@ -86,7 +99,7 @@ static void function(reader *r, tfls_function *f) {
   f->value = table(r, f->values, sizeof *f->value);
   f->constant = table(r, f->constants, sizeof *f->constant);
   f->slot = table(r, f->slots, sizeof *f->slot);
-  f->location = table(r, f->locations, sizeof *f->location);
+  f->failure = table(r, f->failures, sizeof *f->failure);
   for (uint32_t i = 0; r->ok && i < f->inputs; ++i) type(r, &f->input[i]);
   for (uint32_t i = 0; r->ok && i < f->inputs - f->arguments; ++i) f->state_of_input[i] = (uint32_t)integer(r);
   for (uint32_t i = 0; r->ok && i < f->results; ++i) {
@@ -107,6 +120,7 @@ static void function(reader *r, tfls_function *f) {
     f->guard[i].kind = (uint8_t)integer(r);
     f->guard[i].a = integer(r);
     f->guard[i].b = integer(r);
+    f->guard[i].location = (uint32_t)integer(r);
   }
   for (uint32_t i = 0; r->ok && i < f->values; ++i) {
     f->value[i].home = (uint8_t)integer(r);
@@ -115,7 +129,57 @@ static void function(reader *r, tfls_function *f) {
   }
   for (uint32_t i = 0; r->ok && i < f->constants; ++i) f->constant[i] = elements(r);
   for (uint32_t i = 0; r->ok && i < f->slots; ++i) f->slot[i] = integer(r);
-  for (uint32_t i = 0; r->ok && i < f->locations; ++i) f->location[i] = string(r);
+  for (uint32_t i = 0; r->ok && i < f->failures; ++i) {
+    tfls_failure *text = &f->failure[i];
+    text->place = string(r);
+    text->explanation = integer(r);
+    text->piece = pieces(r, &text->pieces);
+    text->size_piece = pieces(r, &text->size_pieces);
+  }
+}
+
+static uint32_t *numbers(reader *r, uint32_t *n, uint32_t below) {
+  *n = count(r);
+  uint32_t *list = table(r, *n, sizeof *list);
+  for (uint32_t i = 0; r->ok && i < *n; ++i) {
+    list[i] = (uint32_t)integer(r);
+    if (list[i] >= below) r->ok = false;
+  }
+  return list;
+}
+
+static void stepwise(reader *r, const tfls_library *l, tfls_stepwise *p) {
+  p->name = string(r);
+  p->arguments = count(r);
+  p->outputs = count(r);
+  p->values = count(r);
+  p->steps = count(r);
+  p->argument = table(r, p->arguments, sizeof *p->argument);
+  p->value = table(r, p->values, sizeof *p->value);
+  p->step = table(r, p->steps, sizeof *p->step);
+  for (uint32_t i = 0; r->ok && i < p->arguments; ++i) type(r, &p->argument[i]);
+  p->state_read = numbers(r, &p->states_read, l->states);
+  for (uint32_t i = 0; r->ok && i < p->values; ++i) {
+    tfls_step_value *v = &p->value[i];
+    v->dtype = (int)integer(r);
+    v->rank = (int)integer(r);
+    if (!integer(r)) continue;
+    if (v->rank < 0 || v->rank > TFLS_MAX_RANK || r->end - r->at < 8 * v->rank) r->ok = false;
+    if (!r->ok) return;
+    v->dims = (const int64_t *)r->at;
+    r->at += 8 * v->rank;
+    v->elements = elements(r);
+  }
+  for (uint32_t i = 0; r->ok && i < p->steps; ++i) {
+    tfls_step *s = &p->step[i];
+    s->kind = (uint8_t)integer(r);
+    s->function = (uint32_t)integer(r);
+    s->axis = integer(r);
+    s->input = numbers(r, &s->inputs, p->values);
+    s->result = numbers(r, &s->results, p->values);
+  }
+  p->result = numbers(r, &p->results, p->values);
+  p->state_written = numbers(r, &p->states_written, l->states);
 }
 
 bool tfls_read_library(const tfls_image *image, tfls_library *out) {
@@ -131,18 +195,21 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   out->memory = calloc(1, room);
   if (!out->memory) return false;
   reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};
-  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB01", 8) != 0) r.ok = false;
+  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB02", 8) != 0) r.ok = false;
   r.at += 8;
   out->name = string(&r);
   out->cpu = string(&r);
   out->functions = count(&r);
+  out->stepwises = count(&r);
   out->states = count(&r);
   out->function = table(&r, out->functions, sizeof *out->function);
+  out->stepwise = table(&r, out->stepwises, sizeof *out->stepwise);
   out->state = table(&r, out->states, sizeof *out->state);
   for (uint32_t i = 0; r.ok && i < out->functions; ++i) {
     function(&r, &out->function[i]);
     out->function[i].entry = entries[i];
   }
+  for (uint32_t i = 0; r.ok && i < out->stepwises; ++i) stepwise(&r, out, &out->stepwise[i]);
   for (uint32_t i = 0; r.ok && i < out->states; ++i) {
     type(&r, &out->state[i].type);
     out->state[i].initial = integer(&r) ? elements(&r) : NULL;

@@ -65,6 +65,7 @@ typedef struct {
 typedef struct {
   uint8_t kind; /* equal, at_least */
   int64_t a, b;
+  uint32_t location;
 } tfls_guard;
 typedef struct {
   uint8_t home; /* tfl::plan::Home */
@@ -76,6 +77,18 @@ typedef struct {
   uint32_t index; /* input, constant: the number; scalar: its word */
   int64_t state;  /* the variable that it is assigned to; -1: the caller's */
 } tfls_result;
+/* A piece of what a failure says, as codegen/library/failures.h tells. */
+typedef struct {
+  uint8_t kind; /* text, tensor, index, element, shape */
+  const char *text;
+  int64_t a, b, number;
+} tfls_piece;
+typedef struct {
+  const char *place; /* "model.tfl:12" */
+  int64_t explanation; /* the function that computes what is shown; -1: none */
+  uint32_t pieces, size_pieces;
+  tfls_piece *piece, *size_piece;
+} tfls_failure;
 typedef struct {
   const char *name;
   uint32_t inputs, arguments; /* inputs in all; the first are the caller's, the others variables */
@@ -83,23 +96,47 @@ typedef struct {
   uint32_t *state_of_input; /* inputs - arguments */
   uint32_t results, outputs; /* in all; those that the caller gets */
   tfls_result *result;
-  uint32_t symbols, guards, values, constants, slots, words, locations;
+  uint32_t symbols, guards, values, constants, slots, words, failures;
   tfls_symbol *symbol;
   tfls_guard *guard;
   tfls_value *value;
   const void **constant;
   int64_t *slot;
-  const char **location; /* "model.tfl:12" */
+  tfls_failure *failure; /* by location */
   tfls_entry entry;
 } tfls_function;
+/* A function that is run step by step, because sizes follow from values. */
+typedef struct {
+  int dtype, rank;
+  const int64_t *dims; /* of a constant; else NULL */
+  const void *elements;
+} tfls_step_value;
+typedef struct {
+  uint8_t kind; /* part, nonzero, boolean_mask, unique, unique_with_counts */
+  uint32_t function;
+  int64_t axis;
+  uint32_t inputs, results;
+  uint32_t *input, *result; /* values */
+} tfls_step;
+typedef struct {
+  const char *name;
+  uint32_t arguments, outputs, values, steps, states_read, results, states_written;
+  tfls_type *argument; /* sizes < 0: equal numbers are equal sizes */
+  uint32_t *state_read; /* the values after the arguments */
+  tfls_step_value *value;
+  tfls_step *step;
+  uint32_t *result; /* values: outputs, then what is assigned */
+  uint32_t *state_written;
+} tfls_stepwise;
 typedef struct {
   tfls_type type; /* all sizes known */
   const void *initial;
 } tfls_state;
 typedef struct {
   const char *name;
-  uint32_t functions, states;
+  uint32_t functions, stepwises, states;
   tfls_function *function;
+  tfls_stepwise *stepwise;
   tfls_state *state;
   const char *cpu; /* "x86-64-v3" */
   tfls_services services;
@@ -129,7 +166,7 @@ struct tfl_context {
   void *arena, *product_memory; /* kept from one call to the next */
   size_t arena_bytes, product_bytes;
   _Atomic(uint32_t) cancelled;
-  char error[512];
+  char error[1024];
 };
 
 /* reader.c: false when the bytes are not those of this version. */
@@ -153,6 +190,25 @@ tfl_status tfls_call(tfl_context *c, uint32_t function, void *const *tensors);
 tfl_status tfls_shape(tfl_context *c, uint32_t function, void *const *tensors); /* inputs, then one int64_t array an output */
 /* Pointers to row-major elements of inputs and outputs; `dims` gives the sizes that the types leave open, each once. */
 tfl_status tfls_call_flat(tfl_context *c, uint32_t function, void *const *pointers, const int64_t *dims);
+
+tfl_status tfls_check_tensor(tfl_context *c, const char *function, const tfls_type *want, const tfl_tensor *t);
+tfl_tensor tfls_tensor(int dtype, int rank, const void *data, const int64_t *shape);
+int64_t tfls_size_of(const tfl_tensor *t);
+/* The elements of `t`, row-major, at `to`. */
+void tfls_copy(const tfl_tensor *t, int64_t bytes, char *to);
+bool tfls_row_major(const tfl_tensor *t);
+
+/* explain.c: what failed there, of these inputs; `sizes`: sizes that do not go together, a and b of them. */
+tfl_status tfls_explain(tfl_context *c, const tfls_function *f, int64_t location, const void *const *input, const int64_t *const *shape);
+tfl_status tfls_explain_sizes(tfl_context *c, const tfls_function *f, uint32_t location, const int64_t *const *shape, int64_t a, int64_t b);
+
+/* steps.c: allocates the outputs, for tfls_tensor_free. */
+tfl_status tfls_call_steps(tfl_context *c, uint32_t stepwise, void *const *tensors);
+void tfls_tensor_free(tfl_context *c, tfl_tensor *t);
+/* step_kinds.c: one operation; `results` are given their memory and sizes. */
+tfl_status tfls_run_step(tfl_context *c, const tfls_stepwise *p, const tfls_step *s, tfl_tensor *values);
+/* A row-major tensor of the value's type, sizes and elements in one piece of memory; false: no memory. */
+bool tfls_new_tensor(tfl_context *c, int dtype, int rank, const int64_t *shape, tfl_tensor *out);
 
 /* state.c */
 tfl_status tfls_state_save(tfl_context *c, const char *path);

@@ -32,6 +32,18 @@ with functions.Context() as c:
         assert "float32" in str(e)
     else:
         raise AssertionError("no error")
+    kept, seen = c.filtered(np.array([0.5, 2, 3, 1], np.float32))
+    assert (kept == [2, 3]).all() and seen == 2 and kept.dtype == np.float32
+    kept, seen = c.filtered(whole[::3, ::2].reshape(-1)[::2])
+    assert (kept == whole[::3, ::2].reshape(-1)[::2][1:]).all() and seen == 2 + len(kept)
+    values, index = c.distinct_floats([1.0, 2.0, 1.0])
+    assert values.tolist() == [1, 2] and index.tolist() == [0, 1, 0]
+    try:
+        c.chosen_rows(np.zeros((3, 3), np.float32), np.zeros(4, bool))
+    except functions.Error as e:
+        assert e.status == 2 and "must be 3" in str(e), str(e)
+    else:
+        raise AssertionError("no error")
     _, count = c.step(np.ones((1, 2), np.float32))
     c.save(sys.argv[1] + "/state")
     _, again = c.step(np.ones((1, 2), np.float32))

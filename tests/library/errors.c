@@ -164,6 +164,61 @@ int main(int argc, char **argv) {
     CHECK(refused > 50);
   }
   functions_context_free(other);
+
+  /* Results that are allocated. */
+  {
+    tfl_tensor kept, again;
+    float data[4] = {0.5f, 2.0f, 3.0f, 1.0f};
+    int64_t four[1] = {4};
+    int i;
+    memset(&kept, 0, sizeof kept);
+    tx = tensor(data, 2, 32, 1, four);
+    CHECK(functions_positive_part_alloc(c, &tx, &kept) == TFL_OK && kept.shape[0] == 4 && memcmp(kept.data, data, sizeof data) == 0);
+    CHECK(functions_positive_part_alloc(c, &kept, &again) == TFL_OK && again.data != kept.data && again.shape[0] == 4);
+    functions_tensor_free(c, &kept);
+    CHECK(kept.data == NULL);
+    functions_tensor_free(c, &kept); /* nothing happens */
+    functions_tensor_free(c, &again);
+    functions_tensor_free(c, NULL);
+    functions_tensor_free(NULL, &again);
+    CHECK(functions_positive_part_alloc(c, &tx, NULL) == TFL_ERR_ARG);
+    CHECK(functions_positive_part_alloc(c, NULL, &kept) == TFL_ERR_ARG);
+    CHECK(functions_positive_part_alloc(NULL, &tx, &kept) == TFL_ERR_ARG);
+    CHECK(functions_positive_part_alloc(c, &tx, &tx) == TFL_ERR_ARG);
+    tx.dtype.bits = 64;
+    CHECK(functions_positive_part_alloc(c, &tx, &kept) == TFL_ERR_DTYPE);
+    tx.dtype.bits = 32;
+    CHECK(functions_context_cancel(c) == TFL_OK);
+    CHECK(functions_positive_part_alloc(c, &tx, &kept) == TFL_ERR_CANCELLED);
+    CHECK(functions_positive_part_alloc(c, &tx, &kept) == TFL_OK);
+    functions_tensor_free(c, &kept);
+    /* No memory, at each place where some is asked for: a status, nothing lost, and it works again. */
+    functions_context_free(c);
+    options.alloc = own_alloc;
+    options.dealloc = own_dealloc;
+    options.user = &options;
+    CHECK(functions_context_new(&options, &c) == TFL_OK);
+    for (i = 0; i < 40; ++i) {
+      size_t before = taken;
+      tfl_status status;
+      calls_before_failure = i;
+      status = functions_positive_part_alloc(c, &tx, &kept);
+      calls_before_failure = -1;
+      CHECK(status == TFL_OK || status == TFL_ERR_OOM);
+      if (status == TFL_OK) functions_tensor_free(c, &kept);
+      CHECK(taken >= before);
+      if (status == TFL_OK) break;
+    }
+    CHECK(i > 2 && i < 40);
+    CHECK(functions_positive_part_alloc(c, &tx, &kept) == TFL_OK && kept.shape[0] == 4);
+    functions_tensor_free(c, &kept);
+    functions_context_free(c);
+    CHECK(taken == 0);
+    c = NULL;
+    options.alloc = NULL;
+    options.dealloc = NULL;
+    options.user = NULL;
+  }
   functions_context_free(c);
 
   /* Memory: a limit, and an allocator that has none. */

@@ -78,9 +78,14 @@ int main(void) {
             for d in shape:
                 bytes_ *= d
             kind = f"in{i}" if i < inputs else f"out{i - inputs}"
-            out.append(f"    int64_t s{i}[] = {{{', '.join(str(d) for d in shape) or '0'}}};")
+            if i < inputs or not f["allocates"]:
+                out.append(f"    int64_t s{i}[] = {{{', '.join(str(d) for d in shape) or '0'}}};")
             out.append(f"    void *d{i} = read_file(\"{folder}/{name}.{number}.{kind}\", {bytes_});")
-            if i < inputs:
+            if i >= inputs and f["allocates"]:
+                out.append(f"    tfl_tensor t{i};")
+                checks += [f"t{i}.ndim == {len(shape)}", f"t{i}.dtype.bits == {bits}"] + [f"t{i}.shape[{k}] == {d}" for k, d in enumerate(shape)]
+                checks += [f"memcmp(t{i}.data, d{i}, {bytes_}) == 0"]
+            elif i < inputs:
                 out.append(f"    tfl_tensor t{i} = tensor(d{i}, {code_of(v['dtype'])}, {bits}, {len(shape)}, s{i});")
             else:
                 out.append(f"    void *r{i} = calloc(1, {bytes_} + 1);")
@@ -89,10 +94,12 @@ int main(void) {
                 wanted.append(f"g{i}")
                 checks += [f"g{i}[{k}] == {d}" for k, d in enumerate(shape)] + [f"memcmp(r{i}, d{i}, {bytes_}) == 0"]
             calls.append(f"&t{i}")
-        out.append(f"    if (functions_{name}_shape(c, {', '.join(calls[:inputs] + wanted)}) != TFL_OK || functions_{name}(c, {', '.join(calls)}) != TFL_OK) {{")
+        shape_call = "" if f["allocates"] else f"functions_{name}_shape(c, {', '.join(calls[:inputs] + wanted)}) != TFL_OK || "
+        out.append(f"    if ({shape_call}functions_{name}{'_alloc' if f['allocates'] else ''}(c, {', '.join(calls)}) != TFL_OK) {{")
         out.append(f"      printf(\"{name}.{number}: %s\\n\", functions_last_error(c));\n      ++failures;")
         out.append(f"    }} else if (!({' && '.join(checks)})) {{\n      printf(\"{name}.{number} gives other bits than tfl run\\n\");\n      ++failures;\n    }}")
-        out += [f"    free(d{i});" for i in range(len(values))] + [f"    free(r{i});" for i in range(inputs, len(values))] + ["  }"]
+        out += [f"    free(d{i});" for i in range(len(values))]
+        out += [f"    functions_tensor_free(c, &t{i});" if f["allocates"] else f"    free(r{i});" for i in range(inputs, len(values))] + ["  }"]
     out.append('  functions_context_free(c);\n  printf(failures ? "%d failures\\n" : "all right\\n", failures);\n  return failures != 0;\n}\n')
     return "\n".join(out)
 
@@ -140,6 +147,10 @@ def main():
         run("cmake", "--build", f"{folder}/cmake")
         run(f"{folder}/cmake/two")
         run(python_with_numpy(), f"{folder}/consumer.py", place)
+
+        said = run(tfl, "run", "failures.tfl", cwd=folder)
+        run(tfl, "build", "failures.tfl", "-o", "native", cwd=folder)
+        run(python_with_numpy(), f"{folder}/failures.py", place, input=said)
 
         # The same input gives the same bytes; nothing but the interface is visible; a small library is small.
         run(tfl, "build", "other.tfl", "-o", "again", cwd=folder)
