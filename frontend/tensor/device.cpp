@@ -102,8 +102,27 @@ Result<Tensor> placed(Interp& interp, Tensor t, std::string_view made_by) {
   return p->ordinal >= 0 ? moved(interp, std::move(t), p->ordinal) : Result<Tensor>(std::move(t));
 }
 
-PlacedOn::PlacedOn(Interp& interp, int ordinal) : devices_(interp.context.devices()), before_(devices_.placement()) { devices_.place(ordinal); }
-PlacedOn::~PlacedOn() { devices_.place(before_); }
+int where_operands_are(Interp& interp, std::span<const Value> operands) {
+  for (const Value& v : operands) {
+    const TensorRep* t = v.is_tensor() ? v.tensor_rep() : v.is(Kind::Variable) ? variable_storage(v.as<VariableObject>())->value.rep() : nullptr;
+    if (!t || !(t->flags & kElsewhere)) [[likely]]
+      continue;
+    if (interp.context.devices().chosen()) return gpu::kCpu;
+    Tensor operand = Tensor::share(const_cast<TensorRep*>(t));
+    if (gpu::Device* device = gpu::Devices::device_of(operand)) return static_cast<int>(device->info().ordinal);
+  }
+  return gpu::kCpu;
+}
+
+PlacedOn::PlacedOn(Interp& interp, int ordinal)
+    : devices_(interp.context.devices()), before_(devices_.placement()), chosen_before_(devices_.chosen()) {
+  devices_.place(ordinal);
+  devices_.set_chosen(true);
+}
+PlacedOn::~PlacedOn() {
+  devices_.place(before_);
+  devices_.set_chosen(chosen_before_);
+}
 
 namespace {
 

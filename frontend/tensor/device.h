@@ -34,6 +34,9 @@ Result<Tensor> placed(Interp&, Tensor t, std::string_view made_by);
 Result<Value> tensor_to_cpu(Interp&, Value* args);
 Result<Value> tensor_to_gpu(Interp&, Value* args);
 
+/// The GPU where one of the operands of a function lies, when no scope says where functions run; kCpu else.
+int where_operands_are(Interp&, std::span<const Value> operands);
+
 /// For the time it lives, functions run on this device.
 class PlacedOn {
  public:
@@ -45,6 +48,7 @@ class PlacedOn {
  private:
   gpu::Devices& devices_;
   int before_;
+  bool chosen_before_;
 };
 
 std::span<const NativeDef> device_natives();

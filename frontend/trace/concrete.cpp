@@ -155,8 +155,9 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
 }
 
 Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
-  if (call.device >= 0 && interp.context.devices().placement() != call.device) [[unlikely]] {
-    PlacedOn there(interp, call.device);
+  int device = call.device >= 0 ? call.device : where_operands_are(interp, operands);
+  if (device >= 0 && interp.context.devices().placement() != device) [[unlikely]] {
+    PlacedOn there(interp, device);
     return run_call(interp, call, operands, results);
   }
   if (call.program && call.program->direct()) [[likely]]

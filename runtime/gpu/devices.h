@@ -42,6 +42,9 @@ class Devices {
   /// Where calls of traced functions run: kCpu or a GPU's number.
   int placement() const { return placement_; }
   void place(int ordinal) { placement_ = ordinal; }
+  /// Whether a scope has said so: where none has, work goes where the elements are that it takes.
+  bool chosen() const { return chosen_; }
+  void set_chosen(bool chosen) { chosen_ = chosen; }
   /// The device that work goes to now, or null for the CPU. Cheap: nothing is looked for.
   Device* current() const { return placement_ >= 0 && static_cast<size_t>(placement_) < devices_.size() ? devices_[static_cast<size_t>(placement_)].get() : nullptr; }
 
@@ -94,6 +97,7 @@ class Devices {
   std::string missing_;
   bool looked_ = false;
   int placement_ = kCpu;
+  bool chosen_ = false;
   std::unordered_multimap<const std::byte*, Copy> copies_;  // by the first element
   Traffic traffic_;
   std::unique_ptr<Error> failure_;
