@@ -1,25 +1,9 @@
 #include "runtime/kernels/product.h"
 
 #include "runtime/kernels/product_loops.h"
-#include "runtime/threads/thread_pool.h"
+#include "runtime/kernels/context_workers.h"
 
 namespace tfl {
-
-namespace {
-
-Workers workers_of(Context& context) {
-  static_assert(sizeof(context.interrupt) == sizeof(uint32_t));
-  Workers w;
-  w.threads = context.thread_count();
-  w.interrupt = reinterpret_cast<const uint32_t*>(&context.interrupt);
-  w.self = &context;
-  w.run = [](void* self, int64_t n, int64_t grain, void (*body)(void*, int64_t, int64_t), void* argument) {
-    static_cast<Context*>(self)->threads().parallel_for(n, grain, [=](int64_t first, int64_t last) { body(argument, first, last); });
-  };
-  return w;
-}
-
-}  // namespace
 
 template <class T>
 void run_product(Context& context, const Product<T>& p, const ProductTiles<T>& tiles, int threads, T* scratch) {

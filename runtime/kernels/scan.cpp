@@ -1,171 +1,35 @@
-// cumsum and cumprod. The order in which elements are combined is part of the language:
-//
-//   The sequence is cut into blocks of 4,096. Within a block prefixes are sequential: p[i] = p[i-1] + x[i], beginning with the
-//   block's first element. The carry into block b combines the totals of the blocks before it by the binary digits of b: b is
-//   cut, from the front, into runs whose lengths are the powers of two in b, largest first; a run's total is a binary tree over
-//   its blocks; the runs' totals are combined from left to right. An element is carry + prefix.
-//
-// An exclusive scan gives the same numbers one place later, beginning with 0 (1 for products); a reverse scan is the scan of the
-// reversed sequence. Half types are combined in f32, and each result is rounded once.
-#include <algorithm>
-
-#include "runtime/kernels/dispatch.h"
-#include "runtime/kernels/parallel.h"
+// cumsum and cumprod: scan_loops.h over tensors.
+#include "runtime/kernels/scan_loops.h"
+#include "runtime/kernels/context_workers.h"
 #include "runtime/ops/structural.h"
 
 namespace tfl {
 
 namespace {
 
-constexpr int64_t kBlock = 4096;
-constexpr int64_t kColumns = 64;  // columns that are scanned side by side
-
-// Numbers that combine without undefined overflow: integers as unsigned ones.
-template <class T>
-using Number = std::conditional_t<std::is_integral_v<compute_type<T>>, uint64_t, compute_type<T>>;
-
-template <class T>
-Number<T> read(const T* p) {
-  if constexpr (is_half<T>) {
-    return to_f32(*p);
-  } else {
-    return static_cast<Number<T>>(*p);
-  }
-}
-template <class T>
-void write(T* p, Number<T> v) {
-  if constexpr (std::is_same_v<T, f16>) {
-    *p = to_f16(v);
-  } else if constexpr (std::is_same_v<T, bf16>) {
-    *p = to_bf16(v);
-  } else {
-    *p = static_cast<T>(v);
-  }
-}
-
-template <bool Product, class N>
-N combine(N a, N b) {
-  if constexpr (Product) {
-    return a * b;
-  } else {
-    return a + b;
-  }
-}
-
-// The totals of the runs that the blocks so far are cut into, for a group of columns.
-template <bool Product, class N>
-struct Carry {
-  N runs[52][kColumns];
-  N value[kColumns];
-  int64_t blocks = 0;
-
-  void add(const N* totals, int64_t width) {
-    // As in counting: runs of equal length become one, like carries between binary digits.
-    int depth = __builtin_popcountll(static_cast<uint64_t>(blocks));
-    std::copy_n(totals, width, runs[depth]);
-    for (int64_t b = blocks; b & 1; b >>= 1, --depth) {
-      for (int64_t c = 0; c < width; ++c) runs[depth - 1][c] = combine<Product>(runs[depth - 1][c], runs[depth][c]);
-    }
-    ++blocks;
-    std::copy_n(runs[0], width, value);
-    for (int d = 1; d <= depth; ++d) {
-      for (int64_t c = 0; c < width; ++c) value[c] = combine<Product>(value[c], runs[d][c]);
-    }
-  }
-};
-
-// `width` columns of n rows, `step` elements apart (negative for a reverse scan, which begins at the last row).
-template <bool Product, class T>
-void scan_columns(const T* x, T* out, int64_t n, int64_t step, int64_t width, bool exclusive) {
-  using N = Number<T>;
-  N prefix[kColumns];
-  Carry<Product, N> carry;
-  for (int64_t row = 0; row < n; ++row, x += step, out += step) {
-    bool begins = row % kBlock == 0;
-    if (begins && row) carry.add(prefix, width);
-    bool carried = row >= kBlock;
-    for (int64_t c = 0; c < width; ++c) {
-      N v = read(x + c), before = prefix[c];
-      N here = begins ? v : combine<Product>(before, v);
-      prefix[c] = here;
-      if (!exclusive) {
-        write(out + c, carried ? combine<Product>(carry.value[c], here) : here);
-      } else if (begins) {
-        write(out + c, carried ? carry.value[c] : N(Product));
-      } else {
-        write(out + c, carried ? combine<Product>(carry.value[c], before) : before);
-      }
-    }
-  }
-}
-
-// One sequence: the same order, block by block.
-template <bool Product, class T>
-void scan_sequence(const T* x, T* out, int64_t n, int64_t step, bool exclusive) {
-  using N = Number<T>;
-  Carry<Product, N> carry;
-  for (int64_t first = 0; first < n; first += kBlock) {
-    int64_t last = std::min(n, first + kBlock);
-    N prefix = read(x);
-    bool carried = first > 0;
-    const N before = carried ? carry.value[0] : N(Product);
-    auto put = [&](N v) { write(out, carried ? combine<Product>(before, v) : v); };
-    if (exclusive) {
-      write(out, before);
-    } else {
-      put(prefix);
-    }
-    x += step;
-    out += step;
-    for (int64_t i = first + 1; i < last; ++i, x += step, out += step) {
-      if (exclusive) put(prefix);
-      prefix = combine<Product>(prefix, read(x));
-      if (!exclusive) put(prefix);
-    }
-    carry.add(&prefix, 1);
-  }
-}
-
-template <bool Product>
-Result<void> run_scan(RunCall& call) {
+Result<void> run_scan(RunCall& call, bool product) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
-  if (x.size() == 0) return call.give(std::move(out));
   int64_t axis = call.attrs.get_int(Attr::axis);
-  bool exclusive = call.attrs.get_bool(Attr::exclusive), reverse = call.attrs.get_bool(Attr::reverse);
   if (axis < 0) axis += x.rank();
-  int64_t outer = 1, inner = 1;
-  for (int i = 0; i < x.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : x.dim(i);
-  int64_t n = x.dim(static_cast<int>(axis));
-  int64_t strips = (inner + kColumns - 1) / kColumns;
-  with_element_type(x.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, std::string> && !std::is_same_v<T, bool>) {
-      in_parallel(
-          call.context, outer * strips, 1,
-          [&](int64_t first, int64_t last) {
-            for (int64_t unit = first; unit < last; ++unit) {
-              int64_t column = unit % strips * kColumns;
-              int64_t at = unit / strips * n * inner + column + (reverse ? (n - 1) * inner : 0);
-              const T* from = x.data<T>() + at;
-              T* to = out.data<T>() + at;
-              int64_t step = reverse ? -inner : inner;
-              if (inner == 1) {
-                scan_sequence<Product>(from, to, n, step, exclusive);
-              } else {
-                scan_columns<Product>(from, to, n, step, std::min(kColumns, inner - column), exclusive);
-              }
-            }
-          },
-          n * std::min(kColumns, inner));
-    }
-  });
+  RoutineCall scan{};
+  scan.dtype = static_cast<int64_t>(x.dtype());
+  scan.flags = (product ? kScanProduct : 0) | (call.attrs.get_bool(Attr::exclusive) ? kScanExclusive : 0) |
+               (call.attrs.get_bool(Attr::reverse) ? kScanReverse : 0);
+  scan.at[0] = x.raw();
+  scan.at[1] = out.raw();
+  scan.sizes[0] = scan.sizes[2] = 1;
+  scan.sizes[1] = x.dim(static_cast<int>(axis));
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i != axis) scan.sizes[i < axis ? 0 : 2] *= x.dim(i);
+  }
+  scans::run(workers_of(call.context), scan);
   return call.give(std::move(out));
 }
 
 }  // namespace
 
-Result<void> run_cumsum(RunCall& call) { return run_scan<false>(call); }
-Result<void> run_cumprod(RunCall& call) { return run_scan<true>(call); }
+Result<void> run_cumsum(RunCall& call) { return run_scan(call, false); }
+Result<void> run_cumprod(RunCall& call) { return run_scan(call, true); }
 
 }  // namespace tfl

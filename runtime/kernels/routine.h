@@ -1,0 +1,68 @@
+// Operations that machine code does not write out but calls: what one call is told, and the functions that run it. Eager kernels, the JIT
+// and native libraries share the loops behind them. This header must not know tensors, plans or contexts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/kernels/workers.h"
+
+namespace tfl {
+
+enum class Routine : uint8_t {
+  scan,     // at: x, out; sizes: outer, length, inner; flags: kScan...
+  arg,      // at: x, out of the index dtype; sizes as scan; flags: 1 the smallest
+  scatter,  // at: base (out itself: in place; null: zeros), indices, updates, out; flags: ScatterHow; sizes: elements of out, tuples, inner,
+            // depth, sizes of the axes that are indexed. Fails on an index out of range, and has written nothing then.
+  segment,  // at: x, ids, out, sums of half types as f32; sizes: rows, segments, width; flags: SegmentFold. Fails on an id too large.
+  sort,     // at: x, values (may be null), indices of the index dtype (may be null), entries; sizes: rows, length, how many are wanted;
+            // flags: 1 descending
+  random,   // at: seed of the index dtype, out, low, high (of kRandomInteger, of out's dtype); sizes: elements, words of the seed; flags: RandomKind.
+            // Fails on an empty range.
+};
+inline constexpr int kRoutines = 6;
+/// Which pointers of a call are written, as bits.
+inline constexpr uint8_t kRoutineWrites[kRoutines] = {2, 2, 8, 12, 14, 2};
+inline constexpr bool routine_fails(Routine r) { return r == Routine::scatter || r == Routine::segment || r == Routine::random; }
+
+inline constexpr int64_t kScanProduct = 1, kScanExclusive = 2, kScanReverse = 4;
+enum class ScatterHow : uint8_t { set, add, subtract, minimum, maximum };
+enum class SegmentFold : uint8_t { sum, product, most, least };
+enum class RandomKind : uint8_t { uniform, normal, integer, full_integer };
+
+inline constexpr int kRoutinePointers = 4, kRoutineSizes = 12, kScatterDepth = 8;
+
+/// One call. Everything is row-major; pointers are to elements. Words of 8 bytes only: machine code writes them.
+struct RoutineCall {
+  int64_t routine;      // Routine
+  int64_t flags;
+  int64_t dtype;        // of elements: tfl::DType
+  int64_t index_dtype;
+  int64_t location;     // what Frame::failed tells, less 1
+  void* at[kRoutinePointers];
+  int64_t sizes[kRoutineSizes];
+};
+
+/// Bytes of an entry of `sort` for elements of so many bytes.
+inline constexpr int64_t sort_entry_bytes(int64_t element_bytes) { return element_bytes <= 4 ? 8 : 16; }
+
+/// False where the operation would raise.
+using RoutineFunction = bool (*)(const Workers& workers, const RoutineCall& call);
+
+/// body(first, last) over [0, n) in parts of `grain`; on more than one thread when there is enough to do. `cost`: of one unit, in cheap
+/// element operations.
+template <class F>
+void in_parts(const Workers& workers, int64_t n, int64_t grain, int64_t cost, const F& body) {
+  constexpr int64_t kThreaded = 1 << 17;
+  int64_t work;
+  bool large = __builtin_mul_overflow(n, cost, &work) || work >= kThreaded;
+  if (large && n > grain && workers.threads > 1) {
+    workers.parallel_for(n, grain, [&](int64_t first, int64_t last) {
+      if (!workers.interrupted()) body(first, last);
+    });
+    return;
+  }
+  for (int64_t first = 0; first < n && !workers.interrupted(); first += grain) body(first, first + grain < n ? first + grain : n);
+}
+
+}  // namespace tfl
