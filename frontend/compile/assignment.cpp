@@ -22,7 +22,8 @@ void FunctionCompiler::assign(const Assign* s) {
     }
     if (assign_in_parallel(target, s->value)) return;
   }
-  Reg value = operand(s->value);
+  // A variable may be among several targets: what the first of them changes, the next must not see.
+  Reg value = s->targets.size() > 1 ? in_temp(s->value) : operand(s->value);
   for (size_t i = 0; i < s->targets.size(); ++i) assign_to(s->targets[i], value, i + 1 == s->targets.size());
 }
 

@@ -63,7 +63,7 @@ void FunctionCompiler::store(const Variable& v, Reg value, bool temp) {
   uint8_t release = temp ? code_.release_a(value) : 0;
   switch (v.storage) {
     case Storage::Local:
-      if (v.reg != value) code_.emit(temp ? Opcode::MoveTemp : Opcode::Move, v.reg, value);
+      if (v.reg != value) code_.emit(temp && code_.is_temp(value) ? Opcode::MoveTemp : Opcode::Move, v.reg, value);
       if (v.reg < code_.state.assigned.size()) code_.state.assigned[v.reg] = true;
       break;
     case Storage::Cell:
