@@ -21,13 +21,6 @@ struct Product {
   int64_t b_k, b_col;
   T* c;
   int64_t c_row;
-  // Operands that lie nowhere as a matrix (the windows of a convolution) are copied from `source` block by block; a and b, where
-  // their function is set, are not looked at.
-  const void* source = nullptr;
-  /// to[i * to_row + j] = a[row + i, p + j]
-  void (*pack_a)(const void* source, int64_t row, int64_t rows, int64_t p, int64_t k, T* to, int64_t to_row) = nullptr;
-  /// to[j * to_k + i] = b[p + j, column + i]
-  void (*pack_b)(const void* source, int64_t p, int64_t k, int64_t column, int64_t columns, T* to, int64_t to_k) = nullptr;
   // Told when rows [first, last) of c have their value, on any thread, while they lie in a cache; every row once.
   void* finisher = nullptr;
   void (*finish)(void* finisher, int64_t first, int64_t last) = nullptr;

@@ -14,11 +14,13 @@
 namespace tfl {
 inline namespace product_loops {
 
-inline constexpr int64_t kBlockRows = 504;                 // of a, taken together: they stay in the second-level cache
+inline constexpr int64_t kBlockRows = 168;                 // of a, taken together: they stay in the second-level cache
 inline constexpr int64_t kBlockBytes = 448 << 10;          // of them, where b stays there too
 inline constexpr int64_t kResidentBytes = 768 << 10;       // of b, which then does
 inline constexpr int64_t kRowStride = kProductBlock + 16;  // of the copies: rows do not fall on the same cache sets
 inline constexpr int64_t kBlockColumns = 4096;             // of b, copied together
+inline constexpr int64_t kPackedRows = 128;                // of b, copied by a thread at a time: divides kProductBlock
+inline constexpr int64_t kPackedPanels = 8;                // by so many panels
 inline constexpr size_t kPackedBytes = 8 << 20;            // of b, copied together, where more than a block of k fits
 inline constexpr int64_t kThreadedFinish = 1 << 17;        // elements from which the end of a product is worth several threads
 inline constexpr size_t kSmallBytes = 192 * 1024;          // of b: up to here it is read in place
@@ -90,20 +92,44 @@ void panel_rows(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t j
   }
 }
 
-// b[0 .. k) x [0 .. columns) into a dense panel `width` wide, zeros after the last column.
+// Copies a row of a panel, zeros after the last column. Whole panels of floats have a size that the compiler knows.
 template <class T>
-void pack_panel(const ProductTiles<T>& tiles, int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_k,
-                int64_t b_col, T* to) {
-  if (b_col != 1 && b_k == 1) return tiles.pack_columns(k, columns, width, b, b_col, to);
-  for (int64_t p = 0; p < k; ++p) {
-    T* row = to + p * width;
-    const T* from = b + p * b_k;
-    if (b_col == 1) {
-      std::memcpy(row, from, static_cast<size_t>(columns) * sizeof(T));
-    } else {
-      for (int64_t j = 0; j < columns; ++j) row[j] = from[j * b_col];
+void copy_row(T* to, const T* from, int64_t columns, int64_t width) {
+  constexpr size_t kUsual = 128;
+  size_t bytes = static_cast<size_t>(columns) * sizeof(T);
+  if (bytes == kUsual && columns == width) {
+    std::memcpy(to, from, kUsual);
+  } else {
+    std::memcpy(to, from, bytes);
+    std::fill(to + columns, to + width, T(0));
+  }
+}
+
+// Panels [first, last) of b, each k long, as dense panels that follow each other in `to`: of k the values [begin, end). Rows of b are read in
+// long pieces.
+template <class T>
+void pack_panels(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t first, int64_t last, int64_t k, int64_t begin, int64_t end, const T* b,
+                 int64_t b_k, int64_t b_col, T* to) {
+  if (b_col == 1) {
+    for (int64_t p = begin; p < end; ++p) {
+      for (int64_t j = first; j < last; ++j) {
+        int64_t at = panels.first(j), width = panels.width(j);
+        copy_row(to + at * k + p * width, b + p * b_k + at, panels.columns(j), width);
+      }
     }
-    std::fill(row + columns, row + width, T(0));
+    return;
+  }
+  for (int64_t j = first; j < last; ++j) {
+    int64_t at = panels.first(j), width = panels.width(j), columns = panels.columns(j);
+    T* row = to + at * k + begin * width;
+    if (b_k == 1) {
+      tiles.pack_columns(end - begin, columns, width, b + begin + at * b_col, b_col, row);
+      continue;
+    }
+    for (int64_t p = begin; p < end; ++p, row += width) {
+      for (int64_t i = 0; i < columns; ++i) row[i] = b[p * b_k + (at + i) * b_col];
+      std::fill(row + columns, row + width, T(0));
+    }
   }
 }
 
@@ -126,7 +152,7 @@ void pack_rows(int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_k, 
 // A product with one column is one with one row of the transposed operands: tiles are wide, not tall.
 template <class T>
 Product<T> turned(const Product<T>& p) {
-  if (p.n != 1 || p.m == 1 || p.c_row != 1 || p.source) return p;
+  if (p.n != 1 || p.m == 1 || p.c_row != 1) return p;
   return {1, p.m, p.k, p.b, p.b_col, p.b_k, p.a, p.a_k, p.a_row, p.c, p.m};
 }
 
@@ -138,7 +164,6 @@ bool is_dots(const Product<T>& p) {
 
 template <class T>
 bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
-  if (p.source) return false;
   if (is_dots(p)) return true;
   if (p.b_col != 1 || !(tiles.masked || p.n % tiles.lanes == 0)) return false;
   if (p.m <= tiles.max_rows[tiles.vectors - 1]) return true;  // every element is used once
@@ -148,14 +173,13 @@ bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
 }
 template <class T>
 bool reads_a_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
-  if (p.pack_a) return false;
   return p.n <= 64 || p.m <= tiles.max_rows[tiles.vectors - 1] || (p.a_k == 1 && p.a_row % 1024 != 0) || p.m * p.k <= 16384;
 }
 
 // Small enough for one tile.
 template <class T>
 bool is_one_tile(const Product<T>& p, const ProductTiles<T>& tiles) {
-  return p.n <= tiles.lanes && p.m <= tiles.max_rows[0] && p.m > 1 && p.k <= kProductBlock && p.k > 0 && p.n > 0 && p.b_col == 1 && tiles.masked && !p.source;
+  return p.n <= tiles.lanes && p.m <= tiles.max_rows[0] && p.m > 1 && p.k <= kProductBlock && p.k > 0 && p.n > 0 && p.b_col == 1 && tiles.masked;
 }
 
 // Some columns of the product, all operands read where they are.
@@ -312,22 +336,17 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
     Panels<T> panels(tiles, p.m, n, b_in_place);
     // With few blocks of rows a task takes only some of the panels.
     int64_t wanted = threads > 1 && rows.count < 4 * threads ? (4 * threads + rows.count - 1) / rows.count : 1;
-    Parts groups(panels.count, (panels.count + wanted - 1) / wanted);
+    Parts groups(panels.count, (panels.count + wanted - 1) / wanted), sides(panels.count, kPackedPanels);
     for (int64_t k0 = 0; k0 < p.k; k0 += k_step) {
-      int64_t k_end = std::min(p.k, k0 + k_step), k_blocks = (k_end - k0 + kProductBlock - 1) / kProductBlock;
+      int64_t k_end = std::min(p.k, k0 + k_step), chunks = (k_end - k0 + kPackedRows - 1) / kPackedRows;
       bool last = p.finish && n0 + n == p.n && k_end == p.k;
       if (last) countdown.start(rows.count, groups.count);
       if (workers.interrupted()) return;
-      each(b_in_place ? 0 : panels.count * k_blocks, [&](int64_t part) {
-        int64_t j = part % panels.count, p0 = k0 + part / panels.count * kProductBlock, k = std::min(kProductBlock, k_end - p0);
-        int64_t first = panels.first(j), width = panels.width(j), columns = panels.columns(j);
-        T* to = packed_b + (p0 - k0) * padded + first * k;
-        if (p.pack_b) {
-          p.pack_b(p.source, p0, k, n0 + first, columns, to, width);
-          for (int64_t i = 0; columns < width && i < k; ++i) std::fill(to + i * width + columns, to + (i + 1) * width, T(0));
-          return;
-        }
-        pack_panel(tiles, k, columns, width, p.b + p0 * p.b_k + (n0 + first) * p.b_col, p.b_k, p.b_col, to);
+      each(b_in_place ? 0 : chunks * sides.count, [&](int64_t part) {
+        int64_t side = part % sides.count, from = k0 + part / sides.count * kPackedRows;
+        int64_t p0 = from - (from - k0) % kProductBlock, k = std::min(kProductBlock, k_end - p0);
+        pack_panels(tiles, panels, sides.start(side), sides.start(side) + sides.size(side), k, from - p0, std::min(from - p0 + kPackedRows, k),
+                    p.b + p0 * p.b_k + n0 * p.b_col, p.b_k, p.b_col, packed_b + (p0 - k0) * padded);
       });
       each(rows.count * groups.count, [&](int64_t task) {
         if (workers.interrupted()) return;
@@ -338,15 +357,11 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
         if (int64_t next = block + threads; fetch_a && next < rows.count) ahead = Ahead(p.a + rows.start(next) * p.a_row, rows.size(next) * p.k);
         for (int64_t p0 = k0; p0 < k_end; p0 += kProductBlock) {
           int64_t k = std::min(kProductBlock, k_end - p0);
-          const T* a = p.pack_a ? nullptr : p.a + row * p.a_row + p0 * p.a_k;
+          const T* a = p.a + row * p.a_row + p0 * p.a_k;
           int64_t a_row = p.a_row, a_k = p.a_k;
           if (!a_in_place) {
             T* copy = packed_a + place * (std::min(p.m, kBlockRows) * kRowStride);
-            if (p.pack_a) {
-              p.pack_a(p.source, row, count, p0, k, copy, kRowStride);
-            } else {
-              pack_rows(count, k, a, a_row, a_k, copy);
-            }
+            pack_rows(count, k, a, a_row, a_k, copy);
             a = copy;
             a_row = kRowStride;
             a_k = 1;
