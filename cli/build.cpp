@@ -16,7 +16,9 @@ namespace tfl::cli {
 
 namespace {
 
-void say(std::string_view text) { std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data()); }
+void say(std::string_view text) {
+  std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data());
+}
 
 std::vector<std::string> strings_of(const Value& list) {
   std::vector<std::string> out;
@@ -31,12 +33,15 @@ int64_t state_of(codegen::LibraryRequest& request, std::vector<const VariableObj
   }
   known.push_back(v);
   std::string name = v->name;
-  for (int k = 1; std::any_of(request.states.begin(), request.states.end(), [&](const auto& s) { return s.name == name; }); ++k) name = v->name + "_" + std::to_string(k);
+  for (int k = 1;
+       std::any_of(request.states.begin(), request.states.end(), [&](const auto& s) { return s.name == name; }); ++k)
+    name = v->name + "_" + std::to_string(k);
   request.states.push_back({name, v->value});
   return static_cast<int64_t>(known.size()) - 1;
 }
 
-Result<void> add_function(codegen::LibraryRequest& request, std::vector<const VariableObject*>& known, const Value& row) {
+Result<void> add_function(codegen::LibraryRequest& request, std::vector<const VariableObject*>& known,
+                          const Value& row) {
   const Value* parts = row.as<Tuple>()->items;
   const FunctionCall& call = static_cast<TracedGraph*>(parts[1].object())->call;
   codegen::ExportedFunction f;
@@ -53,10 +58,12 @@ Result<void> add_function(codegen::LibraryRequest& request, std::vector<const Va
       c.constant = v.tensor();
     } else if (v.kind() == Kind::Variable) {
       VariableObject* storage = variable_storage(v.as<VariableObject>());
-      if (!storage->value) return fail(ErrorKind::ValueError, "{} reads the variable {}, which has no value yet", f.name, storage->name);
+      if (!storage->value)
+        return fail(ErrorKind::ValueError, "{} reads the variable {}, which has no value yet", f.name, storage->name);
       c.state = state_of(request, known, storage);
     } else {
-      return fail(ErrorKind::ValueError, "{} calls back into the script (tf.py_function, a dataset), which a library has not", f.name);
+      return fail(ErrorKind::ValueError,
+                  "{} calls back into the script (tf.py_function, a dataset), which a library has not", f.name);
     }
     f.captures.push_back(std::move(c));
   }
@@ -80,11 +87,16 @@ bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {
     size_t end = std::min(text.find(',', at), text.size());
     std::string kind = text.substr(at, end - at);
     at = end + 1;
-    if (kind == "shared-lib") request.shared = true;
-    else if (kind == "static-lib") request.archive = true;
-    else if (kind == "object") request.object = true;
-    else if (kind == "llvm") request.llvm = true;
-    else if (kind == "asm") request.assembly = true;
+    if (kind == "shared-lib")
+      request.shared = true;
+    else if (kind == "static-lib")
+      request.archive = true;
+    else if (kind == "object")
+      request.object = true;
+    else if (kind == "llvm")
+      request.llvm = true;
+    else if (kind == "asm")
+      request.assembly = true;
     else {
       say("--emit '" + kind + "': there are shared-lib, static-lib, object, llvm, asm and, alone, executable");
       return false;
@@ -112,7 +124,8 @@ int build_files(const Arguments& a) {
   request.folder = a.build.folder.empty() ? "." : a.build.folder;
   if (!parse_kinds(a.build.emit, request)) return kExitUsage;
   if (!parse_cpu(a.build.target, request.cpu, request.better)) {
-    say("--target '" + a.build.target + "': there are native, x86-64-v3, x86-64-v4, both as x86-64-v3,x86-64-v4, and aarch64");
+    say("--target '" + a.build.target +
+        "': there are native, x86-64-v3, x86-64-v4, both as x86-64-v3,x86-64-v4, and aarch64");
     return kExitUsage;
   }
   request.weights_in_file = a.build.weights == "file";

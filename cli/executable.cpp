@@ -1,5 +1,5 @@
-// tfl build --emit executable: a script, the modules it imports and the machine code of its traced functions as one program, which needs no TFL
-// where it runs. It is a copy of this program that carries a bundle (runtime/support/bundle.h) of
+// tfl build --emit executable: a script, the modules it imports and the machine code of its traced functions as one program,
+// which needs no TFL where it runs. It is a copy of this program that carries a bundle (runtime/support/bundle.h) of
 //   main            the script's name          source/NAME, code/NAME   text and bytecode of the script and its modules
 //   object/KEY      machine code               identity/FILE            of the program that made it, for the keys
 //   options         what the script may touch, one flag a line
@@ -29,7 +29,9 @@ namespace {
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-void say(std::string_view text) { std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data()); }
+void say(std::string_view text) {
+  std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data());
+}
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -51,7 +53,8 @@ void add_objects(Files& files, const std::string& folder) {
   Files found;
   while (dirent* e = readdir(d)) {
     std::string bytes;
-    if (e->d_name[0] != '.' && read_cache_file(folder + "/" + e->d_name, SIZE_MAX / 2, bytes)) found.emplace_back(std::string("object/") + e->d_name, std::move(bytes));
+    if (e->d_name[0] != '.' && read_cache_file(folder + "/" + e->d_name, SIZE_MAX / 2, bytes))
+      found.emplace_back(std::string("object/") + e->d_name, std::move(bytes));
   }
   closedir(d);
   std::sort(found.begin(), found.end());
@@ -59,10 +62,12 @@ void add_objects(Files& files, const std::string& folder) {
 }
 
 // With objcopy the bundle is a section, which `strip` leaves alone, and the program loses its symbols.
-bool join_with_objcopy(const ScratchFolder& scratch, const std::string& program, const std::string& bundle, const std::string& out) {
+bool join_with_objcopy(const ScratchFolder& scratch, const std::string& program, const std::string& bundle,
+                       const std::string& out) {
   std::string objcopy = find_program({"objcopy", "llvm-objcopy", "llvm-objcopy-19"});
   if (objcopy.empty()) return false;
-  return bool(run_program(scratch, {objcopy, "--strip-all", std::string("--add-section=") + kBundleSection + "=" + bundle, program, out}));
+  return bool(run_program(
+      scratch, {objcopy, "--strip-all", std::string("--add-section=") + kBundleSection + "=" + bundle, program, out}));
 }
 
 // The program with its bundle, to its place.
@@ -70,9 +75,11 @@ Result<void> write_program(const ScratchFolder& scratch, const std::string& bund
   std::string program;
   int error = read_whole_file("/proc/self/exe", SIZE_MAX / 2, program);
   if (error == 0) {
-    std::string plain = TFL_TRY(scratch.write("program", program)), packed = TFL_TRY(scratch.write("bundle", bundle)), joined = scratch.file("joined");
+    std::string plain = TFL_TRY(scratch.write("program", program)), packed = TFL_TRY(scratch.write("bundle", bundle)),
+                joined = scratch.file("joined");
     program += bundle;
-    if (std::string with_section; join_with_objcopy(scratch, plain, packed, joined) && read_whole_file(joined, SIZE_MAX / 2, with_section) == 0)
+    if (std::string with_section;
+        join_with_objcopy(scratch, plain, packed, joined) && read_whole_file(joined, SIZE_MAX / 2, with_section) == 0)
       program = std::move(with_section);
     error = write_whole_file(out, program, 0777);
   }
@@ -114,11 +121,13 @@ int build_executable(const Arguments& given) {
       const Module* m = e.value.as<Module>();
       if (!m->file.is_str() || m->name->text == "__build__") continue;
       std::string path(text_of(m->file));
-      if (access(path.c_str(), R_OK) == 0 && !add_module(interp, files, path, m->name->text + ".tfl")) return kExitUncaught;
+      if (access(path.c_str(), R_OK) == 0 && !add_module(interp, files, path, m->name->text + ".tfl"))
+        return kExitUncaught;
     }
   }
   add_objects(files, cache_folder("native"));
-  for (const char* part : {"", "libtfl_llvm.so", "../lib/tfl/libtfl_llvm.so"}) files.emplace_back(std::string("identity/") + part, std::to_string(program_identity(part)));
+  for (const char* part : {"", "libtfl_llvm.so", "../lib/tfl/libtfl_llvm.so"})
+    files.emplace_back(std::string("identity/") + part, std::to_string(program_identity(part)));
   std::string options;
   if (given.allow_all) options += "allow-all\n";
   for (const std::string& p : given.allow_read) options += "allow-read " + p + "\n";
@@ -154,16 +163,20 @@ int run_bundle(int argc, char** argv) {
     for (std::string_view rest = *options; !rest.empty();) {
       std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-      if (line == "allow-all") a.allow_all = true;
-      else if (line.starts_with("allow-read ")) a.allow_read.emplace_back(line.substr(11));
-      else if (line.starts_with("allow-write ")) a.allow_write.emplace_back(line.substr(12));
+      if (line == "allow-all")
+        a.allow_all = true;
+      else if (line.starts_with("allow-read "))
+        a.allow_read.emplace_back(line.substr(11));
+      else if (line.starts_with("allow-write "))
+        a.allow_write.emplace_back(line.substr(12));
     }
   }
   Session session(a, std::string(*name));
   Interp& interp = session.interp;
   auto source = std::make_shared<const Source>(std::string(*name), std::string(*text));
   CompileResult compiled = compile_cached(interp, source);
-  if (!compiled.diagnostics.empty()) interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
+  if (!compiled.diagnostics.empty())
+    interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
   if (compiled.code.is_empty()) return kExitFoundBefore;
   auto done = interp.run_module(compiled.code, session.main_module("__main__", std::string(*name)));
   int code = done ? 0 : session.report(done.error());

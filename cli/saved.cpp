@@ -1,5 +1,5 @@
-// tfl inspect DIR and tfl run DIR: hands saved models to the library (stdlib/_saved_model_cli.tfl), and gives its exit code; tfl inspect of a
-// native library prints what it tells of itself.
+// tfl inspect DIR and tfl run DIR: hands saved models to the library (stdlib/_saved_model_cli.tfl), and gives its exit code; tfl
+// inspect of a native library prints what it tells of itself.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -64,8 +64,10 @@ int inspect_library(const std::string& path) {
   std::string name = path.substr(path.rfind('/') + 1);
   name = name.substr(name.starts_with("lib") ? 3 : 0);
   name.resize(name.size() - 3);
-  void* library = dlopen(path.find('/') == std::string::npos ? ("./" + path).c_str() : path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  auto* metadata = library ? reinterpret_cast<const char* (*)()>(dlsym(library, (name + "_metadata_json").c_str())) : nullptr;
+  void* library =
+      dlopen(path.find('/') == std::string::npos ? ("./" + path).c_str() : path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto* metadata =
+      library ? reinterpret_cast<const char* (*)()>(dlsym(library, (name + "_metadata_json").c_str())) : nullptr;
   if (!metadata) {
     const char* reason = library ? "it is no library of tfl build, or was given another name" : dlerror();
     std::fprintf(stderr, "tfl: cannot inspect %s: %s\n", path.c_str(), reason ? reason : "it cannot be loaded");

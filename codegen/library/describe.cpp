@@ -185,13 +185,16 @@ std::string describe_library(const LibraryRequest& request, const std::vector<Lo
   for (const LoweredFunction& f : functions) parts(w, f, number);
   number = 0;
   for (const LoweredFunction& f : functions) {
-    if (f.stepwise()) steps(w, f, number);
-    else number += static_cast<uint32_t>(f.parts.size());
+    if (f.stepwise())
+      steps(w, f, number);
+    else
+      number += static_cast<uint32_t>(f.parts.size());
   }
   for (const ExportedState& s : request.states) {
     w.type(s.name, s.value.dtype(), s.value.dims());
     const auto* bytes = reinterpret_cast<const char*>(s.value.raw());
-    bool zero = std::all_of(bytes, bytes + s.value.bytes(), [](char b) { return b == 0; });  // a context begins with zeros anyway
+    bool zero = std::all_of(bytes, bytes + s.value.bytes(),
+                            [](char b) { return b == 0; });  // a context begins with zeros anyway
     zero |= request.weights_in_file;
     w.integer(!zero);
     if (!zero) w.elements(s.value);

@@ -27,7 +27,9 @@ std::string_view refusal_of(Op op) {
   return {};
 }
 
-bool is_scalar_text(const Node& n) { return n.op == Op::constant && n.constant.dtype() == DType::String && n.constant.size() == 1; }
+bool is_scalar_text(const Node& n) {
+  return n.op == Op::constant && n.constant.dtype() == DType::String && n.constant.size() == 1;
+}
 
 // Words one failure.
 class Wording {
@@ -60,23 +62,27 @@ class Wording {
     if (a < 0 || b < 0) return;  // only inputs have sizes when sizes do not fit
     bool product = n.op == Op::matmul;
     if (product && n.types[0].tensor.dims.size() != 2) return;  // of batches something else is said
-    text.sizes = {{Piece::Kind::text, product ? "Matrix size-incompatible: In[0]: " : "Incompatible shapes: "},
-                  {Piece::Kind::shape, {}, a},
-                  {Piece::Kind::text, product ? ", In[1]: " : " vs. "},
-                  {Piece::Kind::shape, {}, b},
-                  {Piece::Kind::text, product ? " [Op:MatMul]" : fmt::format(" [Op:{}] name: ", op_info(n.op).tf_name)}};
+    text.sizes = {
+        {Piece::Kind::text, product ? "Matrix size-incompatible: In[0]: " : "Incompatible shapes: "},
+        {Piece::Kind::shape, {}, a},
+        {Piece::Kind::text, product ? ", In[1]: " : " vs. "},
+        {Piece::Kind::shape, {}, b},
+        {Piece::Kind::text, product ? " [Op:MatMul]" : fmt::format(" [Op:{}] name: ", op_info(n.op).tf_name)}};
   }
 
  private:
   static constexpr int64_t kNowhere = INT64_MIN;
 
   void say(std::string_view words) {
-    if (!text.pieces.empty() && text.pieces.back().kind == Piece::Kind::text) text.pieces.back().text += words;
-    else text.pieces.push_back({Piece::Kind::text, std::string(words)});
+    if (!text.pieces.empty() && text.pieces.back().kind == Piece::Kind::text)
+      text.pieces.back().text += words;
+    else
+      text.pieces.push_back({Piece::Kind::text, std::string(words)});
   }
 
   static int64_t axis_of(const Node& gather) {
-    int64_t rank = static_cast<int64_t>(gather.operands[0].type().tensor.dims.size()), batch = gather.attrs.get_int(Attr::batch_dims);
+    int64_t rank = static_cast<int64_t>(gather.operands[0].type().tensor.dims.size()),
+            batch = gather.attrs.get_int(Attr::batch_dims);
     if (batch < 0) batch += static_cast<int64_t>(gather.operands[1].type().tensor.dims.size());
     return shape_rules::front_axis(gather.attrs.get_int(Attr::axis, batch), rank);
   }
@@ -117,7 +123,8 @@ class Wording {
     Ref x = n.operands[0], begin = n.operands[1];
     Dims strides;
     plan::SliceForm form;
-    bool known = plan::known_integers(context_, n.operands[3], strides) && plan::slice_form(n.attrs, x.type().tensor.dims.size(), strides.size(), form);
+    bool known = plan::known_integers(context_, n.operands[3], strides) &&
+                 plan::slice_form(n.attrs, x.type().tensor.dims.size(), strides.size(), form);
     for (size_t i = 0; known && i < form.axes.size(); ++i) {
       if (form.axes[i].written < 0 || !form.axes[i].shrink) continue;
       if (Ref index = plan::scalar_behind(begin, static_cast<size_t>(form.axes[i].written)))

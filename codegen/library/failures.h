@@ -1,5 +1,6 @@
-// What a library says when an operation fails: the text that the evaluator would give, put together by the library's own runtime from what
-// is known when the library is made and from tensors of the call. This header must not know how the runtime writes tensors.
+// What a library says when an operation fails: the text that the evaluator would give, put together by the library's own runtime
+// from what is known when the library is made and from tensors of the call. This header must not know how the runtime writes
+// tensors.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@ struct FailureText {
     enum class Kind : uint8_t {
       text,
       tensor,  // `a` as tf.print writes it, `number` items at each end of an axis
-      index,   // the first of the indices `a` that is outside of [0, size `number` of the sizes `b`): "indices[1] = 12 is not in [0, 10)"
-      element, // where the scalar `a` is no index for that size: "slice index 6 of dimension 0 out of bounds."
-      shape    // the sizes of `a`: "[2,3]"
+      index,  // the first of the indices `a` that is outside of size `number` of `b`: "indices[1] = 12 is not in [0, 10)"
+      element,  // where the scalar `a` is no index for that size: "slice index 6 of dimension 0 out of bounds."
+      shape     // the sizes of `a`: "[2,3]"
     } kind = Kind::text;
     std::string text;
     int64_t a = 0, b = 0;  // tensors: input i as i, result k of the explanation as ~k
@@ -33,8 +34,8 @@ struct Explanation {
   std::shared_ptr<ir::Function> graph;  // takes what `f` takes
 };
 
-/// Gives each node that may fail, in `f` or its regions, a location of its own, and tells by location what it says. What a text shows
-/// that is no input of `f` is computed by an explanation, where it can be.
+/// Gives each node that may fail, in `f` or its regions, a location of its own, and tells by location what it says. What a text
+/// shows that is no input of `f` is computed by an explanation, where it can be.
 std::vector<FailureText> find_failures(Context& context, ir::Function& f, std::vector<Explanation>& explanations);
 
 }  // namespace tfl::codegen

@@ -25,7 +25,9 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 // "x: float32[n, 784]"
-std::string described(const Interface::Value& v) { return fmt::format("{}: {}[{}]", v.name, dtype_name(v.dtype), joined(v.sizes)); }
+std::string described(const Interface::Value& v) {
+  return fmt::format("{}: {}[{}]", v.name, dtype_name(v.dtype), joined(v.sizes));
+}
 
 std::string signature(const std::string& name, const Interface& face) {
   std::vector<std::string> in, out;
@@ -54,7 +56,8 @@ std::string comment_text(std::string_view text, std::string_view indent) {
 // Parameters of a function's three forms, after `first`; and what they are called with.
 std::string tensors(std::string first, const Interface& face, char by) {
   auto argument = [&](const auto& v) { return fmt::format("const tfl_tensor {}{}", by, v.name); };
-  return listed(std::move(first), face, argument, kLeftOut, [&](const auto& v) { return fmt::format("tfl_tensor {}{}", by, v.name); });
+  return listed(std::move(first), face, argument, kLeftOut,
+                [&](const auto& v) { return fmt::format("tfl_tensor {}{}", by, v.name); });
 }
 std::string tensor_names(std::string first, const Interface& face) {
   auto address = [](const auto& v) { return "&" + v.name; };
@@ -62,13 +65,15 @@ std::string tensor_names(std::string first, const Interface& face) {
 }
 std::string shapes(std::string first, const Interface& face) {
   auto argument = [](const auto& v) { return "const tfl_tensor *" + v.name; };
-  return listed(std::move(first), face, argument, kLeftOut,
-                [](const auto& v) { return fmt::format("int64_t {}_shape[{}]", v.name, std::max<size_t>(v.dims.size(), 1)); });
+  return listed(std::move(first), face, argument, kLeftOut, [](const auto& v) {
+    return fmt::format("int64_t {}_shape[{}]", v.name, std::max<size_t>(v.dims.size(), 1));
+  });
 }
 std::string flat(std::string first, const Interface& face) {
   auto argument = [](const auto& v) { return fmt::format("const {} *{}", c_type(v.dtype), v.name); };
   auto result = [](const auto& v) { return fmt::format("{} *{}", c_type(v.dtype), v.name); };
-  return listed(std::move(first), face, argument, [](const auto& o) { return "int64_t " + o.name; }, result);
+  return listed(
+      std::move(first), face, argument, [](const auto& o) { return "int64_t " + o.name; }, result);
 }
 std::string flat_names(std::string first, const Interface& face) {
   auto name = [](const auto& v) { return v.name; };
@@ -80,11 +85,13 @@ std::string flat_names(std::string first, const Interface& face) {
 std::string library_header(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   const std::string& n = request.name;
   std::string guard = upper(n) + "_H";
-  std::string out = fmt::format("/* {}.h: made by tfl build from {}. C99. */\n#ifndef {}\n#define {}\n\n", n, request.source, guard, guard);
+  std::string out = fmt::format("/* {}.h: made by tfl build from {}. C99. */\n#ifndef {}\n#define {}\n\n", n,
+                                request.source, guard, guard);
   out += library_types();
   out += fmt::format("\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n#define {}_ABI_VERSION 1u\n\n", upper(n));
   out += fmt::format(
-      "/* A context holds the library's variables, its memory and its threads. It is used by one thread at a time; contexts do not know of\n"
+      "/* A context holds the library's variables, its memory and its threads. It is used by one thread at a time; "
+      "contexts do not know of\n"
       " * each other. `options` may be NULL. */\n"
       "tfl_status {0}_context_new(const tfl_options *options, tfl_context **context);\n"
       "void {0}_context_free(tfl_context *context);\n"
@@ -103,7 +110,8 @@ std::string library_header(const LibraryRequest& request, const std::vector<Lowe
         n);
   if (allocates(functions))
     out += fmt::format(
-        "/* Frees a result of a function whose name ends with _alloc, on the context that gave it and before that goes. */\n"
+        "/* Frees a result of a function whose name ends with _alloc, on the context that gave it and before that "
+        "goes. */\n"
         "void {0}_tensor_free(tfl_context *context, tfl_tensor *tensor);\n",
         n);
   for (const LoweredFunction& f : functions) {
@@ -113,12 +121,17 @@ std::string library_header(const LibraryRequest& request, const std::vector<Lowe
     if (!f.from->doc.empty()) out += "\n *\n * " + comment_text(f.from->doc, " * ");
     const char* context = "tfl_context *context";
     if (f.stepwise()) {
-      out += fmt::format("\n *\n * Arguments may be strided. Sizes of results follow from values: they are allocated, row-major, and {}_tensor_free\n"
-                         " * takes them back. */\n", n);
+      out += fmt::format(
+          "\n *\n * Arguments may be strided. Sizes of results follow from values: they are allocated, row-major, and "
+          "{}_tensor_free\n"
+          " * takes them back. */\n",
+          n);
       out += fmt::format("tfl_status {}_{}_alloc({});\n", n, name, tensors(context, face, '*'));
       continue;
     }
-    out += "\n *\n * Arguments may be strided; results are the caller's, row-major, and apart from the arguments. `_shape` tells their sizes; ";
+    out +=
+        "\n *\n * Arguments may be strided; results are the caller's, row-major, and apart from the arguments. "
+        "`_shape` tells their sizes; ";
     out += fmt::format("`_{}`\n * takes row-major elements. */\n", face.flat_suffix);
     out += fmt::format("tfl_status {}_{}_shape({});\n", n, name, shapes(context, face));
     out += fmt::format("tfl_status {}_{}({});\n", n, name, tensors(context, face, '*'));
@@ -132,7 +145,8 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
   const std::string& n = request.name;
   std::string guard = upper(n) + "_HPP";
   std::string out = fmt::format(
-      "// {0}.hpp: made by tfl build from {1}. C++17. Errors are exceptions.\n#ifndef {2}\n#define {2}\n\n#include <stdexcept>\n#include <string>\n"
+      "// {0}.hpp: made by tfl build from {1}. C++17. Errors are exceptions.\n#ifndef {2}\n#define {2}\n\n#include "
+      "<stdexcept>\n#include <string>\n"
       "#include <utility>\n#include <vector>\n\n#include \"{0}.h\"\n\nnamespace {0} {{\n\n",
       n, request.source, guard);
   out +=
@@ -170,16 +184,20 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
         "  void load(const std::string &path) {{ check({0}_state_load(context_, path.c_str())); }}\n",
         n);
   if (allocates(functions))
-    out += fmt::format("  /// A result whose sizes follow from values, and which a function of this context has allocated.\n"
-                       "  void free(tfl_tensor &tensor) {{ {0}_tensor_free(context_, &tensor); }}\n", n);
+    out += fmt::format(
+        "  /// A result whose sizes follow from values, and which a function of this context has allocated.\n"
+        "  void free(tfl_tensor &tensor) {{ {0}_tensor_free(context_, &tensor); }}\n",
+        n);
   for (const LoweredFunction& f : functions) {
     const Interface& face = f.face;
     const std::string& name = f.from->name;
     std::string by_tensor = tensors("", face, '&'), by_pointer = flat("", face);
     out += fmt::format("\n  /// {}\n", signature(name, face));
-    out += fmt::format("  void {}({}) {{ check({}_{}{}({})); }}\n", name, by_tensor, n, name, f.stepwise() ? "_alloc" : "", tensor_names("context_", face));
+    out += fmt::format("  void {}({}) {{ check({}_{}{}({})); }}\n", name, by_tensor, n, name,
+                       f.stepwise() ? "_alloc" : "", tensor_names("context_", face));
     if (by_pointer != by_tensor && !f.stepwise())
-      out += fmt::format("  void {}({}) {{ check({}_{}_{}({})); }}\n", name, by_pointer, n, name, face.flat_suffix, flat_names("context_", face));
+      out += fmt::format("  void {}({}) {{ check({}_{}_{}({})); }}\n", name, by_pointer, n, name, face.flat_suffix,
+                         flat_names("context_", face));
   }
   out += fmt::format(
       "\n private:\n"

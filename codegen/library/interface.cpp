@@ -11,19 +11,23 @@ namespace tfl::codegen {
 namespace {
 
 constexpr std::array kKeywords = {
-    "alignas",  "alignof", "and",      "as",       "asm",      "assert",   "auto",     "bool",     "break",    "case",     "catch",    "char",
-    "class",    "const",   "continue", "ctx",      "def",      "default",  "del",      "delete",   "do",       "double",   "elif",     "else",
-    "enum",     "except",  "explicit", "export",   "extern",   "false",    "float",    "for",      "friend",   "from",     "global",   "goto",
-    "if",       "import",  "in",       "inline",   "int",      "is",       "lambda",   "long",     "mutable",  "namespace", "new",     "nonlocal",
-    "not",      "operator", "or",      "pass",     "private",  "protected", "public",  "raise",    "register", "restrict", "return",   "self",
-    "short",    "signed",  "sizeof",   "static",   "struct",   "switch",   "template", "this",     "throw",    "true",     "try",      "typedef",
-    "typename", "union",   "unsigned", "using",    "virtual",  "void",     "volatile", "while",    "with",     "xor",      "yield",    "None"};
+    "alignas",   "alignof", "and",      "as",       "asm",      "assert",   "auto",     "bool",    "break",
+    "case",      "catch",   "char",     "class",    "const",    "continue", "ctx",      "def",     "default",
+    "del",       "delete",  "do",       "double",   "elif",     "else",     "enum",     "except",  "explicit",
+    "export",    "extern",  "false",    "float",    "for",      "friend",   "from",     "global",  "goto",
+    "if",        "import",  "in",       "inline",   "int",      "is",       "lambda",   "long",    "mutable",
+    "namespace", "new",     "nonlocal", "not",      "operator", "or",       "pass",     "private", "protected",
+    "public",    "raise",   "register", "restrict", "return",   "self",     "short",    "signed",  "sizeof",
+    "static",    "struct",  "switch",   "template", "this",     "throw",    "true",     "try",     "typedef",
+    "typename",  "union",   "unsigned", "using",    "virtual",  "void",     "volatile", "while",   "with",
+    "xor",       "yield",   "None"};
 
 class Names {
  public:
   std::string unique(std::string_view wanted) {
     std::string base = c_identifier(wanted), name = base;
-    for (int i = 2; std::find(used_.begin(), used_.end(), name) != used_.end(); ++i) name = fmt::format("{}_{}", base, i);
+    for (int i = 2; std::find(used_.begin(), used_.end(), name) != used_.end(); ++i)
+      name = fmt::format("{}_{}", base, i);
     used_.push_back(name);
     return name;
   }
@@ -36,7 +40,8 @@ class Names {
 
 std::string c_identifier(std::string_view text) {
   std::string out;
-  for (char c : text) out.push_back((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
+  for (char c : text)
+    out.push_back((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
   if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out.insert(0, "_");
   if (std::find(kKeywords.begin(), kKeywords.end(), out) != kKeywords.end()) out += "_";
   return out;
@@ -69,9 +74,13 @@ Interface interface_of(const LoweredFunction& f) {
   size_t arguments = f.from->arguments.size();
   if (!f.stepwise()) {
     const plan::Plan& p = f.parts[0].plan;
-    for (size_t i = 0; i < arguments; ++i) out.arguments.push_back({names.unique(f.from->arguments[i]), p.inputs[i].dtype, p.inputs[i].dims, {}});
+    for (size_t i = 0; i < arguments; ++i)
+      out.arguments.push_back({names.unique(f.from->arguments[i]), p.inputs[i].dtype, p.inputs[i].dims, {}});
     for (size_t i = 0; i + f.state_results.size() < p.results.size(); ++i)
-      out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"), p.results[i].dtype, p.results[i].dims, {}});
+      out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"),
+                             p.results[i].dtype,
+                             p.results[i].dims,
+                             {}});
   } else {
     // Symbols of its own: equal names are one size, what has none is any.
     std::vector<std::string> seen;
@@ -79,16 +88,23 @@ Interface interface_of(const LoweredFunction& f) {
       plan::Sizes dims;
       for (size_t k = 0; k < t.tensor.dims.size(); ++k) {
         std::string name = own && k < own->size() ? (*own)[k] : std::string();
-        size_t at = name.empty() ? seen.size() : static_cast<size_t>(std::find(seen.begin(), seen.end(), name) - seen.begin());
+        size_t at =
+            name.empty() ? seen.size() : static_cast<size_t>(std::find(seen.begin(), seen.end(), name) - seen.begin());
         if (t.tensor.dims[k] < 0 && at == seen.size()) seen.push_back(name);
         dims.push_back(t.tensor.dims[k] >= 0 ? t.tensor.dims[k] : ~static_cast<int64_t>(at));
       }
       return dims;
     };
     for (size_t i = 0; i < arguments; ++i)
-      out.arguments.push_back({names.unique(f.from->arguments[i]), f.types[i].tensor.dtype, sizes(f.types[i], i < f.from->sizes.size() ? &f.from->sizes[i] : nullptr), {}});
+      out.arguments.push_back({names.unique(f.from->arguments[i]),
+                               f.types[i].tensor.dtype,
+                               sizes(f.types[i], i < f.from->sizes.size() ? &f.from->sizes[i] : nullptr),
+                               {}});
     for (size_t i = 0; i < f.result_types.size(); ++i)
-      out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"), f.result_types[i].tensor.dtype, sizes(f.result_types[i], nullptr), {}});
+      out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"),
+                             f.result_types[i].tensor.dtype,
+                             sizes(f.result_types[i], nullptr),
+                             {}});
   }
   for (size_t i = 0; i < arguments; ++i) {
     Interface::Value& v = out.arguments[i];
@@ -108,13 +124,16 @@ Interface interface_of(const LoweredFunction& f) {
         v.sizes.push_back(std::to_string(d));
         continue;
       }
-      auto seen = std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.symbol == plan::symbol_of(d); });
+      auto seen =
+          std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.symbol == plan::symbol_of(d); });
       v.sizes.push_back(seen == out.open.end() ? "?" : seen->name);
     }
   };
   for (auto& v : out.arguments) text(v);
   for (auto& v : out.outputs) text(v);
-  DType first = !out.arguments.empty() ? out.arguments[0].dtype : !out.outputs.empty() ? out.outputs[0].dtype : DType::F32;
+  DType first = !out.arguments.empty() ? out.arguments[0].dtype
+                : !out.outputs.empty() ? out.outputs[0].dtype
+                                       : DType::F32;
   if (!f.stepwise()) out.flat_suffix = dtype_short_name(first);
   return out;
 }

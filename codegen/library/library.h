@@ -1,5 +1,5 @@
-// Native libraries: traced functions with their variables as a shared or static library with a C header, for programs that know nothing of
-// TFL. This header must not know LLVM, nor how a script says what is exported.
+// Native libraries: traced functions with their variables as a shared or static library with a C header, for programs that know
+// nothing of TFL. This header must not know LLVM, nor how a script says what is exported.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,21 @@ namespace tfl::codegen {
 
 /// What stands behind a parameter of the graph that is no argument.
 struct Capture {
-  Tensor constant;      // a tensor's value
-  int64_t state = -1;   // or a variable: its number in LibraryRequest::states
+  Tensor constant;     // a tensor's value
+  int64_t state = -1;  // or a variable: its number in LibraryRequest::states
 };
 struct ExportedFunction {
-  std::string name;                        // a C identifier
-  std::string doc;                         // of the script's function; may be empty
-  std::shared_ptr<ir::Function> graph;     // as traced: parameters are the arguments, then the captures
-  std::vector<std::string> arguments;      // names
-  std::vector<std::string> outputs;        // names
-  std::vector<std::vector<std::string>> sizes;  // of each argument: names of its symbolic sizes, "" for known or unnamed ones
+  std::string name;                     // a C identifier
+  std::string doc;                      // of the script's function; may be empty
+  std::shared_ptr<ir::Function> graph;  // as traced: parameters are the arguments, then the captures
+  std::vector<std::string> arguments;   // names
+  std::vector<std::string> outputs;     // names
+  std::vector<std::vector<std::string>>
+      sizes;  // of each argument: names of its symbolic sizes, "" for known or unnamed ones
   std::vector<Capture> captures;
 };
 struct ExportedState {
-  std::string name;   // unique
+  std::string name;  // unique
   Tensor value;
 };
 
@@ -37,13 +38,14 @@ struct LibraryRequest {
   std::vector<ExportedFunction> functions;
   std::vector<ExportedState> states;
   Cpu cpu = Cpu::x86_64_v3;
-  bool better = false;          // also code for x86-64-v4, which is taken where the processor has it
-  bool weights_in_file = false; // variables begin with zeros; NAME.safetensors has their values
-  std::string folder;  // where the files go
+  bool better = false;           // also code for x86-64-v4, which is taken where the processor has it
+  bool weights_in_file = false;  // variables begin with zeros; NAME.safetensors has their values
+  std::string folder;            // where the files go
   bool shared = true, archive = false, object = false, llvm = false, assembly = false;
 };
 
-/// Makes the files and tells their names. ValueError for what cannot be exported, with the line of the script; OSError for files and tools.
+/// Makes the files and tells their names. ValueError for what cannot be exported, with the line of the script; OSError for files
+/// and tools.
 Result<std::vector<std::string>> build_library(Context& context, const LibraryRequest& request);
 
 // ---- the steps -------------------------------------------------------------------------------------------------------------
@@ -88,14 +90,14 @@ struct StepValue {
 /// A function ready for code: captures are constants or additional parameters and results, everything is native or a step.
 struct LoweredFunction {
   const ExportedFunction* from = nullptr;
-  std::vector<uint32_t> state_inputs;    // states of the parameters after the arguments
-  std::vector<uint32_t> state_results;   // states that the results after the outputs are assigned to
-  std::vector<Part> parts;               // without steps the first is the function; others explain failures
+  std::vector<uint32_t> state_inputs;   // states of the parameters after the arguments
+  std::vector<uint32_t> state_results;  // states that the results after the outputs are assigned to
+  std::vector<Part> parts;              // without steps the first is the function; others explain failures
   std::vector<Step> steps;
   std::vector<StepValue> values;
-  std::vector<uint32_t> results;         // values: outputs, then what states are assigned
-  std::vector<ir::Type> types;           // of arguments
-  std::vector<ir::Type> result_types;    // of outputs
+  std::vector<uint32_t> results;       // values: outputs, then what states are assigned
+  std::vector<ir::Type> types;         // of arguments
+  std::vector<ir::Type> result_types;  // of outputs
   Interface face;
 
   bool stepwise() const { return !steps.empty(); }

@@ -44,7 +44,9 @@ class Lift {
         }
         case Op::assign_variable:
           if (b.owner)
-            return fail(ErrorKind::ValueError, "{}a library cannot assign a variable inside a staged branch or loop; assign it after", place_of(function_, n));
+            return fail(ErrorKind::ValueError,
+                        "{}a library cannot assign a variable inside a staged branch or loop; assign it after",
+                        place_of(function_, n));
           current_[variable] = n.operands[1];
           assigned_.emplace(variable, true);
           break;
@@ -85,7 +87,8 @@ class Lift {
 };
 
 bool all_native(Context& context, const ir::Function& f) {
-  return std::all_of(f.body.nodes.begin(), f.body.nodes.end(), [&](const auto& n) { return n->op == Op::constant || plan::is_native(context, *n); });
+  return std::all_of(f.body.nodes.begin(), f.body.nodes.end(),
+                     [&](const auto& n) { return n->op == Op::constant || plan::is_native(context, *n); });
 }
 
 }  // namespace
@@ -93,7 +96,8 @@ bool all_native(Context& context, const ir::Function& f) {
 std::string place_of(const ir::Function& f, const Node& n) {
   // What gradients compute stands nowhere; what it is computed from does.
   const Node* at = &n;
-  for (int steps = 0; steps < 8 && !(*f.locations)[at->location].line && !at->operands.empty(); ++steps) at = at->operands[0].node;
+  for (int steps = 0; steps < 8 && !(*f.locations)[at->location].line && !at->operands.empty(); ++steps)
+    at = at->operands[0].node;
   const ir::Location& l = (*f.locations)[at->location];
   return l.line ? fmt::format("{}:{}: ", l.file, l.line) : std::string();
 }
@@ -123,7 +127,8 @@ bool add_part(Context& context, std::shared_ptr<ir::Function> graph, std::vector
   return true;
 }
 
-Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request, const ExportedFunction& exported) {
+Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request,
+                                       const ExportedFunction& exported) {
   LoweredFunction out;
   out.from = &exported;
   std::shared_ptr<ir::Function> graph = ir::clone(*exported.graph);
@@ -140,7 +145,9 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
     Node* p = f.body.params[i].get();
     const Capture& c = exported.captures[i - arguments];
     if (c.state < 0) {
-      if (!c.constant) return fail(ErrorKind::ValueError, "{} captures something that is neither a tensor nor a variable", exported.name);
+      if (!c.constant)
+        return fail(ErrorKind::ValueError, "{} captures something that is neither a tensor nor a variable",
+                    exported.name);
       // The parameter becomes a constant at the head of the body.
       auto constant = std::make_unique<Node>();
       constant->op = Op::constant;
@@ -187,7 +194,8 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
     }
   }
   for (size_t i = 0; i < f.body.params.size() && i < arguments; ++i) out.types.push_back(f.body.params[i]->types[0]);
-  for (size_t i = 0; i + out.state_results.size() < f.body.results.size(); ++i) out.result_types.push_back(f.body.results[i].type());
+  for (size_t i = 0; i + out.state_results.size() < f.body.results.size(); ++i)
+    out.result_types.push_back(f.body.results[i].type());
   if (!all_native(context, f) || !add_part(context, graph, out.parts)) TFL_TRY(lower_to_steps(context, f, out));
   out.face = interface_of(out);
   return out;

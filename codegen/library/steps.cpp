@@ -1,5 +1,5 @@
-// Functions whose sizes follow from values (the elements of a mask that are true, the distinct ones): machine code up to such an operation,
-// which the library's runtime does, and machine code for what comes after it.
+// Functions whose sizes follow from values (the elements of a mask that are true, the distinct ones): machine code up to such an
+// operation, which the library's runtime does, and machine code for what comes after it.
 //
 //   %m = greater(%x, %zero)              step part 0: (x) -> m
 //   %y = boolean_mask(%x, %m)            step boolean_mask: (x, m) -> y
@@ -29,7 +29,9 @@ std::optional<Step::Kind> kind_of(Op op) {
   }
 }
 
-bool is_tensor_of_numbers(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String; }
+bool is_tensor_of_numbers(const ir::Type& t) {
+  return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String;
+}
 
 // The node that is in the way: of a staged branch or loop, what it holds.
 const Node& culprit_in(Context& context, const Node& n) {
@@ -47,14 +49,22 @@ std::string refusal(Context& context, const ir::Function& f, const Node& stays) 
   std::string_view name = op_info(n.op).name;
   bool inside = &n != &stays || n.block->owner;
   if (inside && kind_of(n.op))
-    return fmt::format("{}{} cannot be part of a library: {} gives a size that follows from values inside a staged branch or loop; do it before or after", place, f.name, name);
+    return fmt::format(
+        "{}{} cannot be part of a library: {} gives a size that follows from values inside a staged branch or loop; do "
+        "it before or after",
+        place, f.name, name);
   if (n.op == Op::while_loop || n.op == Op::cond || n.op == Op::switch_case)
-    return fmt::format("{}{} cannot be part of a library: a staged {} has {}", place, f.name, n.op == Op::while_loop ? "loop" : "branch", why);
-  std::string_view way = op_info(n.op).kind == OpKind::Effect ? "leave it to the program that calls the library"
-                                                              : "leave it to the program that calls the library, or build the script with --emit executable";
+    return fmt::format("{}{} cannot be part of a library: a staged {} has {}", place, f.name,
+                       n.op == Op::while_loop ? "loop" : "branch", why);
+  std::string_view way =
+      op_info(n.op).kind == OpKind::Effect
+          ? "leave it to the program that calls the library"
+          : "leave it to the program that calls the library, or build the script with --emit executable";
   if (why.empty() || why == "a library operation")
-    return fmt::format("{}{} cannot be part of a library: there is no machine code for {}; {}", place, f.name, name, way);
-  return fmt::format("{}{} cannot be part of a library: there is no machine code for {} with {}; {}", place, f.name, name, why, way);
+    return fmt::format("{}{} cannot be part of a library: there is no machine code for {}; {}", place, f.name, name,
+                       way);
+  return fmt::format("{}{} cannot be part of a library: there is no machine code for {} with {}; {}", place, f.name,
+                     name, why, way);
 }
 
 class Lowering {
@@ -79,12 +89,14 @@ class Lowering {
  private:
   void number(const Node& n) {
     numbers_[&n] = static_cast<uint32_t>(out_.values.size());
-    for (const ir::Type& t : n.types) out_.values.push_back({t.tensor.dtype, static_cast<int64_t>(t.tensor.dims.size()), {}});
+    for (const ir::Type& t : n.types)
+      out_.values.push_back({t.tensor.dtype, static_cast<int64_t>(t.tensor.dims.size()), {}});
   }
   Result<uint32_t> value(Ref r) {
     auto found = numbers_.find(r.node);
     if (found == numbers_.end())
-      return fail(ErrorKind::ValueError, "{}{} cannot be part of a library: it gives text", place_of(function_, *r.node), function_.name);
+      return fail(ErrorKind::ValueError, "{}{} cannot be part of a library: it gives text",
+                  place_of(function_, *r.node), function_.name);
     return found->second + r.index;
   }
 
@@ -100,7 +112,8 @@ class Lowering {
     } else if (kind) {
       step.kind = *kind;
       step.axis = n.attrs.get_int(Attr::axis);
-      if (n.op == Op::boolean_mask && step.axis < 0) step.axis += static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
+      if (n.op == Op::boolean_mask && step.axis < 0)
+        step.axis += static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
     } else if (plan::is_native(context_, n)) {
       step.part = static_cast<uint32_t>(out_.parts.size());
       if (!add_part(context_, alone(n), out_.parts)) return fail(ErrorKind::ValueError, "{}", no_plan(n));
@@ -115,8 +128,10 @@ class Lowering {
   }
 
   std::string no_plan(const Node& n) {
-    return fmt::format("{}{} cannot be part of a library: a size follows from values here, by other means than boolean_mask, where and unique", place_of(function_, n),
-                       function_.name);
+    return fmt::format(
+        "{}{} cannot be part of a library: a size follows from values here, by other means than boolean_mask, where "
+        "and unique",
+        place_of(function_, n), function_.name);
   }
 
   // A function of nothing but `n`; constant operands go along, since sizes may follow from them.

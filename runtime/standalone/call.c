@@ -12,27 +12,32 @@ enum { HOME_INPUT, HOME_CONSTANT, HOME_RESULT, HOME_TEMPORARY };
 enum { RESULT_MEMORY, RESULT_SCALAR, RESULT_INPUT, RESULT_CONSTANT };
 enum { SYMBOL_DIM, SYMBOL_ADD, SYMBOL_SUBTRACT, SYMBOL_MULTIPLY, SYMBOL_DIVIDE, SYMBOL_MAXIMUM, SYMBOL_MINIMUM };
 
-static int64_t resolve(const int64_t *symbols, int64_t size) { return size >= 0 ? size : symbols[~size]; }
+static int64_t resolve(const int64_t* symbols, int64_t size) { return size >= 0 ? size : symbols[~size]; }
 
 /* "float32[?, 784]" with the sizes that are known. */
-static const char *type_text(const tfls_type *t, char *text, size_t room) {
+static const char* type_text(const tfls_type* t, char* text, size_t room) {
   size_t n = (size_t)snprintf(text, room, "%s[", tfls_dtypes[t->dtype].name);
   for (int i = 0; i < t->rank && n < room; ++i) {
-    if (t->dims[i] >= 0) n += (size_t)snprintf(text + n, room - n, i ? ", %lld" : "%lld", (long long)t->dims[i]);
-    else n += (size_t)snprintf(text + n, room - n, i ? ", ?" : "?");
+    if (t->dims[i] >= 0)
+      n += (size_t)snprintf(text + n, room - n, i ? ", %lld" : "%lld", (long long)t->dims[i]);
+    else
+      n += (size_t)snprintf(text + n, room - n, i ? ", ?" : "?");
   }
   if (n < room) snprintf(text + n, room - n, "]");
   return text;
 }
 
-tfl_status tfls_check_tensor(tfl_context *c, const char *function, const tfls_type *want, const tfl_tensor *t) {
+tfl_status tfls_check_tensor(tfl_context* c, const char* function, const tfls_type* want, const tfl_tensor* t) {
   char text[160];
   if (!t) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is NULL", function, want->name);
-  if (t->device.device_type != 1) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is not in the processor's memory", function, want->name);
-  if (t->dtype.code != tfls_dtypes[want->dtype].code || t->dtype.bits != tfls_dtypes[want->dtype].bits || t->dtype.lanes != 1)
+  if (t->device.device_type != 1)
+    return tfls_fail(c, TFL_ERR_ARG, "%s: %s is not in the processor's memory", function, want->name);
+  if (t->dtype.code != tfls_dtypes[want->dtype].code || t->dtype.bits != tfls_dtypes[want->dtype].bits ||
+      t->dtype.lanes != 1)
     return tfls_fail(c, TFL_ERR_DTYPE, "%s: %s must be %s", function, want->name, tfls_dtypes[want->dtype].name);
   if (t->ndim != want->rank)
-    return tfls_fail(c, TFL_ERR_SHAPE, "%s: %s has rank %d and must be %s", function, want->name, (int)t->ndim, type_text(want, text, sizeof text));
+    return tfls_fail(c, TFL_ERR_SHAPE, "%s: %s has rank %d and must be %s", function, want->name, (int)t->ndim,
+                     type_text(want, text, sizeof text));
   if (t->ndim && !t->shape) return tfls_fail(c, TFL_ERR_ARG, "%s: %s has no shape", function, want->name);
   int64_t n = tfls_bytes(want->dtype);
   for (int i = 0; i < t->ndim; ++i) {
@@ -45,7 +50,7 @@ tfl_status tfls_check_tensor(tfl_context *c, const char *function, const tfls_ty
   return TFL_OK;
 }
 
-bool tfls_row_major(const tfl_tensor *t) {
+bool tfls_row_major(const tfl_tensor* t) {
   if (!t->strides) return true;
   int64_t step = 1;
   for (int i = t->ndim; i-- > 0;) {
@@ -54,15 +59,15 @@ bool tfls_row_major(const tfl_tensor *t) {
   }
   return true;
 }
-int64_t tfls_size_of(const tfl_tensor *t) {
+int64_t tfls_size_of(const tfl_tensor* t) {
   int64_t n = 1;
   for (int i = 0; i < t->ndim; ++i) n *= t->shape[i];
   return n;
 }
 
-void tfls_copy(const tfl_tensor *t, int64_t bytes, char *to) {
+void tfls_copy(const tfl_tensor* t, int64_t bytes, char* to) {
   int64_t index[TFLS_MAX_RANK] = {0}, n = tfls_size_of(t);
-  const char *from = (const char *)t->data + t->byte_offset;
+  const char* from = (const char*)t->data + t->byte_offset;
   if (tfls_row_major(t)) {
     if (n > 0) memcpy(to, from, (size_t)(n * bytes));
     return;
@@ -75,8 +80,8 @@ void tfls_copy(const tfl_tensor *t, int64_t bytes, char *to) {
   }
 }
 
-tfl_tensor tfls_tensor(int dtype, int rank, const void *data, const int64_t *shape) {
-  tfl_tensor t = {.data = (void *)(uintptr_t)data, .device = {1, 0}, .ndim = rank, .shape = (int64_t *)(uintptr_t)shape};
+tfl_tensor tfls_tensor(int dtype, int rank, const void* data, const int64_t* shape) {
+  tfl_tensor t = {.data = (void*)(uintptr_t)data, .device = {1, 0}, .ndim = rank, .shape = (int64_t*)(uintptr_t)shape};
   t.dtype.code = tfls_dtypes[dtype].code;
   t.dtype.bits = tfls_dtypes[dtype].bits;
   t.dtype.lanes = 1;
@@ -89,10 +94,11 @@ static int64_t floor_divide(int64_t a, int64_t b) {
 }
 
 /* Symbols from the inputs' sizes, and the guards. `shape` gives input i's sizes. */
-static tfl_status sizes(tfl_context *c, const tfls_function *f, const int64_t *const *shape, int64_t *symbols) {
+static tfl_status sizes(tfl_context* c, const tfls_function* f, const int64_t* const* shape, int64_t* symbols) {
   for (uint32_t i = 0; i < f->symbols; ++i) {
-    const tfls_symbol *s = &f->symbol[i];
-    int64_t a = s->kind == SYMBOL_DIM ? 0 : resolve(symbols, s->a), b = s->kind == SYMBOL_DIM ? 0 : resolve(symbols, s->b);
+    const tfls_symbol* s = &f->symbol[i];
+    int64_t a = s->kind == SYMBOL_DIM ? 0 : resolve(symbols, s->a),
+            b = s->kind == SYMBOL_DIM ? 0 : resolve(symbols, s->b);
     bool bad = false;
     switch (s->kind) {
       case SYMBOL_DIM: symbols[i] = shape[s->input][s->axis]; break;
@@ -108,7 +114,7 @@ static tfl_status sizes(tfl_context *c, const tfls_function *f, const int64_t *c
     }
     if (bad) return tfls_fail(c, TFL_ERR_SHAPE, "%s: these sizes are too large", f->name);
   }
-  const tfls_guard *broken = NULL;
+  const tfls_guard* broken = NULL;
   int64_t left = 0, right = 0;
   for (uint32_t i = 0; i < f->guards && !broken; ++i) {
     left = resolve(symbols, f->guard[i].a);
@@ -120,27 +126,29 @@ static tfl_status sizes(tfl_context *c, const tfls_function *f, const int64_t *c
     for (int k = 0; k < f->input[i].rank; ++k) {
       int64_t want = resolve(symbols, f->input[i].dims[k]);
       if (shape[i][k] != want)
-        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, f->input[i].name, (long long)shape[i][k], (long long)want);
+        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, f->input[i].name,
+                         (long long)shape[i][k], (long long)want);
     }
   }
   if (broken) return tfls_explain_sizes(c, f, broken->location, shape, left, right);
   return TFL_OK;
 }
 
-static tfl_status find(tfl_context *c, uint32_t number, void *const *tensors, const tfls_function **f) {
+static tfl_status find(tfl_context* c, uint32_t number, void* const* tensors, const tfls_function** f) {
   if (!c) return TFL_ERR_ARG;
   c->error[0] = 0;
   *f = &c->library.function[number];
   return tensors ? TFL_OK : tfls_fail(c, TFL_ERR_ARG, "%s: no arguments", (*f)->name);
 }
 
-static tfl_status check_inputs(tfl_context *c, const tfls_function *f, void *const *tensors, const int64_t **shape, int64_t *symbols) {
+static tfl_status check_inputs(tfl_context* c, const tfls_function* f, void* const* tensors, const int64_t** shape,
+                               int64_t* symbols) {
   for (uint32_t i = 0; i < f->inputs; ++i) {
     if (i >= f->arguments) {
       shape[i] = c->library.state[f->state_of_input[i - f->arguments]].type.dims;
       continue;
     }
-    const tfl_tensor *t = tensors[i];
+    const tfl_tensor* t = tensors[i];
     tfl_status status = tfls_check_tensor(c, f->name, &f->input[i], t);
     if (status != TFL_OK) return status;
     shape[i] = t->shape;
@@ -150,43 +158,46 @@ static tfl_status check_inputs(tfl_context *c, const tfls_function *f, void *con
 
 enum { SMALL = 24 };
 
-tfl_status tfls_shape(tfl_context *c, uint32_t number, void *const *arguments) {
-  const tfls_function *f;
+tfl_status tfls_shape(tfl_context* c, uint32_t number, void* const* arguments) {
+  const tfls_function* f;
   tfl_status status = find(c, number, arguments, &f);
   if (status != TFL_OK) return status;
   int64_t few_symbols[SMALL], *symbols = few_symbols;
   const int64_t *few_shapes[SMALL], **shape = few_shapes;
-  void *memory = NULL;
+  void* memory = NULL;
   if (f->symbols > SMALL || f->inputs > SMALL) {
     memory = malloc(8 * (f->symbols + f->inputs));
     if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
     symbols = memory;
-    shape = (const int64_t **)(symbols + f->symbols);
+    shape = (const int64_t**)(symbols + f->symbols);
   }
   status = check_inputs(c, f, arguments, shape, symbols);
   for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
-    int64_t *to = arguments[f->arguments + i];
-    if (!to && f->result[i].type.rank) status = tfls_fail(c, TFL_ERR_ARG, "%s: the shape of %s is NULL", f->name, f->result[i].type.name);
-    for (int k = 0; status == TFL_OK && k < f->result[i].type.rank; ++k) to[k] = resolve(symbols, f->result[i].type.dims[k]);
+    int64_t* to = arguments[f->arguments + i];
+    if (!to && f->result[i].type.rank)
+      status = tfls_fail(c, TFL_ERR_ARG, "%s: the shape of %s is NULL", f->name, f->result[i].type.name);
+    for (int k = 0; status == TFL_OK && k < f->result[i].type.rank; ++k)
+      to[k] = resolve(symbols, f->result[i].type.dims[k]);
   }
   free(memory);
   return status;
 }
 
-static bool overlap(const void *a, size_t n, const void *b, size_t m) {
+static bool overlap(const void* a, size_t n, const void* b, size_t m) {
   return n && m && (uintptr_t)a < (uintptr_t)b + m && (uintptr_t)b < (uintptr_t)a + n;
 }
 
 /* Bytes of the arena: slots, copies of strided inputs, new values of variables, the frame. */
-static bool add_room(size_t *total, int64_t count, int64_t size, size_t *offset) {
+static bool add_room(size_t* total, int64_t count, int64_t size, size_t* offset) {
   int64_t bytes;
-  if (count < 0 || __builtin_mul_overflow(count, size, &bytes) || bytes > INT64_MAX / 2 - (int64_t)*total - 64) return false;
+  if (count < 0 || __builtin_mul_overflow(count, size, &bytes) || bytes > INT64_MAX / 2 - (int64_t)*total - 64)
+    return false;
   *offset = *total;
   *total += ((size_t)bytes + 63) / 64 * 64;
   return true;
 }
 
-static int64_t count_of(const tfls_type *t, const int64_t *symbols, bool *bad) {
+static int64_t count_of(const tfls_type* t, const int64_t* symbols, bool* bad) {
   int64_t n = 1;
   for (int i = 0; i < t->rank; ++i) {
     int64_t d = resolve(symbols, t->dims[i]);
@@ -195,8 +206,8 @@ static int64_t count_of(const tfls_type *t, const int64_t *symbols, bool *bad) {
   return n;
 }
 
-static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tensors, const int64_t **shape, int64_t *symbols, const void **input,
-                      void **result, size_t *offsets) {
+static tfl_status run(tfl_context* c, const tfls_function* f, void* const* tensors, const int64_t** shape,
+                      int64_t* symbols, const void** input, void** result, size_t* offsets) {
   tfl_status status = check_inputs(c, f, tensors, shape, symbols);
   if (status != TFL_OK) return status;
 
@@ -205,12 +216,13 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
   bool fits = add_room(&total, (int64_t)(offsetof(tfls_frame, words) / 8 + f->words + 1), 8, &frame_at), bad = false;
   for (uint32_t i = 0; i < f->slots && fits; ++i) fits = add_room(&total, resolve(symbols, f->slot[i]), 1, &offsets[i]);
   for (uint32_t i = 0; i < f->arguments && fits; ++i) {
-    const tfl_tensor *t = tensors[i];
+    const tfl_tensor* t = tensors[i];
     offsets[f->slots + i] = SIZE_MAX;
-    if (!tfls_row_major(t)) fits = add_room(&total, tfls_size_of(t), tfls_bytes(f->input[i].dtype), &offsets[f->slots + i]);
+    if (!tfls_row_major(t))
+      fits = add_room(&total, tfls_size_of(t), tfls_bytes(f->input[i].dtype), &offsets[f->slots + i]);
   }
   for (uint32_t i = f->outputs; i < f->results && fits; ++i) {
-    const tfls_type *t = &f->result[i].type;
+    const tfls_type* t = &f->result[i].type;
     fits = add_room(&total, count_of(t, symbols, &bad), tfls_bytes(t->dtype), &offsets[f->slots + f->arguments + i]);
   }
   if (!fits || bad) return tfls_fail(c, TFL_ERR_SHAPE, "%s: these sizes are too large", f->name);
@@ -221,55 +233,59 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
     if (!c->arena) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory for %zu bytes", f->name, total);
     c->arena_bytes = total;
   }
-  char *arena = c->arena;
+  char* arena = c->arena;
 
   for (uint32_t i = 0; i < f->inputs; ++i) {
     if (i >= f->arguments) {
       input[i] = c->states[f->state_of_input[i - f->arguments]];
       continue;
     }
-    const tfl_tensor *t = tensors[i];
-    input[i] = (const char *)t->data + t->byte_offset;
+    const tfl_tensor* t = tensors[i];
+    input[i] = (const char*)t->data + t->byte_offset;
     if (offsets[f->slots + i] == SIZE_MAX) continue;
     tfls_copy(t, tfls_bytes(f->input[i].dtype), arena + offsets[f->slots + i]);
     input[i] = arena + offsets[f->slots + i];
   }
   for (uint32_t i = 0; i < f->results; ++i) {
-    const tfls_type *type = &f->result[i].type;
+    const tfls_type* type = &f->result[i].type;
     if (i >= f->outputs) {
       result[i] = arena + offsets[f->slots + f->arguments + i];
       continue;
     }
-    const tfl_tensor *t = tensors[f->arguments + i];
+    const tfl_tensor* t = tensors[f->arguments + i];
     status = tfls_check_tensor(c, f->name, type, t);
     if (status != TFL_OK) return status;
     for (int k = 0; k < type->rank; ++k) {
       int64_t want = resolve(symbols, type->dims[k]);
       if (t->shape[k] != want)
-        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, type->name, (long long)t->shape[k], (long long)want);
+        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, type->name,
+                         (long long)t->shape[k], (long long)want);
     }
     if (!tfls_row_major(t)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s must be row-major", f->name, type->name);
-    result[i] = (char *)t->data + t->byte_offset;
+    result[i] = (char*)t->data + t->byte_offset;
     size_t bytes = (size_t)(tfls_size_of(t) * tfls_bytes(type->dtype));
     for (uint32_t k = 0; k < f->arguments; ++k) {
       size_t other = (size_t)(tfls_size_of(tensors[k]) * tfls_bytes(f->input[k].dtype));
-      if (overlap(result[i], bytes, input[k], other)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->input[k].name);
+      if (overlap(result[i], bytes, input[k], other))
+        return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->input[k].name);
     }
     for (uint32_t k = 0; k < i; ++k) {
       size_t other = (size_t)(tfls_size_of(tensors[f->arguments + k]) * tfls_bytes(f->result[k].type.dtype));
-      if (overlap(result[i], bytes, result[k], other)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->result[k].type.name);
+      if (overlap(result[i], bytes, result[k], other))
+        return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name,
+                         f->result[k].type.name);
     }
   }
 
-  tfls_frame *frame = (tfls_frame *)(arena + frame_at);
+  tfls_frame* frame = (tfls_frame*)(arena + frame_at);
   frame->services = &c->library.services;
   frame->self = c;
-  frame->interrupt = (const uint32_t *)&c->cancelled;
+  frame->interrupt = (const uint32_t*)&c->cancelled;
   frame->failed = 0;
   memcpy(frame->words, symbols, 8 * f->symbols);
   for (uint32_t i = 0; i < f->values; ++i) {
-    const tfls_value *v = &f->value[i];
-    const void *p = NULL;
+    const tfls_value* v = &f->value[i];
+    const void* p = NULL;
     switch (v->home) {
       case HOME_INPUT: p = input[v->index]; break;
       case HOME_CONSTANT: p = f->constant[v->index]; break;
@@ -299,21 +315,21 @@ static tfl_status run(tfl_context *c, const tfls_function *f, void *const *tenso
   }
 
   for (uint32_t i = 0; i < f->results; ++i) {
-    const tfls_result *r = &f->result[i];
+    const tfls_result* r = &f->result[i];
     size_t bytes = (size_t)(count_of(&r->type, symbols, &bad) * tfls_bytes(r->type.dtype));
     if (r->kind == RESULT_SCALAR) memcpy(result[i], &frame->words[r->index], bytes);
     if (r->kind == RESULT_INPUT && bytes) memcpy(result[i], input[r->index], bytes);
     if (r->kind == RESULT_CONSTANT && bytes) memcpy(result[i], f->constant[r->index], bytes);
   }
   for (uint32_t i = f->outputs; i < f->results; ++i) {
-    const tfls_type *t = &f->result[i].type;
+    const tfls_type* t = &f->result[i].type;
     memcpy(c->states[f->result[i].state], result[i], (size_t)(tfls_count(t) * tfls_bytes(t->dtype)));
   }
   return TFL_OK;
 }
 
-tfl_status tfls_call(tfl_context *c, uint32_t number, void *const *tensors) {
-  const tfls_function *f;
+tfl_status tfls_call(tfl_context* c, uint32_t number, void* const* tensors) {
+  const tfls_function* f;
   tfl_status status = find(c, number, tensors, &f);
   if (status != TFL_OK) return status;
   /* Scratch for the call: on the stack where there is little of it. */
@@ -324,18 +340,18 @@ tfl_status tfls_call(tfl_context *c, uint32_t number, void *const *tensors) {
     if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
     at = memory;
   }
-  int64_t *symbols = (int64_t *)at;
-  const int64_t **shape = (const int64_t **)(symbols + f->symbols);
-  const void **input = (const void **)(shape + f->inputs);
-  void **result = (void **)(input + f->inputs);
-  size_t *offsets = (size_t *)(result + f->results);
+  int64_t* symbols = (int64_t*)at;
+  const int64_t** shape = (const int64_t**)(symbols + f->symbols);
+  const void** input = (const void**)(shape + f->inputs);
+  void** result = (void**)(input + f->inputs);
+  size_t* offsets = (size_t*)(result + f->results);
   status = run(c, f, tensors, shape, symbols, input, result, offsets);
   free(memory);
   return status;
 }
 
-tfl_status tfls_call_flat(tfl_context *c, uint32_t number, void *const *pointers, const int64_t *dims) {
-  const tfls_function *f;
+tfl_status tfls_call_flat(tfl_context* c, uint32_t number, void* const* pointers, const int64_t* dims) {
+  const tfls_function* f;
   tfl_status status = find(c, number, pointers, &f);
   if (status != TFL_OK) return status;
   uint32_t n = f->arguments + f->outputs;
@@ -343,24 +359,26 @@ tfl_status tfls_call_flat(tfl_context *c, uint32_t number, void *const *pointers
   for (uint32_t i = 0; i < f->arguments; ++i) ranks += f->input[i].rank;
   for (uint32_t i = 0; i < f->outputs; ++i) ranks += f->result[i].type.rank;
   /* What the types leave open, by symbol; others follow. */
-  size_t bytes = n * (sizeof(tfl_tensor) + sizeof(void *)) + 8 * (size_t)ranks + 8 * (2u * f->symbols + 1) + sizeof(void *) * f->inputs;
+  size_t bytes = n * (sizeof(tfl_tensor) + sizeof(void*)) + 8 * (size_t)ranks + 8 * (2u * f->symbols + 1) +
+                 sizeof(void*) * f->inputs;
   _Alignas(16) char few[1024];
-  char *memory = bytes <= sizeof few ? few : malloc(bytes);
+  char* memory = bytes <= sizeof few ? few : malloc(bytes);
   if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
-  tfl_tensor *tensor = (tfl_tensor *)memory;
-  void **tensors = (void **)(tensor + n);
-  const int64_t **shape = (const int64_t **)(tensors + n);
-  int64_t *size = (int64_t *)(shape + f->inputs), *given = size + ranks, *symbols = given + f->symbols;
+  tfl_tensor* tensor = (tfl_tensor*)memory;
+  void** tensors = (void**)(tensor + n);
+  const int64_t** shape = (const int64_t**)(tensors + n);
+  int64_t *size = (int64_t*)(shape + f->inputs), *given = size + ranks, *symbols = given + f->symbols;
   uint32_t next = 0;
   for (uint32_t i = 0; i < f->symbols; ++i) given[i] = -1;
   for (uint32_t i = 0; i < f->inputs; ++i) {
-    const tfls_type *t = &f->input[i];
+    const tfls_type* t = &f->input[i];
     shape[i] = i < f->arguments ? size : c->library.state[f->state_of_input[i - f->arguments]].type.dims;
     for (int k = 0; i < f->arguments && k < t->rank; ++k) {
       int64_t d = t->dims[k];
       if (d < 0 && given[~d] < 0) given[~d] = dims ? dims[next++] : -1;
       size[k] = d < 0 ? given[~d] : d;
-      if (size[k] < 0) status = tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld", f->name, k, t->name, (long long)size[k]);
+      if (size[k] < 0)
+        status = tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld", f->name, k, t->name, (long long)size[k]);
     }
     if (i >= f->arguments) continue;
     tensor[i] = tfls_tensor(t->dtype, t->rank, pointers[i], size);
@@ -369,8 +387,8 @@ tfl_status tfls_call_flat(tfl_context *c, uint32_t number, void *const *pointers
   }
   if (status == TFL_OK) status = sizes(c, f, shape, symbols);
   for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
-    const tfls_type *t = &f->result[i].type;
-    tfl_tensor *o = &tensor[f->arguments + i];
+    const tfls_type* t = &f->result[i].type;
+    tfl_tensor* o = &tensor[f->arguments + i];
     *o = tfls_tensor(t->dtype, t->rank, pointers[f->arguments + i], size);
     tensors[f->arguments + i] = o;
     for (int k = 0; k < t->rank; ++k) size[k] = resolve(symbols, t->dims[k]);

@@ -1,5 +1,5 @@
-/* Functions whose sizes follow from values: machine code and operations of step_kinds.c, one after the other. Every value but the caller's
- * has memory of its own, freed at the end; variables change when all has gone well. */
+/* Functions whose sizes follow from values: machine code and operations of step_kinds.c, one after the other. Every value but the
+ * caller's has memory of its own, freed at the end; variables change when all has gone well. */
 #include <stdint.h>
 
 #include "runtime/standalone/standalone.h"
@@ -13,26 +13,26 @@ typedef struct {
 } head;
 static const uint64_t kMark = 0x74656e736f72746cu;
 
-bool tfls_new_tensor(tfl_context *c, int dtype, int rank, const int64_t *shape, tfl_tensor *out) {
+bool tfls_new_tensor(tfl_context* c, int dtype, int rank, const int64_t* shape, tfl_tensor* out) {
   size_t before = (sizeof(head) + 8 * (size_t)(rank ? rank : 1) + 63) / 64 * 64;
   int64_t bytes = tfls_bytes(dtype);
   for (int i = 0; i < rank; ++i) {
     if (shape[i] < 0 || __builtin_mul_overflow(bytes, shape[i], &bytes)) return false;
   }
   if (bytes > INT64_MAX / 2) return false;
-  head *h = tfls_alloc(c, before + (size_t)bytes);
+  head* h = tfls_alloc(c, before + (size_t)bytes);
   if (!h) return false;
   h->bytes = before + (size_t)bytes;
   h->mark = kMark;
-  int64_t *sizes = (int64_t *)(h + 1);
+  int64_t* sizes = (int64_t*)(h + 1);
   if (rank) memcpy(sizes, shape, 8 * (size_t)rank);
-  *out = tfls_tensor(dtype, rank, (char *)h + before, sizes);
+  *out = tfls_tensor(dtype, rank, (char*)h + before, sizes);
   return true;
 }
 
-void tfls_tensor_free(tfl_context *c, tfl_tensor *t) {
+void tfls_tensor_free(tfl_context* c, tfl_tensor* t) {
   if (!c || !t || !t->shape) return;
-  head *h = (head *)t->shape - 1;
+  head* h = (head*)t->shape - 1;
   if (h->mark == kMark) {
     h->mark = 0;
     tfls_free(c, h, h->bytes);
@@ -42,38 +42,40 @@ void tfls_tensor_free(tfl_context *c, tfl_tensor *t) {
 }
 
 /* Sizes with equal numbers are equal. */
-static tfl_status check_arguments(tfl_context *c, const tfls_stepwise *p, void *const *tensors) {
+static tfl_status check_arguments(tfl_context* c, const tfls_stepwise* p, void* const* tensors) {
   for (uint32_t i = 0; i < p->arguments; ++i) {
-    const tfls_type *want = &p->argument[i];
-    const tfl_tensor *t = tensors[i];
+    const tfls_type* want = &p->argument[i];
+    const tfl_tensor* t = tensors[i];
     tfl_status status = tfls_check_tensor(c, p->name, want, t);
     if (status != TFL_OK) return status;
     for (int k = 0; k < want->rank; ++k) {
       int64_t size = want->dims[k] >= 0 ? want->dims[k] : t->shape[k];
       for (uint32_t j = 0; want->dims[k] < 0 && j <= i; ++j) {
         for (int m = 0; m < (j < i ? p->argument[j].rank : k); ++m) {
-          if (p->argument[j].dims[m] == want->dims[k]) size = ((const tfl_tensor *)tensors[j])->shape[m];
+          if (p->argument[j].dims[m] == want->dims[k]) size = ((const tfl_tensor*)tensors[j])->shape[m];
         }
       }
       if (t->shape[k] != size)
-        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", p->name, k, want->name, (long long)t->shape[k], (long long)size);
+        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", p->name, k, want->name,
+                         (long long)t->shape[k], (long long)size);
     }
   }
   return TFL_OK;
 }
 
-static tfl_status run_part(tfl_context *c, const tfls_step *s, tfl_tensor *values) {
-  const tfls_function *f = &c->library.function[s->function];
+static tfl_status run_part(tfl_context* c, const tfls_step* s, tfl_tensor* values) {
+  const tfls_function* f = &c->library.function[s->function];
   if (s->inputs != f->inputs || s->results != f->outputs) return tfls_fail(c, TFL_ERR_ABI, "%s: damaged", f->name);
-  void **pointers = calloc((size_t)s->inputs + s->results + 1, sizeof *pointers);
-  int64_t *sizes = calloc((size_t)s->results + 1, sizeof *sizes * TFLS_MAX_RANK);
+  void** pointers = calloc((size_t)s->inputs + s->results + 1, sizeof *pointers);
+  int64_t* sizes = calloc((size_t)s->results + 1, sizeof *sizes * TFLS_MAX_RANK);
   tfl_status status = pointers && sizes ? TFL_OK : tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
   for (uint32_t i = 0; status == TFL_OK && i < s->inputs; ++i) pointers[i] = &values[s->input[i]];
   for (uint32_t i = 0; status == TFL_OK && i < s->results; ++i) pointers[s->inputs + i] = sizes + i * TFLS_MAX_RANK;
   if (status == TFL_OK) status = tfls_shape(c, s->function, pointers);
   for (uint32_t i = 0; status == TFL_OK && i < s->results; ++i) {
-    const tfls_type *t = &f->result[i].type;
-    if (!tfls_new_tensor(c, t->dtype, t->rank, sizes + i * TFLS_MAX_RANK, &values[s->result[i]])) status = tfls_fail(c, TFL_ERR_OOM, "%s: no memory for a result", f->name);
+    const tfls_type* t = &f->result[i].type;
+    if (!tfls_new_tensor(c, t->dtype, t->rank, sizes + i * TFLS_MAX_RANK, &values[s->result[i]]))
+      status = tfls_fail(c, TFL_ERR_OOM, "%s: no memory for a result", f->name);
     pointers[s->inputs + i] = &values[s->result[i]];
   }
   if (status == TFL_OK) status = tfls_call(c, s->function, pointers);
@@ -82,9 +84,9 @@ static tfl_status run_part(tfl_context *c, const tfls_step *s, tfl_tensor *value
   return status;
 }
 
-static tfl_status run_steps(tfl_context *c, const tfls_stepwise *p, tfl_tensor *values) {
+static tfl_status run_steps(tfl_context* c, const tfls_stepwise* p, tfl_tensor* values) {
   for (uint32_t i = 0; i < p->steps; ++i) {
-    const tfls_step *s = &p->step[i];
+    const tfls_step* s = &p->step[i];
     if (atomic_exchange(&c->cancelled, 0)) return tfls_fail(c, TFL_ERR_CANCELLED, "%s: cancelled", p->name);
     tfl_status status = s->kind == STEP_PART ? run_part(c, s, values) : tfls_run_step(c, p, s, values);
     if (status != TFL_OK) return status;
@@ -93,10 +95,10 @@ static tfl_status run_steps(tfl_context *c, const tfls_stepwise *p, tfl_tensor *
 }
 
 /* Hands the outputs over: a value that is nobody's else as it is, others as copies. */
-static tfl_status give(tfl_context *c, const tfls_stepwise *p, tfl_tensor *values, bool *own, void *const *tensors) {
+static tfl_status give(tfl_context* c, const tfls_stepwise* p, tfl_tensor* values, bool* own, void* const* tensors) {
   for (uint32_t i = 0; i < p->outputs; ++i) {
     uint32_t v = p->result[i];
-    tfl_tensor *out = tensors[p->arguments + i];
+    tfl_tensor* out = tensors[p->arguments + i];
     bool used_again = false;
     for (uint32_t k = 0; k < p->results; ++k) used_again |= k != i && p->result[k] == v;
     if (own[v] && !used_again) {
@@ -111,36 +113,37 @@ static tfl_status give(tfl_context *c, const tfls_stepwise *p, tfl_tensor *value
     tfls_copy(&values[v], tfls_bytes(p->value[v].dtype), out->data);
   }
   for (uint32_t i = 0; i < p->states_written; ++i) {
-    const tfls_type *t = &c->library.state[p->state_written[i]].type;
+    const tfls_type* t = &c->library.state[p->state_written[i]].type;
     tfls_copy(&values[p->result[p->outputs + i]], tfls_bytes(t->dtype), c->states[p->state_written[i]]);
   }
   return TFL_OK;
 }
 
-tfl_status tfls_call_steps(tfl_context *c, uint32_t number, void *const *tensors) {
+tfl_status tfls_call_steps(tfl_context* c, uint32_t number, void* const* tensors) {
   if (!c) return TFL_ERR_ARG;
   c->error[0] = 0;
-  const tfls_stepwise *p = &c->library.stepwise[number];
+  const tfls_stepwise* p = &c->library.stepwise[number];
   if (!tensors) return tfls_fail(c, TFL_ERR_ARG, "%s: no arguments", p->name);
   for (uint32_t i = 0; i < p->outputs; ++i) {
     if (!tensors[p->arguments + i]) return tfls_fail(c, TFL_ERR_ARG, "%s: a result is NULL", p->name);
     for (uint32_t k = 0; k < p->arguments + i; ++k) {
-      if (tensors[k] == tensors[p->arguments + i]) return tfls_fail(c, TFL_ERR_ARG, "%s: a result is given twice", p->name);
+      if (tensors[k] == tensors[p->arguments + i])
+        return tfls_fail(c, TFL_ERR_ARG, "%s: a result is given twice", p->name);
     }
   }
   tfl_status status = check_arguments(c, p, tensors);
   if (status != TFL_OK) return status;
-  tfl_tensor *values = calloc((size_t)p->values + 1, sizeof *values);
-  bool *own = calloc((size_t)p->values + 1, sizeof *own);
+  tfl_tensor* values = calloc((size_t)p->values + 1, sizeof *values);
+  bool* own = calloc((size_t)p->values + 1, sizeof *own);
   if (!values || !own) status = tfls_fail(c, TFL_ERR_OOM, "%s: no memory", p->name);
   if (status == TFL_OK) {
     for (uint32_t i = 0; i < p->values; ++i) {
-      const tfls_step_value *v = &p->value[i];
+      const tfls_step_value* v = &p->value[i];
       if (i < p->arguments) {
-        values[i] = *(const tfl_tensor *)tensors[i];
+        values[i] = *(const tfl_tensor*)tensors[i];
       } else if (i < p->arguments + p->states_read) {
         uint32_t s = p->state_read[i - p->arguments];
-        const tfls_type *t = &c->library.state[s].type;
+        const tfls_type* t = &c->library.state[s].type;
         values[i] = tfls_tensor(t->dtype, t->rank, c->states[s], t->dims);
       } else if (v->dims) {
         values[i] = tfls_tensor(v->dtype, v->rank, v->elements, v->dims);

@@ -33,8 +33,10 @@ int write_whole_file(const std::string& path, std::string_view bytes, unsigned m
   int error = 0;
   while (!bytes.empty() && error == 0) {
     ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
-    else if (n == 0 || errno != EINTR) error = n == 0 ? ENOSPC : errno;
+    if (n > 0)
+      bytes.remove_prefix(static_cast<size_t>(n));
+    else if (n == 0 || errno != EINTR)
+      error = n == 0 ? ENOSPC : errno;
   }
   if (::close(fd) != 0 && error == 0) error = errno;
   if (error == 0 && ::rename(part.c_str(), path.c_str()) != 0) error = errno;

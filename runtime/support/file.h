@@ -10,8 +10,8 @@ namespace tfl {
 /// Appends the bytes of a file to `data`. 0, or the errno that says why not; EFBIG when there are more than `limit`.
 int read_whole_file(const std::string& path, size_t limit, std::string& data);
 
-/// Writes a file whole or not at all: beside its place under another name, then renamed. `mode` is of the new file, less the user's mask. 0,
-/// or the errno that says why not.
+/// Writes a file whole or not at all: beside its place under another name, then renamed. `mode` is of the new file, less the
+/// user's mask. 0, or the errno that says why not.
 int write_whole_file(const std::string& path, std::string_view bytes, unsigned mode = 0666);
 
 bool is_folder(const std::string& path);

@@ -47,7 +47,8 @@ ScratchFolder::~ScratchFolder() {
 
 Result<std::string> ScratchFolder::write(std::string_view name, std::string_view bytes, unsigned mode) const {
   std::string path = file(name);
-  if (int error = write_whole_file(path, bytes, mode)) return fail(ErrorKind::OSError, "cannot write {}: {}", path, std::strerror(error));
+  if (int error = write_whole_file(path, bytes, mode))
+    return fail(ErrorKind::OSError, "cannot write {}: {}", path, std::strerror(error));
   return path;
 }
 

@@ -1,5 +1,5 @@
-// Programs of the system, found in the PATH and run to their end, and a folder for the files that they are given. This header must not
-// know what the programs do.
+// Programs of the system, found in the PATH and run to their end, and a folder for the files that they are given. This header
+// must not know what the programs do.
 #pragma once
 
 #include <initializer_list>

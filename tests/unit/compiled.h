@@ -10,7 +10,8 @@
 
 namespace tfl::test {
 
-inline std::string compile(const plan::Plan& p, codegen::CompileRequest::Output output = codegen::CompileRequest::Output::object,
+inline std::string compile(const plan::Plan& p,
+                           codegen::CompileRequest::Output output = codegen::CompileRequest::Output::object,
                            codegen::Cpu cpu = codegen::CompileRequest().cpu) {
   codegen::CompileRequest request;
   request.plan = &p;
@@ -22,7 +23,8 @@ inline std::string compile(const plan::Plan& p, codegen::CompileRequest::Output 
   return result.bytes;
 }
 
-inline std::shared_ptr<const codegen::LoadedCode> load_code(const plan::Plan& p, codegen::Cpu cpu = codegen::CompileRequest().cpu) {
+inline std::shared_ptr<const codegen::LoadedCode> load_code(const plan::Plan& p,
+                                                            codegen::Cpu cpu = codegen::CompileRequest().cpu) {
   auto loaded = codegen::LoadedCode::load(compile(p, codegen::CompileRequest::Output::object, cpu));
   REQUIRE(loaded);
   return *loaded;
