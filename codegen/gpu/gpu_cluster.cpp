@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "codegen/jit/object_cache.h"
 #include "codegen/plan/build.h"
+#include "runtime/support/file.h"
 
 namespace tfl::codegen {
 
@@ -14,6 +16,18 @@ std::string gpu_target(const gpu::Device& device) {
   if (info.emulated) return {};
   return info.major >= 8 ? std::string(kGpuTarget) : fmt::format("sm_{}{}", info.major, info.minor);
 }
+
+namespace {
+
+void write_ptx(const GpuSchedule& schedule, const ObjectKey& key, const char* folder) {
+  GpuCode code;
+  std::string error = compile_gpu(schedule, kGpuTarget, Cpu::x86_64_v3, code);
+  std::string path = fmt::format("{}/", folder);
+  for (uint8_t byte : key) path += fmt::format("{:02x}", byte);
+  write_whole_file(path + ".ptx", error.empty() ? code.image : "// " + error + "\n");
+}
+
+}  // namespace
 
 bool GpuCluster::run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options, std::span<const Tensor> inputs,
                      std::span<Tensor> results) {
@@ -48,6 +62,7 @@ Result<void> GpuCluster::load(Context& context, gpu::Device& device, const ir::F
     std::string error = compile_gpu(schedule, target, options.cpu, code);
     if (!error.empty()) return fail(ErrorKind::InternalError, std::move(error));
     cache.store(key, gpu_code_bytes(code));
+    if (const char* folder = std::getenv(kPtxFolder); folder && target.empty()) write_ptx(schedule, key, folder);
     if (options.verbose) fmt::print(stderr, "tfl: {} compiled for the {}, {} bytes\n", function.name, device.info().name, code.image.size());
   }
   loaded_ = TFL_TRY(GpuFunction::load(device, std::move(schedule), code, std::move(constants)));

@@ -9,6 +9,9 @@
 
 namespace tfl::codegen {
 
+/// The environment variable with a folder that the PTX of whatever is compiled for an emulated GPU is written to, for tests.
+inline constexpr const char* kPtxFolder = "TFL_GPU_PTX";
+
 struct GpuOptions {
   std::string cache_folder;
   Cpu cpu = Cpu::x86_64_v3;  // for an emulated GPU

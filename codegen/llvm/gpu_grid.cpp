@@ -1,5 +1,6 @@
 #include "codegen/llvm/gpu_grid.h"
 
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "codegen/llvm/kernel.h"
@@ -136,6 +137,12 @@ void Grid::spread(const Variable& from, const Variable& to) {
         set(to, b.CreateLoad(from.type, b.CreateGEP(from.type, from.memory, first)));
       },
       false);
+}
+
+llvm::Value* Grid::here(llvm::Value* x) {
+  if (emulated_) return x;
+  auto* type = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
+  return b.CreateCall(llvm::InlineAsm::get(type, "mov.u64 $0, $1;", "=l,l", true), {x});
 }
 
 void Grid::units(llvm::Value* units, ThreadBody body) { loop(function_->getArg(1), units, function_->getArg(2), body); }

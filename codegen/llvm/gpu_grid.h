@@ -49,6 +49,8 @@ class Grid {
   /// to = the value of the first thread of a row.
   void spread(const Variable& from, const Variable& to);
 
+  /// `x`, of which nothing is computed before this point.
+  llvm::Value* here(llvm::Value* x);
   /// body(u) for the units of this block: all of [0, units) that are `blocks` apart.
   void units(llvm::Value* units, ThreadBody body);
   /// body(i) for i = first, first + step, ... < last.

@@ -148,6 +148,7 @@ class GpuProduct {
       auto leave = [&](llvm::Value* first) {
         grid_.section(
             [&](llvm::Value* thread) {
+              thread = grid_.here(thread);  // addresses that are only needed here must not live through the loop over k
               for (int64_t r = 0; r < count; ++r) {
                 for (int64_t s = 0; s < count; ++s) {
                   llvm::Value* i = b_.CreateAdd(i0, place(below(thread), r));
@@ -247,6 +248,10 @@ class GpuProduct {
 }  // namespace
 
 llvm::Function* emit_gpu_product(llvm::Module& module, const Plan& plan, uint32_t product, bool emulated, GpuUnits& units, std::string& error) {
+  if (plan.products[product].window != plan::kNone) {
+    error = "windows are not made for GPUs";
+    return nullptr;
+  }
   switch (plan.values[plan.products[product].a].dtype) {
     case DType::F32:
     case DType::F64:

@@ -3,7 +3,7 @@
 
 Modes: eager; graph (--no-jit); graph as traced, after one pass of the optimiser alone and after passes in a random order (of each batch
 others; --all-passes: each pass); machine code for two processors, with one thread and three; of some also machine code from the
-cache, and machine code that becomes ready on another thread (--graphs: none of those). What fails eagerly may succeed as a graph, where
+cache, and machine code that becomes ready on another thread (--graphs: none of those). --gpu: eager, graph, and on an emulated GPU. What fails eagerly may succeed as a graph, where
 nobody needs the failing operation. A difference is printed with the program (--shrink: with what is left of it when statements are
 deleted as long as the difference stays) and makes the exit status 1.
 
@@ -85,6 +85,7 @@ MACHINE_CODE = {
     "v4, 1 thread": ["--jit=wait", "--cpu", "x86-64-v4", "--threads", "1"],
     "v3, 3 threads": ["--jit=wait", "--cpu", "x86-64-v3", "--threads", "3"],
 }
+ON_GPU = ["--device", "gpu", "--jit=wait", "--cpu", "x86-64-v3"]
 CACHED = ["--jit=wait", "--cpu", "x86-64-v4", "--threads", "2"]
 
 
@@ -100,6 +101,8 @@ class Runner:
         path = os.path.join(folder, "programs.tfl")
         env = {k: v for k, v in os.environ.items() if not k.startswith("TFL_")}
         env.update(XDG_CACHE_HOME=os.path.join(folder, "cache"))
+        if "--device" in flags:
+            env["TFL_GPU"] = "emulate"
         try:
             done = subprocess.run([self.tfl, "run", *flags, path, name], capture_output=True, text=True, timeout=seconds, env=env, errors="backslashreplace")
         except subprocess.TimeoutExpired:
@@ -113,6 +116,8 @@ class Runner:
 
     def modes(self, batch, args):
         """How the programs of a batch are run: {name: flags}"""
+        if args.gpu:
+            return {**GRAPHS, "an emulated GPU": ON_GPU}
         rng = random.Random(f"{args.seed}.{batch}")
         listed = subprocess.run([os.path.join(os.path.dirname(self.tfl), "tfl-opt"), "--list"], capture_output=True, text=True, check=True).stdout
         passes = [line.split()[0] for line in listed.splitlines() if line.strip()]
@@ -191,6 +196,7 @@ def main():
     p.add_argument("--batch", type=int, default=20)
     p.add_argument("--shrink", action="store_true")
     p.add_argument("--graphs", action="store_true", help="no machine code")
+    p.add_argument("--gpu", action="store_true", help="on an emulated GPU instead")
     p.add_argument("--all-passes", action="store_true", help="each pass alone for every program")
     p.add_argument("--print", type=int, metavar="INDEX", help="print this program and run nothing")
     args = p.parse_args()
