@@ -117,8 +117,7 @@ class Machine {
     return loop(first, outputs);
   }
 
-  const Node* failed_node = nullptr;
-  const Function* failed_function = nullptr;
+  std::vector<Program::Place> failed;  // see Program::run
 
  private:
   Result<void> loop(Frame& first, std::vector<Datum>& outputs) {
@@ -208,8 +207,13 @@ class Machine {
         // reported; it stops loops, calls, output and the host.
         bool check = i.step == Step::control && i.node->op == Op::check && !pending_;
         if (!pending_) {
-          failed_node = i.node;
-          failed_function = f->code.function;
+          for (size_t k = 0; k <= frames.size(); ++k) {
+            const Frame& frame = k == 0 ? first : *frames[k - 1];
+            const Node* node = &frame == f ? i.node : frame.next[-1].node;
+            // A cluster is a part of its caller: its nodes tell the whole way.
+            bool cluster = &frame != f && frames[k]->code.function->native;
+            if (node && !cluster) failed.push_back({frame.code.function->locations.get(), node->location});
+          }
         }
         if (!check) return pending_ ? Result<void>(Failure{std::move(pending_)}) : std::move(done);
         pending_ = done.failure().error;
@@ -334,15 +338,11 @@ class CompiledProgram final : public Program {
  public:
   explicit CompiledProgram(std::shared_ptr<const Function> f) : function_(std::move(f)), codes_(compile(*function_)) { find_direct(); }
 
-  Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs, uint32_t* failed_location,
-                   const Locations** failed_in) const override {
+  Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
+                   std::vector<Place>* failed) const override {
     Machine machine(context, host, codes_);
     Result<void> done = machine.run(inputs, outputs);
-    if (!done) [[unlikely]] {
-      if (failed_location) *failed_location = machine.failed_node ? machine.failed_node->location : 0;
-      const Function* f = machine.failed_function ? machine.failed_function : function_.get();
-      if (failed_in) *failed_in = f->locations.get();
-    }
+    if (!done && failed) [[unlikely]] *failed = std::move(machine.failed);
     return done;
   }
 
@@ -381,7 +381,7 @@ Result<std::shared_ptr<const Program>> Program::build(std::shared_ptr<const Func
 
 Result<void> evaluate(Context& context, Host& host, std::shared_ptr<const Function> f, std::span<Datum> inputs, std::vector<Datum>& outputs) {
   std::shared_ptr<const Program> program = TFL_TRY(Program::build(std::move(f)));
-  return program->run(context, host, inputs, outputs, nullptr, nullptr);
+  return program->run(context, host, inputs, outputs, nullptr);
 }
 
 }  // namespace tfl::ir

@@ -22,11 +22,18 @@ struct Host {
 /// thread-compatible.
 class Program {
  public:
+  /// A place on the way to what failed, in the table of its function.
+  struct Place {
+    const Locations* locations;
+    uint32_t location;
+  };
+
   static Result<std::shared_ptr<const Program>> build(std::shared_ptr<const Function> f);
   virtual ~Program() = default;
-  /// `inputs` are consumed. An error has been given its location: Failure's `location` names the node that failed.
+  /// `inputs` are consumed. `failed`, unless null, is told the places of the calls in progress when an error came up, the innermost
+  /// last, and then that of the node that failed.
   virtual Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
-                           uint32_t* failed_location, const Locations** failed_in) const = 0;
+                           std::vector<Place>* failed) const = 0;
 
   /// A function that is nothing but one call of machine code, on its inputs and on the values of variables among them. Whoever
   /// has these at hand may call that without run(), and calls run() when it gives false.

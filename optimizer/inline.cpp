@@ -5,6 +5,7 @@
 //   %y = multiply(%x, %x) : f32
 #include <unordered_set>
 
+#include "ir/inlined.h"
 #include "optimizer/pass.h"
 #include "optimizer/rewrite.h"
 
@@ -48,6 +49,7 @@ class Inliner {
     grown_ += size;
     size_t first = block.nodes.size();
     std::vector<Ref> results = inline_block(n.callee->body, block, {n.operands.begin(), n.operands.end()});
+    ir::set_call_place(block, first, block.nodes.size(), n.location);
     finish(n, block, first);
     rewriter.replace_all(n, results);
     return false;

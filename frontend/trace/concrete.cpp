@@ -141,13 +141,13 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
     inputs.push_back(v.is_tensor() ? ir::Datum{v.tensor(), nullptr, nullptr} : TFL_TRY(datum_of(interp, v)));
   std::vector<ir::Datum> outputs;
   InterpHost host(interp);
-  uint32_t location = 0;
-  const ir::Locations* locations = nullptr;
+  std::vector<ir::Program::Place> failed;
   Nesting nesting(interp);
   if (!nesting.ok()) return too_deep(" while calling a traced function");
-  auto done = program.run(interp.context, host, {inputs.data(), inputs.size()}, outputs, &location, &locations);
+  auto done = program.run(interp.context, host, {inputs.data(), inputs.size()}, outputs, &failed);
   if (!done) {
-    if (locations && location) add_location_trace(interp, done.error(), *locations, location);
+    // Tracebacks are made from the inside.
+    for (size_t i = failed.size(); i-- > 0;) add_location_trace(interp, done.error(), *failed[i].locations, failed[i].location);
     return done.failure();
   }
   for (ir::Datum& d : outputs) results.push_back(value_of(interp, d, gives_arrays));

@@ -2,6 +2,7 @@
 
 #include "ir/gradient/recursion.h"
 #include "ir/gradient/regions.h"
+#include "ir/inlined.h"
 
 namespace tfl::gradient {
 
@@ -62,6 +63,7 @@ void inline_all(ir::Block& block) {
     block.nodes.resize(i);
     std::vector<ir::Ref> results =
         ir::inline_block(call->callee->body, block, std::vector<ir::Ref>(call->operands.begin(), call->operands.end()));
+    ir::set_call_place(block, i, block.nodes.size(), call->location);
     for (auto& t : tail) block.nodes.push_back(std::move(t));
     for (uint32_t k = 0; k < results.size(); ++k) ir::replace_uses(block, {call.get(), k}, results[k]);
     // What was put in may call in turn: it is looked at next.

@@ -58,7 +58,7 @@ struct Prepared {
     std::vector<ir::Datum> data, results;
     for (Tensor& t : inputs) data.push_back(datum(std::move(t)));
     RecordingHost host(context);
-    auto done = program->run(context, host, data, results, nullptr, nullptr);
+    auto done = program->run(context, host, data, results, nullptr);
     REQUIRE(done.ok());
     return results.at(0).tensor;
   }
