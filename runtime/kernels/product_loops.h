@@ -1,7 +1,8 @@
-// How a matrix product is computed around the tiles of matmul.h: which tiles, what is copied, who does what. Large products copy b, which
-// they read many times, into dense panels as wide as a tile, and rows of a where they fall on the same cache sets. Blocks of rows are such
-// that a or b, or a panel of it, stays in the second-level cache, and what comes next is fetched meanwhile. Small ones are computed where
-// they lie. This header must not know tensors or contexts, and needs no more of the C++ library than its headers.
+// How a matrix product is computed around the tiles of matmul.h: which tiles, what is copied, who does what. Large
+// products copy b, which they read many times, into dense panels as wide as a tile, and rows of a where they fall on
+// the same cache sets. Blocks of rows are such that a or b, or a panel of it, stays in the second-level cache, and what
+// comes next is fetched meanwhile. Small ones are computed where they lie. This header must not know tensors or
+// contexts, and needs no more of the C++ library than its headers.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ inline constexpr int64_t kBlockColumns = 4096;             // of b, copied toget
 inline constexpr int64_t kPackedRows = 128;                // of b, copied by a thread at a time: divides kProductBlock
 inline constexpr int64_t kPackedPanels = 8;                // by so many panels
 inline constexpr size_t kPackedBytes = 8 << 20;            // of b, copied together, where more than a block of k fits
-inline constexpr int64_t kThreadedFinish = 1 << 17;        // elements from which the end of a product is worth several threads
+inline constexpr int64_t kThreadedFinish = 1 << 17;        // elements whose end is worth several threads
 inline constexpr size_t kSmallBytes = 192 * 1024;          // of b: up to here it is read in place
 inline constexpr size_t kMediumBytes = 1 << 20;            // and up to here where its rows do not fall on the same cache sets
 inline constexpr int64_t kFewRows = 64;                    // of a: b is not read often enough to be copied
@@ -47,7 +48,9 @@ struct Panels {
   int lanes;
   int64_t n, count;
   Panels(const ProductTiles<T>& tiles, int64_t rows, int64_t columns, bool in_place)
-      : vectors((columns + (in_place && tiles.masked ? 0 : tiles.lanes - 1)) >> std::countr_zero(static_cast<unsigned>(tiles.lanes)), width_of(tiles, rows)),
+      : vectors((columns + (in_place && tiles.masked ? 0 : tiles.lanes - 1)) >>
+                    std::countr_zero(static_cast<unsigned>(tiles.lanes)),
+                width_of(tiles, rows)),
         lanes(tiles.lanes),
         n(columns),
         count(vectors.count + (vectors.total * lanes < columns)) {}
@@ -69,7 +72,8 @@ struct Ahead {
   const char* end = nullptr;
   Ahead() = default;
   template <class T>
-  Ahead(const T* first, int64_t elements) : at(reinterpret_cast<const char*>(first)), end(reinterpret_cast<const char*>(first + elements)) {}
+  Ahead(const T* first, int64_t elements)
+      : at(reinterpret_cast<const char*>(first)), end(reinterpret_cast<const char*>(first + elements)) {}
   const void* take(int64_t k, const void* otherwise) {
     if (at >= end) return otherwise;
     const void* from = at;
@@ -80,8 +84,8 @@ struct Ahead {
 
 // Rows by one panel of columns, over one block of k.
 template <class T>
-void panel_rows(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t j, int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_k,
-                const T* b, int64_t b_k, T* c, int64_t c_row, bool add, Ahead& ahead) {
+void panel_rows(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t j, int64_t rows, int64_t k, const T* a,
+                int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, bool add, Ahead& ahead) {
   int64_t vectors = panels.edge(j) ? 1 : panels.vectors.size(j);
   const ProductTile<T>* tile = panels.edge(j) ? tiles.edge : tiles.tile[vectors - 1];
   int tail = static_cast<int>(panels.columns(j) - (vectors - 1) * tiles.lanes);
@@ -105,11 +109,11 @@ void copy_row(T* to, const T* from, int64_t columns, int64_t width) {
   }
 }
 
-// Panels [first, last) of b, each k long, as dense panels that follow each other in `to`: of k the values [begin, end). Rows of b are read in
-// long pieces.
+// Panels [first, last) of b, each k long, as dense panels that follow each other in `to`: of k the values [begin, end).
+// Rows of b are read in long pieces.
 template <class T>
-void pack_panels(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t first, int64_t last, int64_t k, int64_t begin, int64_t end, const T* b,
-                 int64_t b_k, int64_t b_col, T* to) {
+void pack_panels(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t first, int64_t last, int64_t k,
+                 int64_t begin, int64_t end, const T* b, int64_t b_k, int64_t b_col, T* to) {
   if (b_col == 1) {
     for (int64_t p = begin; p < end; ++p) {
       for (int64_t j = first; j < last; ++j) {
@@ -173,13 +177,15 @@ bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
 }
 template <class T>
 bool reads_a_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
-  return p.n <= 64 || p.m <= tiles.max_rows[tiles.vectors - 1] || (p.a_k == 1 && p.a_row % 1024 != 0) || p.m * p.k <= 16384;
+  return p.n <= 64 || p.m <= tiles.max_rows[tiles.vectors - 1] || (p.a_k == 1 && p.a_row % 1024 != 0) ||
+         p.m * p.k <= 16384;
 }
 
 // Small enough for one tile.
 template <class T>
 bool is_one_tile(const Product<T>& p, const ProductTiles<T>& tiles) {
-  return p.n <= tiles.lanes && p.m <= tiles.max_rows[0] && p.m > 1 && p.k <= kProductBlock && p.k > 0 && p.n > 0 && p.b_col == 1 && tiles.masked;
+  return p.n <= tiles.lanes && p.m <= tiles.max_rows[0] && p.m > 1 && p.k <= kProductBlock && p.k > 0 && p.n > 0 &&
+         p.b_col == 1 && tiles.masked;
 }
 
 // Some columns of the product, all operands read where they are.
@@ -240,8 +246,10 @@ template <class T>
 void finish_rows(const Workers& workers, const Product<T>& p, int threads) {
   if (!p.finish || workers.interrupted()) return;
   int64_t elements;
-  if (threads == 1 || (!__builtin_mul_overflow(p.m, p.n, &elements) && elements < kThreadedFinish)) return p.finish(p.finisher, 0, p.m);
-  workers.parallel_for(p.m, std::max<int64_t>(1, kThreadedFinish / 4 / p.n), [&](int64_t first, int64_t last) { p.finish(p.finisher, first, last); });
+  if (threads == 1 || (!__builtin_mul_overflow(p.m, p.n, &elements) && elements < kThreadedFinish))
+    return p.finish(p.finisher, 0, p.m);
+  workers.parallel_for(p.m, std::max<int64_t>(1, kThreadedFinish / 4 / p.n),
+                       [&](int64_t first, int64_t last) { p.finish(p.finisher, first, last); });
 }
 
 // Counts down what is left to do of each block of rows.
@@ -251,7 +259,9 @@ struct Countdown {
   void start(int64_t blocks, int64_t tasks) {
     for (int64_t i = 0; i < blocks && tasks > 1; ++i) left[i].store(tasks, std::memory_order_relaxed);
   }
-  bool last(int64_t block, int64_t tasks) { return tasks == 1 || left[block].fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool last(int64_t block, int64_t tasks) {
+    return tasks == 1 || left[block].fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
 };
 
 template <class T>
@@ -277,13 +287,16 @@ size_t product_scratch(const Product<T>& product, const ProductTiles<T>& tiles, 
   bool b_in_place = reads_b_in_place(p, tiles), a_in_place = reads_a_in_place(p, tiles);
   if (b_in_place && a_in_place) return 0;
   size_t b = b_in_place ? 0 : static_cast<size_t>(packed_b_elements(p, tiles));
-  size_t a = a_in_place ? 0 : static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) * static_cast<size_t>(usable_threads(threads));
+  size_t a = a_in_place ? 0
+                        : static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) *
+                              static_cast<size_t>(usable_threads(threads));
   return (b + a + 63) / 64 * 64;
 }
 
 /// `threads` > 1 uses the workers where the product is large enough; results do not depend on it.
 template <class T>
-void run_product(const Workers& workers, const Product<T>& product, const ProductTiles<T>& tiles, int threads, T* scratch) {
+void run_product(const Workers& workers, const Product<T>& product, const ProductTiles<T>& tiles, int threads,
+                 T* scratch) {
   if (is_one_tile(product, tiles)) {
     const Product<T>& p = product;
     tiles.edge[p.m](p.k, p.a, p.a_row, p.a_k, p.b, p.b_k, p.c, p.c_row, static_cast<int>(p.n), false, p.b);
@@ -324,9 +337,11 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
   // Where b stays in a cache it is a that comes from far away.
   int64_t height = tiles.max_rows[tiles.vectors - 1];
   int64_t most = kBlockRows;
-  bool resident = b_in_place || (k_step == p.k && padded == p.n && padded * p.k * static_cast<int64_t>(sizeof(T)) <= kResidentBytes);
+  bool resident = b_in_place ||
+                  (k_step == p.k && padded == p.n && padded * p.k * static_cast<int64_t>(sizeof(T)) <= kResidentBytes);
   bool fetch_a = resident && a_in_place && p.a_k == 1 && p.a_row == p.k;
-  if (resident) most = std::clamp(kBlockBytes / (p.k * static_cast<int64_t>(sizeof(T))) / height * height, 4 * height, kBlockRows);
+  if (resident)
+    most = std::clamp(kBlockBytes / (p.k * static_cast<int64_t>(sizeof(T))) / height * height, 4 * height, kBlockRows);
   int64_t blocks = (p.m + most - 1) / most;
   if (threads > 1 && p.m > 4 * threads * height) blocks = (blocks + threads - 1) / threads * threads;
   Parts rows(p.m, (p.m + blocks - 1) / blocks);
@@ -345,8 +360,9 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
       each(b_in_place ? 0 : chunks * sides.count, [&](int64_t part) {
         int64_t side = part % sides.count, from = k0 + part / sides.count * kPackedRows;
         int64_t p0 = from - (from - k0) % kProductBlock, k = std::min(kProductBlock, k_end - p0);
-        pack_panels(tiles, panels, sides.start(side), sides.start(side) + sides.size(side), k, from - p0, std::min(from - p0 + kPackedRows, k),
-                    p.b + p0 * p.b_k + n0 * p.b_col, p.b_k, p.b_col, packed_b + (p0 - k0) * padded);
+        pack_panels(tiles, panels, sides.start(side), sides.start(side) + sides.size(side), k, from - p0,
+                    std::min(from - p0 + kPackedRows, k), p.b + p0 * p.b_k + n0 * p.b_col, p.b_k, p.b_col,
+                    packed_b + (p0 - k0) * padded);
       });
       each(rows.count * groups.count, [&](int64_t task) {
         if (workers.interrupted()) return;
@@ -354,7 +370,8 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
         int64_t row = rows.start(block), count = rows.size(block);
         int place = a_in_place ? -1 : places.take();
         Ahead ahead;
-        if (int64_t next = block + threads; fetch_a && next < rows.count) ahead = Ahead(p.a + rows.start(next) * p.a_row, rows.size(next) * p.k);
+        if (int64_t next = block + threads; fetch_a && next < rows.count)
+          ahead = Ahead(p.a + rows.start(next) * p.a_row, rows.size(next) * p.k);
         for (int64_t p0 = k0; p0 < k_end; p0 += kProductBlock) {
           int64_t k = std::min(kProductBlock, k_end - p0);
           const T* a = p.a + row * p.a_row + p0 * p.a_k;
@@ -370,7 +387,8 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
             int64_t first = panels.first(j), width = panels.width(j);
             const T* b = b_in_place ? p.b + p0 * p.b_k + n0 + first : packed_b + (p0 - k0) * padded + first * k;
             if (!resident && j + 1 < panels.count) ahead = Ahead(b + width * k, panels.width(j + 1) * k);
-            panel_rows(tiles, panels, j, count, k, a, a_row, a_k, b, b_in_place ? p.b_k : width, p.c + row * p.c_row + n0 + first, p.c_row, p0 != 0, ahead);
+            panel_rows(tiles, panels, j, count, k, a, a_row, a_k, b, b_in_place ? p.b_k : width,
+                       p.c + row * p.c_row + n0 + first, p.c_row, p0 != 0, ahead);
           }
         }
         if (place >= 0) places.give(place);
@@ -400,7 +418,8 @@ size_t products_scratch(const ProductBatch<T>& b, const ProductTiles<T>& tiles, 
 }
 
 template <class T>
-void run_products(const Workers& workers, const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads, T* scratch) {
+void run_products(const Workers& workers, const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads,
+                  T* scratch) {
   if (b.count == 1) return run_product(workers, b.one, tiles, threads, scratch);
   auto run = [&](int64_t i, int with_threads, T* memory) {
     Product<T> p = b.one;

@@ -26,7 +26,8 @@ struct SoftmaxLoops {
     int64_t blocks = 0;
     for (int64_t at = 0; at < n; at += kReduceBlock, ++blocks) {
       int64_t count = std::min(kReduceBlock, n - at);
-      loop.sequences(make(x + at * element, count), 0, 1, count, partials + blocks * static_cast<int64_t>(loop.partial));
+      loop.sequences(make(x + at * element, count), 0, 1, count,
+                     partials + blocks * static_cast<int64_t>(loop.partial));
     }
     loop.tree(partials, blocks, 1);
     loop.finish(partials, 1, 0, out);
@@ -65,7 +66,8 @@ struct SoftmaxLoops {
 }  // namespace
 
 bool has_softmax_rows(const Tensor& x) {
-  if ((x.dtype() != DType::F32 && x.dtype() != DType::F64) || x.rank() == 0 || x.size() == 0 || !x.contiguous()) return false;
+  if ((x.dtype() != DType::F32 && x.dtype() != DType::F64) || x.rank() == 0 || x.size() == 0 || !x.contiguous())
+    return false;
   int64_t n = x.dim(x.rank() - 1);
   return n >= kShortestSoftmaxRow && n <= kLongestSoftmaxRow;
 }
@@ -76,8 +78,13 @@ Result<Tensor> softmax_rows(Context& context, const Tensor& x, bool logs) {
   size_t type = static_cast<size_t>(x.dtype());
   const ElementwiseLoop* loops = elementwise_loops(context.isa()).of[type];
   auto loop = [&](Op op) { return loops[static_cast<size_t>(op)]; };
-  SoftmaxLoops softmax{reductions.of[static_cast<int>(ReduceKind::max)][type], reductions.of[static_cast<int>(ReduceKind::sum)][type],
-                       loop(Op::subtract), loop(Op::exp), loop(Op::log), loop(Op::divide), static_cast<int64_t>(dtype_size(x.dtype()))};
+  SoftmaxLoops softmax{reductions.of[static_cast<int>(ReduceKind::max)][type],
+                       reductions.of[static_cast<int>(ReduceKind::sum)][type],
+                       loop(Op::subtract),
+                       loop(Op::exp),
+                       loop(Op::log),
+                       loop(Op::divide),
+                       static_cast<int64_t>(dtype_size(x.dtype()))};
   int64_t n = x.dim(x.rank() - 1), bytes = n * softmax.element;
   const std::byte* from = x.raw();
   std::byte* to = out.raw();

@@ -1,5 +1,6 @@
-// Softmax of rows that lie one after the other, a row at a time while it is in a cache: maximum, difference, exponential, sum and quotient by the
-// loops of the operations that it is made of, so that no bit differs from applying them in turn. This header must not know which axis is meant.
+// Softmax of rows that lie one after the other, a row at a time while it is in a cache: maximum, difference,
+// exponential, sum and quotient by the loops of the operations that it is made of, so that no bit differs from applying
+// them in turn. This header must not know which axis is meant.
 #pragma once
 
 #include "runtime/context.h"

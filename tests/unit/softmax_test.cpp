@@ -31,7 +31,8 @@ TEST_CASE("softmax of rows has the bits of the operations it stands for", "[soft
           Tensor x = random_tensor(c, dtype, Dims{3, 11, n}, 5, true);
           REQUIRE(has_softmax_rows(x));
           for (bool logs : {false, true}) {
-            INFO(dtype_name(dtype) << " " << n << " level " << static_cast<int>(isa) << " threads " << threads << " logs " << logs);
+            INFO(dtype_name(dtype) << " " << n << " level " << static_cast<int>(isa) << " threads " << threads
+                                   << " logs " << logs);
             CHECK(first_difference(composed(c, x, logs), softmax_rows(c, x, logs).take()) == -1);
           }
         }
