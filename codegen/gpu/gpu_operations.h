@@ -1,5 +1,5 @@
-// Single operations on GPUs, for scripts that run eagerly there: each is a function of one node, compiled once for the types of its operands.
-// This header must not know LLVM.
+// Single operations on GPUs, for scripts that run eagerly there: each is a function of one node, compiled once for
+// the types of its operands. This header must not know LLVM.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,10 @@ class GpuOperations {
  public:
   explicit GpuOperations(GpuOptions options) : options_(std::move(options)) {}
 
-  /// False when the operation does not run on this device with these operands, or would raise: `results` is as it was.
-  bool run(Context& context, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results);
+  /// False when the operation does not run on this device with these operands, or would raise: `results` is as it
+  /// was.
+  bool run(Context& context, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs,
+           Tensors& results);
 
  private:
   struct Operation {

@@ -24,7 +24,9 @@ Placement* placement_of(Interp& interp) {
 Result<Tensor> moved(Interp& interp, Tensor t, int ordinal) {
   gpu::Devices& devices = interp.context.devices();
   if (t.dtype() == DType::String || t.size() == 0) return t;
-  gpu::Device* to = ordinal >= 0 && static_cast<size_t>(ordinal) < devices.count() ? &devices.at(static_cast<size_t>(ordinal)) : nullptr;
+  gpu::Device* to = ordinal >= 0 && static_cast<size_t>(ordinal) < devices.count()
+                        ? &devices.at(static_cast<size_t>(ordinal))
+                        : nullptr;
   if (gpu::Devices::home_of(t) == to) return t;
   if (!to) {
     Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
@@ -44,10 +46,12 @@ std::string device_name(const Tensor& t) {
 
 void Placement::log(Interp& interp, std::string_view operation) const {
   if (!logs) return;
-  interp.streams.err(fmt::format("Executing op {} in device {}\n", operation, ordinal >= 0 ? gpu_name(static_cast<size_t>(ordinal)) : std::string(kCpuName)));
+  interp.streams.err(fmt::format("Executing op {} in device {}\n", operation,
+                                 ordinal >= 0 ? gpu_name(static_cast<size_t>(ordinal)) : std::string(kCpuName)));
 }
 
-Result<void> Placement::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) {
+Result<void> Placement::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs,
+                              SmallVec<Value, 2>& results) {
   if (!refused.empty()) return op_failure(ErrorKind::InvalidArgumentError, op, attrs, refused);
   log(interp, default_name(op));
   gpu::Devices& devices = interp.context.devices();
@@ -57,7 +61,9 @@ Result<void> Placement::apply(Interp& interp, Op op, std::span<const Value> oper
       if (v.is_tensor()) tensors.push_back(v.tensor());
     }
     Tensors out;
-    if (tensors.size() == operands.size() && devices.run_operation(interp.context, devices.at(static_cast<size_t>(ordinal)), op, {tensors.data(), tensors.size()}, attrs, out)) {
+    if (tensors.size() == operands.size() &&
+        devices.run_operation(interp.context, devices.at(static_cast<size_t>(ordinal)), op,
+                              {tensors.data(), tensors.size()}, attrs, out)) {
       for (Tensor& t : out) results.push_back(Value::of(std::move(t)));
       return {};
     }
@@ -70,14 +76,17 @@ Result<void> Placement::apply(Interp& interp, Op op, std::span<const Value> oper
   TFL_TRY(std::move(done));
   for (size_t i = first; i < results.size(); ++i) {
     // tf.identity brings elements back from a GPU; other results are where they were made.
-    if (results[i].is_tensor() && (ordinal >= 0 || op == Op::identity)) results[i] = Value::of(TFL_TRY(moved(interp, results[i].tensor(), ordinal)));
+    if (results[i].is_tensor() && (ordinal >= 0 || op == Op::identity))
+      results[i] = Value::of(TFL_TRY(moved(interp, results[i].tensor(), ordinal)));
   }
   return {};
 }
 
 Result<Value> Placement::read_variable(Interp& interp, VariableObject* v) {
   Tensor t = variable_storage(v)->value;
-  if (!t) return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v->name);
+  if (!t)
+    return fail(ErrorKind::FailedPreconditionError,
+                "Could not find variable {}. This could mean that the variable has been deleted.", v->name);
   log(interp, "ReadVariableOp");
   return Value::of(std::move(t));
 }
@@ -86,7 +95,8 @@ Result<void> Placement::assign_variable(Interp&, VariableObject*, Assignment, co
   return fail(ErrorKind::InternalError, "an eager assignment went through a device scope");
 }
 
-Result<void> Placement::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+Result<void> Placement::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands,
+                             SmallVec<Value, 2>& results) {
   if (!refused.empty()) return fail(ErrorKind::InvalidArgumentError, "{} [Op:{}]", refused, call.function->name);
   log(interp, call.function->name);
   if (scope.empty()) return run_call(interp, call, operands, results);
@@ -98,13 +108,18 @@ Result<Tensor> placed(Interp& interp, Tensor t, std::string_view made_by) {
   Placement* p = interp.sink && !interp.sink->building() ? placement_of(interp) : nullptr;
   if (!p) return t;
   if (!p->refused.empty()) return fail(ErrorKind::InvalidArgumentError, "{}", p->refused);
-  if (p->logs) interp.streams.err(fmt::format("Executing op {} in device {}\n", made_by, p->ordinal >= 0 ? gpu_name(static_cast<size_t>(p->ordinal)) : std::string(kCpuName)));
+  if (p->logs)
+    interp.streams.err(
+        fmt::format("Executing op {} in device {}\n", made_by,
+                    p->ordinal >= 0 ? gpu_name(static_cast<size_t>(p->ordinal)) : std::string(kCpuName)));
   return p->ordinal >= 0 ? moved(interp, std::move(t), p->ordinal) : Result<Tensor>(std::move(t));
 }
 
 int where_operands_are(Interp& interp, std::span<const Value> operands) {
   for (const Value& v : operands) {
-    const TensorRep* t = v.is_tensor() ? v.tensor_rep() : v.is(Kind::Variable) ? variable_storage(v.as<VariableObject>())->value.rep() : nullptr;
+    const TensorRep* t = v.is_tensor()          ? v.tensor_rep()
+                         : v.is(Kind::Variable) ? variable_storage(v.as<VariableObject>())->value.rep()
+                                                : nullptr;
     if (!t || !(t->flags & kElsewhere)) [[likely]]
       continue;
     if (interp.context.devices().chosen()) return gpu::kCpu;
@@ -129,7 +144,8 @@ namespace {
 Result<gpu::Device*> gpu_at(Interp& interp, const Value& v) {
   int64_t n = TFL_TRY(to_index(interp, v));
   gpu::Devices& devices = interp.context.devices();
-  if (n < 0 || static_cast<size_t>(n) >= devices.count()) return fail(ErrorKind::RuntimeError, "GPU:{} unknown device.", n);
+  if (n < 0 || static_cast<size_t>(n) >= devices.count())
+    return fail(ErrorKind::RuntimeError, "GPU:{} unknown device.", n);
   return &devices.at(static_cast<size_t>(n));
 }
 
@@ -185,7 +201,9 @@ Result<Value> to_device(Interp& interp, Value* args) {
 
 }  // namespace
 
-Result<Value> tensor_to_cpu(Interp& interp, Value* args) { return Value::of(TFL_TRY(moved(interp, args[0].tensor(), gpu::kCpu))); }
+Result<Value> tensor_to_cpu(Interp& interp, Value* args) {
+  return Value::of(TFL_TRY(moved(interp, args[0].tensor(), gpu::kCpu)));
+}
 
 Result<Value> tensor_to_gpu(Interp& interp, Value* args) {
   gpu::Device* device = TFL_TRY(gpu_at(interp, args[1]));

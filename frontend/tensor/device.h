@@ -1,5 +1,5 @@
-// Where tensors are and where operations run, as scripts see it: names of devices, what tf.device scopes ask for. This header must
-// not know what kinds of GPUs there are (runtime/gpu).
+// Where tensors are and where operations run, as scripts see it: names of devices, what tf.device scopes ask for.
+// This header must not know what kinds of GPUs there are (runtime/gpu).
 #pragma once
 
 #include "frontend/tensor/tensor_api.h"
@@ -10,18 +10,20 @@ namespace tfl {
 /// "/job:localhost/replica:0/task:0/device:CPU:0", or the GPU that the tensor belongs to; of no tensor, the CPU.
 std::string device_name(const Tensor& t);
 
-/// What a tf.device scope, or logging of placements, makes of eager operations. It stands at the end of the chain of sinks, and only
-/// while one of the two is there.
+/// What a tf.device scope, or logging of placements, makes of eager operations. It stands at the end of the chain
+/// of sinks, and only while one of the two is there.
 struct Placement final : Sink {
-  std::string scope;           // "/job:localhost/replica:0/task:0/device:GPU:0"; empty: there is none
-  int ordinal = gpu::kCpu;     // where operations run
-  std::string refused;         // why none can be run here; empty: they can
+  std::string scope;        // "/job:localhost/replica:0/task:0/device:GPU:0"; empty: there is none
+  int ordinal = gpu::kCpu;  // where operations run
+  std::string refused;      // why none can be run here; empty: they can
   bool logs = false;
-  Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) override;
+  Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs,
+                     SmallVec<Value, 2>& results) override;
   Result<Value> read_variable(Interp&, VariableObject* v) override;
   Result<void> assign_variable(Interp&, VariableObject* v, Assignment how, const Value& value) override;
   void node_made(Interp&, std::span<const Value>, ir::Node*, std::span<const Value>) override {}
-  Result<void> call(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) override;
+  Result<void> call(Interp&, const FunctionCall& call, std::span<const Value> operands,
+                    SmallVec<Value, 2>& results) override;
 
  private:
   void log(Interp&, std::string_view operation) const;

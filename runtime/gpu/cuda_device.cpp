@@ -30,7 +30,8 @@ struct CudaFunction {
 };
 
 struct CudaModule final : Module {
-  CudaModule(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::ModuleHandle* h) : driver(std::move(d)), context(c), handle(h) {}
+  CudaModule(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::ModuleHandle* h)
+      : driver(std::move(d)), context(c), handle(h) {}
   ~CudaModule() override {
     driver->set_context(context);
     driver->unload_module(handle);
@@ -42,7 +43,8 @@ struct CudaModule final : Module {
 };
 
 struct CudaGraph final : Graph {
-  CudaGraph(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::GraphExecHandle* h) : driver(std::move(d)), context(c), handle(h) {}
+  CudaGraph(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::GraphExecHandle* h)
+      : driver(std::move(d)), context(c), handle(h) {}
   ~CudaGraph() override {
     driver->set_context(context);
     driver->destroy_graph_exec(handle);
@@ -80,7 +82,8 @@ class CudaDevice final : public Device {
       status = driver_->allocate(&address, asked, stream_);
     }
     if (status != kSuccess) {
-      return driver_->failure(status, fmt::format("allocating {} bytes on GPU {} ({} of {} in use)", bytes, info_.ordinal, memory_.current, info_.memory_bytes));
+      return driver_->failure(status, fmt::format("allocating {} bytes on GPU {} ({} of {} in use)", bytes,
+                                                  info_.ordinal, memory_.current, info_.memory_bytes));
     }
     sizes_.emplace(address, bytes);
     memory_.current += bytes;
@@ -106,24 +109,28 @@ class CudaDevice final : public Device {
       std::byte* staged = ring_ + ring_used_;
       std::memcpy(staged, from, bytes);
       ring_used_ += (bytes + 255) & ~size_t{255};
-      return check(driver_->to_device(to, staged, bytes, stream_), [&] { return fmt::format("copying {} bytes to the GPU", bytes); });
+      return check(driver_->to_device(to, staged, bytes, stream_),
+                   [&] { return fmt::format("copying {} bytes to the GPU", bytes); });
     }
     // Whether a copy from ordinary memory has read it when the call returns is not promised.
-    TFL_TRY(check(driver_->to_device(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes to the GPU", bytes); }));
+    TFL_TRY(check(driver_->to_device(to, from, bytes, stream_),
+                  [&] { return fmt::format("copying {} bytes to the GPU", bytes); }));
     return synchronize();
   }
 
   Result<void> to_host(void* to, Address from, size_t bytes) override {
     if (bytes == 0) return {};
     TFL_TRY(enter());
-    TFL_TRY(check(driver_->to_host(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes from the GPU", bytes); }));
+    TFL_TRY(check(driver_->to_host(to, from, bytes, stream_),
+                  [&] { return fmt::format("copying {} bytes from the GPU", bytes); }));
     return synchronize();
   }
 
   Result<void> copy(Address to, Address from, size_t bytes) override {
     if (bytes == 0) return {};
     TFL_TRY(enter());
-    return check(driver_->copy(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes on the GPU", bytes); });
+    return check(driver_->copy(to, from, bytes, stream_),
+                 [&] { return fmt::format("copying {} bytes on the GPU", bytes); });
   }
 
   Result<std::unique_ptr<Module>> load(std::string_view image) override {
@@ -139,7 +146,8 @@ class CudaDevice final : public Device {
       Failure failure = driver_->failure(status, fmt::format("loading code on GPU {} ({})", info_.ordinal, info_.name));
       log[kLogBytes - 1] = '\0';
       if (log[0]) failure.error->message += "\n" + std::string(log);
-      if (status == cuda::kUnsupportedPtx) return std::move(failure).with_hint("the NVIDIA driver is older than this code: a newer driver takes it");
+      if (status == cuda::kUnsupportedPtx)
+        return std::move(failure).with_hint("the NVIDIA driver is older than this code: a newer driver takes it");
       return failure;
     }
     return std::unique_ptr<Module>(std::make_unique<CudaModule>(driver_, context_, handle));
@@ -149,14 +157,17 @@ class CudaDevice final : public Device {
     TFL_TRY(enter());
     CudaFunction* f = TFL_TRY(function(static_cast<CudaModule&>(*l.module), l.kernel));
     if (l.shared_bytes > f->shared_bytes) {
-      TFL_TRY(check(driver_->set_function_attribute(f->handle, cuda::kDynamicSharedBytes, static_cast<int>(l.shared_bytes)),
-                    [&] { return fmt::format("giving {} {} bytes of shared memory", l.kernel, l.shared_bytes); }));
+      TFL_TRY(
+          check(driver_->set_function_attribute(f->handle, cuda::kDynamicSharedBytes, static_cast<int>(l.shared_bytes)),
+                [&] { return fmt::format("giving {} {} bytes of shared memory", l.kernel, l.shared_bytes); }));
       f->shared_bytes = l.shared_bytes;
     }
     SmallVec<void*, 32> parameters;
     for (const uint64_t& a : l.arguments) parameters.push_back(const_cast<uint64_t*>(&a));
-    Status status = l.cooperative ? driver_->launch_cooperative(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_, parameters.data())
-                                  : driver_->launch(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_, parameters.data(), nullptr);
+    Status status = l.cooperative ? driver_->launch_cooperative(f->handle, l.blocks, 1, 1, l.threads, 1, 1,
+                                                                l.shared_bytes, stream_, parameters.data())
+                                  : driver_->launch(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_,
+                                                    parameters.data(), nullptr);
     return check(status, [&] { return fmt::format("launching {} on GPU {}", l.kernel, info_.ordinal); });
   }
 
@@ -171,7 +182,8 @@ class CudaDevice final : public Device {
 
   Result<void> begin_graph() override {
     TFL_TRY(enter());
-    return check(driver_->begin_capture(stream_, cuda::kCaptureThreadLocal), [] { return std::string("recording a graph of launches"); });
+    return check(driver_->begin_capture(stream_, cuda::kCaptureThreadLocal),
+                 [] { return std::string("recording a graph of launches"); });
   }
 
   Result<std::unique_ptr<Graph>> end_graph() override {
@@ -188,7 +200,8 @@ class CudaDevice final : public Device {
 
   Result<void> launch_graph(Graph& graph) override {
     TFL_TRY(enter());
-    return check(driver_->launch_graph(static_cast<CudaGraph&>(graph).handle, stream_), [] { return std::string("launching a graph"); });
+    return check(driver_->launch_graph(static_cast<CudaGraph&>(graph).handle, stream_),
+                 [] { return std::string("launching a graph"); });
   }
 
  private:
@@ -240,7 +253,8 @@ class CudaDevice final : public Device {
   Result<CudaFunction*> function(CudaModule& module, std::string_view name) {
     CudaFunction& f = module.functions[std::string(name)];
     if (!f.handle) {
-      TFL_TRY(check(driver_->function(&f.handle, module.handle, std::string(name).c_str()), [&] { return fmt::format("finding the kernel {}", name); }));
+      TFL_TRY(check(driver_->function(&f.handle, module.handle, std::string(name).c_str()),
+                    [&] { return fmt::format("finding the kernel {}", name); }));
     }
     return &f;
   }
@@ -288,14 +302,16 @@ Result<std::vector<std::unique_ptr<Device>>> find_cuda_devices() {
     size_t bytes = 0;
     if (driver->device_memory(&bytes, handle) == kSuccess) info.memory_bytes = bytes;
     if (info.major < kOldestCapability) {
-      refused = fmt::format("{} has compute capability {}.{}, and TFL needs {}.0.", info.name, info.major, info.minor, kOldestCapability);
+      refused = fmt::format("{} has compute capability {}.{}, and TFL needs {}.0.", info.name, info.major, info.minor,
+                            kOldestCapability);
     } else if (!attribute(*driver, Attribute::memory_pools, handle)) {
       refused = fmt::format("{} has no stream-ordered memory, which TFL needs.", info.name);
     } else {
       found.push_back(std::make_unique<CudaDevice>(driver, handle, std::move(info)));
     }
   }
-  if (found.empty()) return fail(ErrorKind::RuntimeError, refused.empty() ? cuda::explain_start(*driver, kSuccess, "/dev") : refused);
+  if (found.empty())
+    return fail(ErrorKind::RuntimeError, refused.empty() ? cuda::explain_start(*driver, kSuccess, "/dev") : refused);
   return found;
 }
 

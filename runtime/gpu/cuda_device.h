@@ -8,8 +8,8 @@
 
 namespace tfl::gpu {
 
-/// The GPUs that NVIDIA's driver has and that TFL can use; the failure is one sentence that says why there is none. Nothing of a GPU
-/// is taken before it is used.
+/// The GPUs that NVIDIA's driver has and that TFL can use; the failure is one sentence that says why there is none.
+/// Nothing of a GPU is taken before it is used.
 Result<std::vector<std::unique_ptr<Device>>> find_cuda_devices();
 
 }  // namespace tfl::gpu

@@ -48,7 +48,8 @@ std::string forbidden_file(const char* folder) {
 /// Whether CUDA_VISIBLE_DEVICES hides every GPU: an empty value, or one that begins with what is no device.
 bool all_hidden() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  return visible && (!*visible || std::strcmp(visible, "-1") == 0 || std::strncmp(visible, "-1,", 3) == 0 || std::strcmp(visible, "NoDevFiles") == 0);
+  return visible && (!*visible || std::strcmp(visible, "-1") == 0 || std::strncmp(visible, "-1,", 3) == 0 ||
+                     std::strcmp(visible, "NoDevFiles") == 0);
 }
 
 }  // namespace
@@ -63,14 +64,19 @@ std::string Driver::text(Status status) const {
 }
 
 Failure Driver::failure(Status status, std::string_view what) const {
-  return fail(status == kOutOfMemory ? ErrorKind::MemoryError : ErrorKind::RuntimeError, "{} failed: {}", what, text(status));
+  return fail(status == kOutOfMemory ? ErrorKind::MemoryError : ErrorKind::RuntimeError, "{} failed: {}", what,
+              text(status));
 }
 
 std::string explain_start(const Driver& driver, Status status, const char* devices) {
-  if (all_hidden()) return fmt::format("CUDA_VISIBLE_DEVICES='{}' hides all GPUs.", std::getenv("CUDA_VISIBLE_DEVICES"));
+  if (all_hidden())
+    return fmt::format("CUDA_VISIBLE_DEVICES='{}' hides all GPUs.", std::getenv("CUDA_VISIBLE_DEVICES"));
   if (status == kStubLibrary) return "The libcuda.so.1 that was found is the CUDA Toolkit's stub and no driver.";
-  if (status == kDriverMismatch) return "The NVIDIA driver's kernel module and its libcuda.so.1 are of different versions; restarting the machine mends that.";
-  if (status == kNoDevice || status == kOperatingSystem || status == kNotPermitted || status == kUnknown || status == kSuccess) {
+  if (status == kDriverMismatch)
+    return "The NVIDIA driver's kernel module and its libcuda.so.1 are of different versions; restarting the machine "
+           "mends that.";
+  if (status == kNoDevice || status == kOperatingSystem || status == kNotPermitted || status == kUnknown ||
+      status == kSuccess) {
     std::string file = forbidden_file(devices);
     if (!file.empty()) return fmt::format("This user may not open {}, the device file of an NVIDIA GPU.", file);
   }
@@ -96,11 +102,12 @@ Result<Driver> load_driver() {
   find_all(library, {TFL_CUDA_NEWER_FUNCTIONS(TFL_CUDA_FUNCTION)}, newer);
 #undef TFL_CUDA_FUNCTION
   if (d.driver_version && d.driver_version(&d.version) == kSuccess && d.version < kOldestVersion) {
-    return fail(ErrorKind::RuntimeError, "The NVIDIA driver is too old: it is for CUDA {}, and TFL needs {}.", version_text(d.version),
-                version_text(kOldestVersion));
+    return fail(ErrorKind::RuntimeError, "The NVIDIA driver is too old: it is for CUDA {}, and TFL needs {}.",
+                version_text(d.version), version_text(kOldestVersion));
   }
   if (!complete) return fail(ErrorKind::RuntimeError, "The NVIDIA driver is too old: it has no {}.", missing);
-  if (Status status = d.init(0); status != kSuccess) return fail(ErrorKind::RuntimeError, explain_start(d, status, "/dev"));
+  if (Status status = d.init(0); status != kSuccess)
+    return fail(ErrorKind::RuntimeError, explain_start(d, status, "/dev"));
   return d;
 }
 
@@ -109,8 +116,9 @@ int newest_ptx(int version) {
     int cuda, ptx;
   };
   // From the release history of the PTX ISA.
-  static constexpr Row kRows[] = {{13000, 90}, {12090, 88}, {12080, 87}, {12070, 86}, {12050, 85}, {12040, 84}, {12030, 83}, {12020, 82}, {12010, 81},
-                                  {12000, 80}, {11080, 78}, {11070, 77}, {11060, 76}, {11050, 75}, {11040, 74}, {11030, 73}, {11020, 72}};
+  static constexpr Row kRows[] = {{13000, 90}, {12090, 88}, {12080, 87}, {12070, 86}, {12050, 85}, {12040, 84},
+                                  {12030, 83}, {12020, 82}, {12010, 81}, {12000, 80}, {11080, 78}, {11070, 77},
+                                  {11060, 76}, {11050, 75}, {11040, 74}, {11030, 73}, {11020, 72}};
   for (const Row& row : kRows) {
     if (version >= row.cuda) return row.ptx;
   }

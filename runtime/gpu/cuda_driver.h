@@ -11,8 +11,8 @@
 
 namespace tfl::gpu::cuda {
 
-using Status = int;  // CUresult
-using Ordinal = int; // CUdevice
+using Status = int;   // CUresult
+using Ordinal = int;  // CUdevice
 using Pointer = unsigned long long;
 struct ContextHandle;
 struct StreamHandle;
@@ -22,8 +22,9 @@ struct PoolHandle;
 struct GraphHandle;
 struct GraphExecHandle;
 
-inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kStubLibrary = 34, kDeviceUnavailable = 46, kNoDevice = 100, kInvalidDevice = 101, kNoBinary = 209,
-                        kUnsupportedPtx = 222, kOperatingSystem = 304, kNotPermitted = 800, kSystemNotReady = 802, kDriverMismatch = 803,
+inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kStubLibrary = 34, kDeviceUnavailable = 46,
+                        kNoDevice = 100, kInvalidDevice = 101, kNoBinary = 209, kUnsupportedPtx = 222,
+                        kOperatingSystem = 304, kNotPermitted = 800, kSystemNotReady = 802, kDriverMismatch = 803,
                         kNotOnThisDevice = 804, kUnknown = 999;
 
 enum class Attribute : int {
@@ -34,58 +35,59 @@ enum class Attribute : int {
   shared_bytes_per_block = 97,
   memory_pools = 115,
 };
-inline constexpr int kPoolReleaseThreshold = 4;      // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-inline constexpr int kDynamicSharedBytes = 8;        // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr int kPoolReleaseThreshold = 4;  // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+inline constexpr int kDynamicSharedBytes = 8;    // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 inline constexpr unsigned kStreamNonBlocking = 1;
-inline constexpr int kCaptureThreadLocal = 1;        // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+inline constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
 /// The oldest CUDA version with stream-ordered memory.
 inline constexpr int kOldestVersion = 11020;
 
 // What every driver of kOldestVersion has: TFL_CUDA_FUNCTION(member, symbol, parameters).
-#define TFL_CUDA_FUNCTIONS(F)                                                                                                  \
-  F(init, "cuInit", (unsigned))                                                                                                \
-  F(driver_version, "cuDriverGetVersion", (int*))                                                                              \
-  F(error_name, "cuGetErrorName", (Status, const char**))                                                                      \
-  F(error_string, "cuGetErrorString", (Status, const char**))                                                                  \
-  F(device_count, "cuDeviceGetCount", (int*))                                                                                  \
-  F(device, "cuDeviceGet", (Ordinal*, int))                                                                                    \
-  F(device_name, "cuDeviceGetName", (char*, int, Ordinal))                                                                     \
-  F(device_attribute, "cuDeviceGetAttribute", (int*, int, Ordinal))                                                            \
-  F(device_memory, "cuDeviceTotalMem_v2", (size_t*, Ordinal))                                                                  \
-  F(retain_context, "cuDevicePrimaryCtxRetain", (ContextHandle**, Ordinal))                                                    \
-  F(release_context, "cuDevicePrimaryCtxRelease_v2", (Ordinal))                                                                \
-  F(set_context, "cuCtxSetCurrent", (ContextHandle*))                                                                          \
-  F(create_stream, "cuStreamCreate", (StreamHandle**, unsigned))                                                               \
-  F(destroy_stream, "cuStreamDestroy_v2", (StreamHandle*))                                                                     \
-  F(synchronize, "cuStreamSynchronize", (StreamHandle*))                                                                       \
-  F(default_pool, "cuDeviceGetDefaultMemPool", (PoolHandle**, Ordinal))                                                        \
-  F(set_pool_attribute, "cuMemPoolSetAttribute", (PoolHandle*, int, void*))                                                    \
-  F(trim_pool, "cuMemPoolTrimTo", (PoolHandle*, size_t))                                                                       \
-  F(allocate, "cuMemAllocAsync", (Pointer*, size_t, StreamHandle*))                                                            \
-  F(release, "cuMemFreeAsync", (Pointer, StreamHandle*))                                                                       \
-  F(allocate_host, "cuMemAllocHost_v2", (void**, size_t))                                                                      \
-  F(release_host, "cuMemFreeHost", (void*))                                                                                    \
-  F(to_device, "cuMemcpyHtoDAsync_v2", (Pointer, const void*, size_t, StreamHandle*))                                          \
-  F(to_host, "cuMemcpyDtoHAsync_v2", (void*, Pointer, size_t, StreamHandle*))                                                  \
-  F(copy, "cuMemcpyDtoDAsync_v2", (Pointer, Pointer, size_t, StreamHandle*))                                                   \
-  F(load_module, "cuModuleLoadDataEx", (ModuleHandle**, const void*, unsigned, int*, void**))                                  \
-  F(unload_module, "cuModuleUnload", (ModuleHandle*))                                                                          \
-  F(function, "cuModuleGetFunction", (FunctionHandle**, ModuleHandle*, const char*))                                           \
-  F(set_function_attribute, "cuFuncSetAttribute", (FunctionHandle*, int, int))                                                 \
-  F(launch, "cuLaunchKernel",                                                                                                  \
-    (FunctionHandle*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle*, void**, void**))    \
-  F(launch_cooperative, "cuLaunchCooperativeKernel",                                                                           \
+#define TFL_CUDA_FUNCTIONS(F)                                                                                      \
+  F(init, "cuInit", (unsigned))                                                                                    \
+  F(driver_version, "cuDriverGetVersion", (int*))                                                                  \
+  F(error_name, "cuGetErrorName", (Status, const char**))                                                          \
+  F(error_string, "cuGetErrorString", (Status, const char**))                                                      \
+  F(device_count, "cuDeviceGetCount", (int*))                                                                      \
+  F(device, "cuDeviceGet", (Ordinal*, int))                                                                        \
+  F(device_name, "cuDeviceGetName", (char*, int, Ordinal))                                                         \
+  F(device_attribute, "cuDeviceGetAttribute", (int*, int, Ordinal))                                                \
+  F(device_memory, "cuDeviceTotalMem_v2", (size_t*, Ordinal))                                                      \
+  F(retain_context, "cuDevicePrimaryCtxRetain", (ContextHandle**, Ordinal))                                        \
+  F(release_context, "cuDevicePrimaryCtxRelease_v2", (Ordinal))                                                    \
+  F(set_context, "cuCtxSetCurrent", (ContextHandle*))                                                              \
+  F(create_stream, "cuStreamCreate", (StreamHandle**, unsigned))                                                   \
+  F(destroy_stream, "cuStreamDestroy_v2", (StreamHandle*))                                                         \
+  F(synchronize, "cuStreamSynchronize", (StreamHandle*))                                                           \
+  F(default_pool, "cuDeviceGetDefaultMemPool", (PoolHandle**, Ordinal))                                            \
+  F(set_pool_attribute, "cuMemPoolSetAttribute", (PoolHandle*, int, void*))                                        \
+  F(trim_pool, "cuMemPoolTrimTo", (PoolHandle*, size_t))                                                           \
+  F(allocate, "cuMemAllocAsync", (Pointer*, size_t, StreamHandle*))                                                \
+  F(release, "cuMemFreeAsync", (Pointer, StreamHandle*))                                                           \
+  F(allocate_host, "cuMemAllocHost_v2", (void**, size_t))                                                          \
+  F(release_host, "cuMemFreeHost", (void*))                                                                        \
+  F(to_device, "cuMemcpyHtoDAsync_v2", (Pointer, const void*, size_t, StreamHandle*))                              \
+  F(to_host, "cuMemcpyDtoHAsync_v2", (void*, Pointer, size_t, StreamHandle*))                                      \
+  F(copy, "cuMemcpyDtoDAsync_v2", (Pointer, Pointer, size_t, StreamHandle*))                                       \
+  F(load_module, "cuModuleLoadDataEx", (ModuleHandle**, const void*, unsigned, int*, void**))                      \
+  F(unload_module, "cuModuleUnload", (ModuleHandle*))                                                              \
+  F(function, "cuModuleGetFunction", (FunctionHandle**, ModuleHandle*, const char*))                               \
+  F(set_function_attribute, "cuFuncSetAttribute", (FunctionHandle*, int, int))                                     \
+  F(launch, "cuLaunchKernel",                                                                                      \
+    (FunctionHandle*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle*, void**, \
+     void**))                                                                                                      \
+  F(launch_cooperative, "cuLaunchCooperativeKernel",                                                               \
     (FunctionHandle*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle*, void**))
 
 // What newer ones have: null otherwise.
-#define TFL_CUDA_NEWER_FUNCTIONS(F)                                                                \
-  F(begin_capture, "cuStreamBeginCapture_v2", (StreamHandle*, int))                                \
-  F(end_capture, "cuStreamEndCapture", (StreamHandle*, GraphHandle**))                             \
+#define TFL_CUDA_NEWER_FUNCTIONS(F)                                                                    \
+  F(begin_capture, "cuStreamBeginCapture_v2", (StreamHandle*, int))                                    \
+  F(end_capture, "cuStreamEndCapture", (StreamHandle*, GraphHandle**))                                 \
   F(instantiate, "cuGraphInstantiateWithFlags", (GraphExecHandle**, GraphHandle*, unsigned long long)) \
-  F(launch_graph, "cuGraphLaunch", (GraphExecHandle*, StreamHandle*))                              \
-  F(destroy_graph_exec, "cuGraphExecDestroy", (GraphExecHandle*))                                  \
+  F(launch_graph, "cuGraphLaunch", (GraphExecHandle*, StreamHandle*))                                  \
+  F(destroy_graph_exec, "cuGraphExecDestroy", (GraphExecHandle*))                                      \
   F(destroy_graph, "cuGraphDestroy", (GraphHandle*))
 
 struct Driver {
@@ -95,7 +97,9 @@ struct Driver {
 #undef TFL_CUDA_FUNCTION
   int version = 0;  // 12040: what CUDA 12.4 has
 
-  bool has_graphs() const { return begin_capture && end_capture && instantiate && launch_graph && destroy_graph_exec && destroy_graph; }
+  bool has_graphs() const {
+    return begin_capture && end_capture && instantiate && launch_graph && destroy_graph_exec && destroy_graph;
+  }
   /// "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"
   std::string text(Status status) const;
   /// An error for `status` of an attempt to do `what` ("copying 12 bytes to the GPU").

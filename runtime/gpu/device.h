@@ -1,6 +1,6 @@
-// A GPU as TFL uses it: memory with addresses of its own, modules of code, launches in one stream. Two things are such a device:
-// NVIDIA's driver, loaded at run time, and an emulator that runs the same kernels on the CPU. This header must not know either, nor
-// tensors or plans.
+// A GPU as TFL uses it: memory with addresses of its own, modules of code, launches in one stream. Two things are
+// such a device: NVIDIA's driver, loaded at run time, and an emulator that runs the same kernels on the CPU. This
+// header must not know either, nor tensors or plans.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace tfl::gpu {
 using Address = uint64_t;
 
 struct DeviceInfo {
-  std::string name;                 // "NVIDIA H200"
-  uint32_t ordinal = 0;             // N of "/GPU:N"
-  uint32_t major = 0, minor = 0;    // compute capability
-  uint32_t processors = 0;          // streaming multiprocessors
-  uint32_t shared_bytes = 0;        // shared memory that one block may have
+  std::string name;               // "NVIDIA H200"
+  uint32_t ordinal = 0;           // N of "/GPU:N"
+  uint32_t major = 0, minor = 0;  // compute capability
+  uint32_t processors = 0;        // streaming multiprocessors
+  uint32_t shared_bytes = 0;      // shared memory that one block may have
   uint64_t memory_bytes = 0;
-  uint32_t driver_version = 0;      // 12040: CUDA 12.4
-  uint32_t ptx_version = 0;         // the newest PTX that the driver takes: 84 is 8.4
+  uint32_t driver_version = 0;  // 12040: CUDA 12.4
+  uint32_t ptx_version = 0;     // the newest PTX that the driver takes: 84 is 8.4
   bool emulated = false;
 };
 
@@ -43,10 +43,10 @@ class Module {
 /// What one launch runs. Launches of a device run one after the other, each as a whole before the next begins.
 struct Launch {
   Module* module = nullptr;
-  std::string_view kernel;          // its symbol
-  uint32_t blocks = 1, threads = 1; // of a block: at most 1024, a multiple of 32
-  uint32_t shared_bytes = 0;        // of dynamic shared memory
-  bool cooperative = false;         // all blocks run at once, so that they may wait for each other
+  std::string_view kernel;              // its symbol
+  uint32_t blocks = 1, threads = 1;     // of a block: at most 1024, a multiple of 32
+  uint32_t shared_bytes = 0;            // of dynamic shared memory
+  bool cooperative = false;             // all blocks run at once, so that they may wait for each other
   std::span<const uint64_t> arguments;  // each 8 bytes: addresses and integers
 };
 
@@ -67,7 +67,8 @@ class Device {
   virtual void release(Address address) = 0;
   virtual MemoryInfo memory() const = 0;
   virtual void reset_peak() = 0;
-  /// In the order of the launches. `to_host` returns when the bytes are there, `to_device` when `from` may be changed.
+  /// In the order of the launches. `to_host` returns when the bytes are there, `to_device` when `from` may be
+  /// changed.
   virtual Result<void> to_device(Address to, const void* from, size_t bytes) = 0;
   virtual Result<void> to_host(void* to, Address from, size_t bytes) = 0;
   virtual Result<void> copy(Address to, Address from, size_t bytes) = 0;
@@ -77,8 +78,9 @@ class Device {
   virtual Result<void> launch(const Launch& launch) = 0;
   virtual Result<void> synchronize() = 0;
 
-  /// Between begin_graph and end_graph launches (and copies on the device) are recorded and not run; nothing else may be asked of the
-  /// device meanwhile. launch_graph runs them again with the same arguments. Only for devices that have graphs.
+  /// Between begin_graph and end_graph launches (and copies on the device) are recorded and not run; nothing else
+  /// may be asked of the device meanwhile. launch_graph runs them again with the same arguments. Only for devices
+  /// that have graphs.
   virtual bool has_graphs() const { return false; }
   virtual Result<void> begin_graph() { return {}; }
   virtual Result<std::unique_ptr<Graph>> end_graph() { return std::unique_ptr<Graph>(); }

@@ -103,7 +103,8 @@ Result<Tensor> Devices::copy_to(Device& device, const Tensor& t) {
 Tensor Devices::on_device(Device& device, DType dtype, std::span<const int64_t> dims, Address address) {
   size_t bytes = dtype_size(dtype);
   for (int64_t d : dims) bytes *= static_cast<size_t>(d);
-  auto* buffer = new RemoteBuffer{{1, false, bytes, nullptr, nullptr, release_buffer, fetch_buffer}, this, &device, address};
+  auto* buffer =
+      new RemoteBuffer{{1, false, bytes, nullptr, nullptr, release_buffer, fetch_buffer}, this, &device, address};
   return Tensor::foreign(context_, dtype, dims, buffer);
 }
 
@@ -151,9 +152,14 @@ void Devices::release_buffer(Buffer* b) {
 }
 
 void Devices::drop_copies(bool all) {
+  // Copies of parts of one buffer hold it together: it is alive when somebody else holds it.
+  std::unordered_map<const Buffer*, uint32_t> held;
+  for (const auto& [first, copy] : copies_) held[copy.holds.rep()->buffer] += copy.holds.rep()->refs == 1;
   for (auto i = copies_.begin(); i != copies_.end();) {
-    if (all || i->second.holds.unique()) {
+    const TensorRep* rep = i->second.holds.rep();
+    if (all || (rep->refs == 1 && rep->buffer->refs <= held[rep->buffer])) {
       i->second.device->release(i->second.address);
+      --held[rep->buffer];
       i = copies_.erase(i);
     } else {
       ++i;

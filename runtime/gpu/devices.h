@@ -1,5 +1,6 @@
-// The GPUs that a process may use: found when somebody first asks, none on most machines. Also which of them work goes to now, and
-// which tensors have their elements there. One per Context. This header must not know what kinds of devices there are, nor scripts.
+// The GPUs that a process may use: found when somebody first asks, none on most machines. Also which of them work
+// goes to now, and which tensors have their elements there. One per Context. This header must not know what kinds
+// of devices there are, nor scripts.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,8 @@
 
 namespace tfl::gpu {
 
-/// Bit of Context::interrupt: elements could not be fetched, or work that had been handed to a device went wrong later.
+/// Bit of Context::interrupt: elements could not be fetched, or work that had been handed to a device went wrong
+/// later.
 inline constexpr uint32_t kInterruptDevice = 1u << 8;
 /// Placement of work: a GPU's number, or this.
 inline constexpr int kCpu = -1;
@@ -28,8 +30,10 @@ class Devices {
   /// Makes the device that TFL_GPU=emulate asks for, which runs kernels on the CPU; set by a program that has one.
   Result<std::unique_ptr<Device>> (*make_emulator)(Context&) = nullptr;
 
-  /// Runs one operation on a device, where its results stay, or gives false and has done nothing; set by a program that makes code for GPUs.
-  bool (*run_operation)(Context&, Device&, Op, std::span<const Tensor> operands, const Attrs&, Tensors& results) = nullptr;
+  /// Runs one operation on a device, where its results stay, or gives false and has done nothing; set by a program
+  /// that makes code for GPUs.
+  bool (*run_operation)(Context&, Device&, Op, std::span<const Tensor> operands, const Attrs&,
+                        Tensors& results) = nullptr;
   /// What the front end keeps for as long as the context lives.
   std::shared_ptr<void> owned_by_front_end;
 
@@ -46,17 +50,21 @@ class Devices {
   bool chosen() const { return chosen_; }
   void set_chosen(bool chosen) { chosen_ = chosen; }
   /// The device that work goes to now, or null for the CPU. Cheap: nothing is looked for.
-  Device* current() const { return placement_ >= 0 && static_cast<size_t>(placement_) < devices_.size() ? devices_[static_cast<size_t>(placement_)].get() : nullptr; }
+  Device* current() const {
+    return placement_ >= 0 && static_cast<size_t>(placement_) < devices_.size()
+               ? devices_[static_cast<size_t>(placement_)].get()
+               : nullptr;
+  }
 
   struct Place {
     Address address = 0;
     bool temporary = false;  // whoever asked releases it, once what uses it has been launched
   };
-  /// Where the elements of `t`, which must be row-major, lie on `device`: there already, or copied now. A copy of elements in a
-  /// buffer is kept until the buffer goes.
+  /// Where the elements of `t`, which must be row-major, lie on `device`: there already, or copied now. A copy of
+  /// elements in a buffer is kept until the buffer goes.
   Result<Place> to_device(Device& device, const Tensor& t);
-  /// A tensor of elements that lie on `device` from `address` on (row-major), which it takes over. They come to the CPU when somebody
-  /// looks at them.
+  /// A tensor of elements that lie on `device` from `address` on (row-major), which it takes over. They come to the
+  /// CPU when somebody looks at them.
   Tensor on_device(Device& device, DType dtype, std::span<const int64_t> dims, Address address);
   /// A copy of `t` (row-major, with elements) on `device`.
   Result<Tensor> copy_to(Device& device, const Tensor& t);
@@ -80,7 +88,8 @@ class Devices {
   void drop_copies(bool all);
 
  private:
-  // Elements of the CPU's memory that have a copy on a device. `holds` keeps them from being overwritten: nobody else's they are not.
+  // Elements of the CPU's memory that have a copy on a device. `holds` keeps them from being overwritten: nobody
+  // else's they are not.
   struct Copy {
     Tensor holds;
     Device* device;

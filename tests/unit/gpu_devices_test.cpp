@@ -62,7 +62,9 @@ struct PretendedDevice final : gpu::Device {
   Result<void> synchronize() override { return {}; }
 };
 
-Result<std::unique_ptr<gpu::Device>> pretended(Context&) { return std::unique_ptr<gpu::Device>(std::make_unique<PretendedDevice>()); }
+Result<std::unique_ptr<gpu::Device>> pretended(Context&) {
+  return std::unique_ptr<gpu::Device>(std::make_unique<PretendedDevice>());
+}
 
 /// A context with one such device.
 struct Fixture {
