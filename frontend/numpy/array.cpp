@@ -106,6 +106,17 @@ Result<Tensor> cast_tensor(Interp& interp, const Tensor& t, DType dtype) {
   return apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype));
 }
 
+/// Nested lists with integers in the place of truth values.
+static Value numbers_of(Interp& interp, const Value& v) {
+  if (v.is_bool()) return Value::integer(v.as_bool() ? 1 : 0);
+  if (!v.is(Kind::List) && !v.is(Kind::Tuple)) return v;
+  std::span<const Value> items = v.is(Kind::List) ? std::span<const Value>(v.as<List>()->items) : v.as<Tuple>()->span();
+  std::vector<Value> out;
+  out.reserve(items.size());
+  for (const Value& item : items) out.push_back(numbers_of(interp, item));
+  return interp.list(std::move(out));
+}
+
 Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wanted) {
   if (v.is(Kind::NdArray)) {
     Tensor t = array_content(interp, v.as<NdArrayObject>());
@@ -147,6 +158,10 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
     }
   } walk{interp};
   walk.look(v, 0);
+  if (walk.boolean && (walk.real || walk.whole) && !walk.decided && !walk.other) {
+    // Among numbers a truth value is a number, wherever it stands.
+    return as_array(interp, numbers_of(interp, v), wanted);
+  }
   std::optional<DType> natural;
   if (!walk.other) {
     if (walk.real) natural = DType::F64;

@@ -1,5 +1,6 @@
 // The module `_nprandom`: filling arrays from NumPy's generators, whose state is an array that these functions change.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -132,6 +133,17 @@ Result<Value> pcg_shuffle(Interp& interp, Value* args) {
   Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
   return shuffled(interp, args[1], args[2], [&](uint64_t i) { return g.bounded(i); });
 }
+/// Generator.shuffle and permutation: as many bits as the bound has, until they are within it.
+Result<Value> pcg_permutation(Interp& interp, Value* args) {
+  Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
+  return shuffled(interp, args[1], Value::integer(1), [&](uint64_t i) {
+    uint64_t mask = ~uint64_t{0} >> std::countl_zero(i);
+    while (true) {
+      uint64_t v = (i <= 0xFFFFFFFFu ? g.next32() : g.next64()) & mask;
+      if (v <= i) return v;
+    }
+  });
+}
 Result<Value> mt_shuffle(Interp& interp, Value* args) {
   Mt19937 g = TFL_TRY(mt_of(interp, args[0]));
   return shuffled(interp, args[1], args[2], [&](uint64_t i) { return g.bounded(i); });
@@ -144,6 +156,7 @@ constexpr NativeDef kRandom[] = {
     function("pcg_uniform", "state, n, /", pcg_uniform),      function("pcg_uniform32", "state, n, /", pcg_uniform32),
     function("pcg_integers", "state, n, range, /", pcg_integers), function("pcg_normal", "state, n, /", pcg_normal),
     function("pcg_exponential", "state, n, /", pcg_exponential), function("pcg_shuffle", "state, n, first, /", pcg_shuffle),
+    function("pcg_permutation", "state, n", pcg_permutation),
 };
 
 }  // namespace
