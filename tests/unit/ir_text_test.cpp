@@ -106,6 +106,29 @@ TEST_CASE("ir text: constants of every type keep their bits") {
   CHECK(element_bits(parse_graph(c, "func @f() -> (f32) { %a = constant 0x7fc12345 : f32 return %a }")->body.nodes[0]->constant, 0) == bits);
 }
 
+TEST_CASE("ir text: large constants may go apart") {
+  Context c;
+  std::string elements, text;
+  for (int i = 0; i < 300; ++i) elements += (i ? ", " : "") + std::to_string(i);
+  text = "func @f() -> (i32[300], i32[2], f32[1000]) {\n  %0 = constant [" + elements +
+         "] : i32[300]\n  %1 = constant [1, 2] : i32[2]\n  %2 = constant splat 0.5 : f32[1000]\n  return %0, %1, %2\n}\n";
+  auto parsed = ir::parse_text(c, text, "t");
+  REQUIRE(parsed);
+  std::vector<Tensor> apart;
+  ir::TextOptions options;
+  options.apart = &apart;
+  std::string shorter = ir::to_text(*(*parsed)[0], options);
+  REQUIRE(apart.size() == 1);
+  CHECK(shorter.find("constant apart 0 : i32[300]") != std::string::npos);
+  CHECK(shorter.find("splat 0.5") != std::string::npos);
+  auto again = ir::parse_text(c, shorter, "t", apart);
+  REQUIRE(again);
+  CHECK(ir::to_text(*(*again)[0]) == ir::to_text(*(*parsed)[0]));
+  CHECK(refusal(shorter).find("number of a tensor that comes with the text") != std::string::npos);
+  CHECK(ir::parse_text(c, "func @f() -> (i32[3]) {\n  %0 = constant apart 0 : i32[3]\n  return %0\n}\n", "t", apart).error().message.find("another type") !=
+        std::string::npos);
+}
+
 TEST_CASE("ir text: places and names") {
   Context c;
   const char* text = R"(func @f(%x: f32) -> (f32) {
