@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/kernels/routine.h"
+#include "runtime/kernels/window_job.h"
+
 namespace tfl::codegen {
 
 struct Frame;
@@ -19,6 +22,7 @@ struct ProductCall {
   int64_t batch, m, n, k;
   int64_t a_row, a_k, a_batch;       // element strides
   int64_t b_k, b_col, b_batch;
+  const WindowCall* window;          // null: none; else what is computed of a, b and result instead
   KernelFunction epilogue;           // null: none; else run on units [row, row + rows) of [0, m) when those rows are finished
 };
 
@@ -26,6 +30,7 @@ struct Services {
   /// kernel over [0, units) in parts of at most `grain` units, on all threads.
   void (*parallel)(Frame*, KernelFunction kernel, int64_t units, int64_t grain);
   void (*product)(Frame*, const ProductCall*);
+  void (*const* routines)(Frame*, const RoutineCall*);  // by tfl::Routine; a call that would raise sets Frame::failed
 };
 
 struct Frame {

@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/arg_loops.h"
 #include "runtime/kernels/product.h"
+#include "runtime/kernels/random_loops.h"
+#include "runtime/kernels/reduce.h"
+#include "runtime/kernels/scan_loops.h"
+#include "runtime/kernels/scatter_loops.h"
+#include "runtime/kernels/segment_loops.h"
+#include "runtime/kernels/sort_loops.h"
+#include "runtime/kernels/context_workers.h"
 #include "runtime/tensor/dtype.h"
 #include "runtime/threads/thread_pool.h"
 
@@ -92,6 +100,7 @@ R with_tiles(Context& context, const ProductCall& c, const F& visit, const R& ot
 }
 
 void product(Frame* frame, const ProductCall* call) {
+  if (call->window) return window_product(frame, *call);
   bool done = with_tiles(
       run_of(frame).context, *call,
       [&](const auto& tiles) {
@@ -102,11 +111,43 @@ void product(Frame* frame, const ProductCall* call) {
   if (!done) frame->failed = 1;
 }
 
+template <bool (*run)(const Workers&, const RoutineCall&)>
+void routine(Frame* frame, const RoutineCall* call) {
+  Workers workers = workers_of(run_of(frame).context);
+  if (!run(workers, *call)) frame->failed = call->location + 1;
+}
+
+// With the loops of this processor.
+bool find_largest(const Workers& workers, const RoutineCall& call) {
+  const auto& context = *static_cast<const Context*>(workers.self);
+  const ArgLoop& loop = arg_loops(context.isa()).of[call.flags & 1][call.dtype];
+  int64_t n = call.sizes[1], inner = call.sizes[2], step = n * inner * static_cast<int64_t>(dtype_size(static_cast<DType>(call.dtype)));
+  bool wide = static_cast<DType>(call.index_dtype) == DType::I64;
+  if (inner != 1 && !wide) return args::run(workers, call);
+  in_parts(workers, call.sizes[0], std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, n * inner)), n * inner, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const auto* x = static_cast<const std::byte*>(call.at[0]) + i * step;
+      if (inner != 1) {
+        loop.columns(x, inner, n, inner, static_cast<int64_t*>(call.at[1]) + i * inner);
+      } else {
+        int64_t at = loop.sequence(x, n);
+        if (wide) static_cast<int64_t*>(call.at[1])[i] = at;
+        else static_cast<int32_t*>(call.at[1])[i] = static_cast<int32_t>(at);
+      }
+    }
+  });
+  return true;
+}
+
+constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {routine<scans::run>,    routine<find_largest>,  routine<scatters::run>,
+                                                                         routine<segments::run>, routine<sorts::run>, routine<randoms::run>};
+
 }  // namespace
 
-constexpr Services kServices = {parallel, product};
+constexpr Services kServices = {parallel, product, kRoutineTable};
 
 size_t product_scratch_bytes(Context& context, const ProductCall& call) {
+  if (call.window) return window_scratch_bytes(context, call);
   return with_tiles(
       context, call, [&](const auto& tiles) { return scratch_of(context, tiles, call); }, size_t{0});
 }

@@ -37,8 +37,8 @@ Result<std::string> compiled(const CompileRequest& request) {
   return std::move(result.bytes);
 }
 
-std::string product_name(Cpu cpu, bool floats) {
-  std::string name = "tfls_product_" + std::string(cpu_name(cpu)) + (floats ? "_f32" : "");
+std::string product_name(Cpu cpu, bool floats, bool windows) {
+  std::string name = "tfls_product_" + std::string(cpu_name(cpu)) + (windows ? "_windows" : floats ? "_f32" : "");
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
@@ -46,7 +46,7 @@ std::string product_name(Cpu cpu, bool floats) {
 // The functions' code, the part that is no plan, and the functions' code for better processors; `output` says in which form.
 Result<std::vector<std::string>> compile_all(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, CompileRequest::Output output) {
   std::vector<std::string> out, others;
-  bool products = false, floats = true;
+  bool products = false, floats = true, windows = false;
   LibraryModule module;
   module.name = request.name;
   module.has_state = !request.states.empty();
@@ -81,9 +81,15 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
       entry.better_entry = better;
       entry.number = counts(out.size() - 1);
       module.functions.push_back(entry);
+      for (const plan::RoutineStep& r : part.plan.routines) {
+        constexpr const char* kNames[kRoutines] = {"tfls_scan", "tfls_arg", "tfls_scatter", "tfls_segment", "tfls_sort", "tfls_random"};
+        module.routines.resize(kRoutines);
+        module.routines[static_cast<size_t>(r.routine)] = kNames[static_cast<size_t>(r.routine)];
+      }
       for (const plan::Product& p : part.plan.products) {
         products = true;
         floats &= part.plan.values[p.result].dtype == DType::F32;
+        windows |= p.window != plan::kNone;
       }
     }
     if (!f.stepwise()) continue;
@@ -92,8 +98,8 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
     module.functions.push_back(interface);
   }
   if (products) {
-    module.product = product_name(request.cpu, floats);
-    if (request.better) module.better_product = product_name(Cpu::x86_64_v4, floats);
+    module.product = product_name(request.cpu, floats, windows);
+    if (request.better) module.better_product = product_name(Cpu::x86_64_v4, floats, windows);
   }
   CompileRequest compile;
   compile.library = &module;

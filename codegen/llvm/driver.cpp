@@ -123,6 +123,10 @@ void Driver::step(const Step& s) {
       calls_kernels_ = true;
       if (block_) return block_->product(b_, frame_, s.index);
       return product(plan_.products[s.index]);
+    case Step::Kind::routine:
+      if (s.index >= plan_.routines.size() || block_) return fail("a routine that the plan does not have");
+      calls_kernels_ = true;
+      return routine(plan_.routines[s.index]);
     case Step::Kind::check: {
       llvm::Value* holds = scalar(s.condition);
       if (error_.empty()) leave_if(b_.CreateNot(holds), kFailed, s.location);
@@ -162,6 +166,20 @@ void Driver::product(const plan::Product& p) {
   set(offsetof(ProductCall, b_k), p.transpose_b ? one : n);
   set(offsetof(ProductCall, b_col), p.transpose_b ? k : one);
   set(offsetof(ProductCall, b_batch), size(p.b_batch));
+  llvm::Value* window = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  if (p.window != plan::kNone) {
+    if (p.window >= plan_.windows.size()) return fail("windows that the plan does not have");
+    if (!window_call_) {
+      llvm::IRBuilderBase::InsertPointGuard guard(b_);
+      b_.SetInsertPoint(entry_->getTerminator());
+      window_call_ = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), kWindowWords));
+    }
+    window = window_call_;
+    auto words = plan_.windows[p.window].words();
+    for (size_t i = 0; i < words.size(); ++i)
+      b_.CreateAlignedStore(size(words[i]), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), window, 8 * i), llvm::Align(8));
+  }
+  set(offsetof(ProductCall, window), window);
   if (p.epilogue != plan::kNone && p.epilogue >= kernels_.size()) return fail("a kernel that the plan does not have");
   set(offsetof(ProductCall, epilogue), p.epilogue == plan::kNone
                                            ? static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(b_.getPtrTy()))
@@ -170,6 +188,36 @@ void Driver::product(const plan::Product& p) {
   llvm::Value* run = services_field(b_, services_, offsetof(Services, product));
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
   b_.CreateCall(type, run, {frame_, product_call_})->setDoesNotThrow();
+}
+
+void Driver::routine(const plan::RoutineStep& r) {
+  if (!routine_call_) {
+    llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_->getTerminator());
+    auto* call = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), sizeof(RoutineCall) / sizeof(int64_t)));
+    call->setAlignment(llvm::Align(16));
+    routine_call_ = call;
+  }
+  auto set = [&](size_t offset, llvm::Value* v) {
+    b_.CreateAlignedStore(v, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), routine_call_, offset), llvm::Align(8));
+  };
+  auto number = [&](auto v) { return b_.getInt64(static_cast<uint64_t>(v)); };
+  set(offsetof(RoutineCall, routine), number(r.routine));
+  set(offsetof(RoutineCall, flags), number(r.flags));
+  set(offsetof(RoutineCall, dtype), number(r.dtype));
+  set(offsetof(RoutineCall, index_dtype), number(r.index_dtype));
+  set(offsetof(RoutineCall, location), number(r.location));
+  for (size_t i = 0; i < r.at.size(); ++i) {
+    llvm::Value* at = llvm::ConstantPointerNull::get(b_.getPtrTy());
+    if (r.at[i] != plan::kNone) at = address(r.at[i]);
+    set(offsetof(RoutineCall, at) + 8 * i, at);
+  }
+  for (size_t i = 0; i < r.sizes.size(); ++i) set(offsetof(RoutineCall, sizes) + 8 * i, size(r.sizes[i]));
+  at_entry(services_, [&] { return load_services(b_, frame_); });
+  llvm::Value* table = services_field(b_, services_, offsetof(Services, routines));
+  llvm::Value* run = services_field(b_, table, sizeof(void*) * static_cast<size_t>(r.routine));
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+  b_.CreateCall(type, run, {frame_, routine_call_})->setDoesNotThrow();
 }
 
 std::string emit_driver(llvm::Module& module, const CompileRequest& request) {

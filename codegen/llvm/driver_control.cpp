@@ -10,7 +10,8 @@ namespace {
 
 bool runs_kernels(const plan::Block& block) {
   for (const plan::Step& s : block.steps) {
-    if (s.kind == plan::Step::Kind::kernel || s.kind == plan::Step::Kind::product) return true;
+    if (s.kind == plan::Step::Kind::kernel || s.kind == plan::Step::Kind::product || s.kind == plan::Step::Kind::routine)
+      return true;
     for (const plan::Block& inner : s.blocks) {
       if (runs_kernels(inner)) return true;
     }

@@ -35,6 +35,7 @@ class Driver {
   void steps(const plan::Block& block);
   void step(const plan::Step& s);
   void product(const plan::Product& p);
+  void routine(const plan::RoutineStep& r);
 
   // driver_control.cpp
   void branch(const plan::Step& s);
@@ -81,6 +82,8 @@ class Driver {
   llvm::Value* interrupt_ = nullptr;
   llvm::Value* services_ = nullptr;
   llvm::Value* product_call_ = nullptr;  // memory for one ProductCall
+  llvm::Value* window_call_ = nullptr;   // and one WindowCall
+  llvm::Value* routine_call_ = nullptr;  // and one RoutineCall
   bool calls_kernels_ = false;
   std::string error_;
 };

@@ -82,9 +82,11 @@ class Library {
       entries.push_back(function(f.entry, builder_.getInt64Ty(), {pointer_}));
       if (!f.better_entry.empty()) better.push_back(function(f.better_entry, builder_.getInt64Ty(), {pointer_}));
     }
+    std::vector<llvm::Constant*> routines;
+    for (const std::string& r : from_.routines) routines.push_back(function(r, builder_.getVoidTy(), {pointer_, pointer_}));
     auto* value = llvm::ConstantStruct::getAnon({description, builder_.getInt64(from_.description.size()), table(entries), metadata_,
                                                  function(from_.product, builder_.getVoidTy(), {pointer_, pointer_}), table(better),
-                                                 function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_})});
+                                                 function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_}), table(routines)});
     return new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value);
   }
 

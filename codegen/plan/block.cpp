@@ -14,7 +14,7 @@ bool is_arithmetic(const ir::Node& n) {
 }
 // Gives memory of its own, always.
 bool is_material(const ir::Node& n) {
-  return is_reduction(n.op) || n.op == Op::matmul || n.op == Op::concat || n.op == Op::stack || n.op == Op::tile;
+  return is_reduction(n.op) || n.op == Op::matmul || n.op == Op::concat || n.op == Op::stack || n.op == Op::tile || is_routine(n.op) || is_window(n.op);
 }
 
 size_t axes_of(const Sizes& dims) { return without_ones(dims).size(); }
@@ -121,6 +121,11 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
       need_memory(n.operands[0]);
       need_memory(n.operands[1]);
     }
+    if (is_routine(n.op) || is_window(n.op)) {
+      for (size_t k = 0; k < n.operands.size(); ++k) {
+        if (reads_elements(n, k) && axes_of(b.dims(n.operands[k])) > 0) need_memory(n.operands[k]);
+      }
+    }
     int64_t inherited = 0;
     for (size_t k = 0; k < n.operands.size(); ++k) {
       if (!reads_elements(n, k)) continue;
@@ -162,7 +167,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
                     : n.op == Op::pad || n.op == Op::strided_slice_grad ? 4
                                                                         : 1;
       costs_[r] = own + inherited;
-      if (n.op == Op::reshape && !b.splits_only(b.dims(n.operands[0]), dims)) need_memory(n.operands[0]);
+      if (n.op == Op::roll || (n.op == Op::reshape && !b.splits_only(b.dims(n.operands[0]), dims))) need_memory(n.operands[0]);
       if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 400 || (may_raise(b, n) && !dims.empty()))
         need_memory(r);
     }
@@ -200,6 +205,7 @@ void BlockBuilder::make_node(const ir::Node& n) {
   if (n.op == Op::check) return make_check(n);
   if (n.op == Op::cond || n.op == Op::switch_case) return make_cond(n);
   if (n.op == Op::while_loop) return make_loop(n);
+  if (is_routine(n.op)) return make_routine(n);
   for (uint32_t i = 0; i < n.types.size(); ++i) {
     ir::Ref r{const_cast<ir::Node*>(&n), i};
     if (!pinned_.contains(r)) continue;
@@ -208,6 +214,8 @@ void BlockBuilder::make_node(const ir::Node& n) {
       make_reduction(n, target);
     else if (n.op == Op::matmul)
       make_product(n, target);
+    else if (is_window(n.op))
+      make_window(n, target);
     else if (n.op == Op::concat || n.op == Op::stack)
       make_parts(n, target);
     else if (n.op == Op::tile)
@@ -314,25 +322,33 @@ ValueId BlockBuilder::scalar_of(ir::Ref r) {
   return v;
 }
 
-ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap, uint32_t location) {
+ValueId BlockBuilder::checked(ir::Ref indices, const Sizes& sizes, bool wrap, uint32_t location) {
   indices = b.resolve(indices);
   std::string key(reinterpret_cast<const char*>(&indices), sizeof indices);
-  key += std::to_string(size) + (wrap ? "w" : "");
+  for (Size s : sizes) key += std::to_string(s) + (wrap ? "w" : ",");
   if (auto it = tokens_.find(key); it != tokens_.end()) return it->second;
   const Sizes& dims = b.dims(indices);
   Size count = b.count(dims);
-  auto inside = [&](Expressions& e, ExprId i) {
+  const Size size = sizes[0];
+  // `column`: which of the sizes, where there are several.
+  auto inside = [&](Expressions& e, ExprId i, const Index* column) {
+    ExprId high = e.size(sizes.back());
+    for (size_t k = sizes.size() - 1; k-- > 0;) {
+      ExprId here = e.apply(Op::equal, DType::Bool, {e.integer(*column), e.number(DType::I64, static_cast<int64_t>(k))});
+      high = e.apply(Op::where, DType::I64, {here, e.size(sizes[k]), high});
+    }
     ExprId low = wrap ? e.size(b.negative(size)) : e.number(DType::I64, 0);
     i = e.cast(i, DType::I64);
     return e.apply(
         Op::logical_and, DType::Bool,
-        {e.apply(Op::greater_equal, DType::Bool, {i, low}), e.apply(Op::less, DType::Bool, {i, e.size(size)})});
+        {e.apply(Op::greater_equal, DType::Bool, {i, low}), e.apply(Op::less, DType::Bool, {i, high})});
   };
   if (count == 0) return tokens_[key] = kNone;
   Tensor known = b.known(indices);
-  if (Dims values; known && is_known(size) && known_integers(b.context, indices, values)) {
-    for (int64_t v : values) {
-      if (v >= size || v < (wrap ? -size : 0)) b.fail();
+  if (Dims values; known && std::all_of(sizes.begin(), sizes.end(), is_known) && known_integers(b.context, indices, values)) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      Size s = sizes[i % sizes.size()];
+      if (values[i] >= s || values[i] < (wrap ? -s : 0)) b.fail();
     }
     return tokens_[key] = kNone;
   }
@@ -340,7 +356,7 @@ ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap, uint32_t lo
   if (dims.empty()) {
     ValueId index = scalar_of(indices);
     Expressions driver(*this, nullptr);
-    condition = inside(driver, index);
+    condition = inside(driver, index, nullptr);
   } else {
     ValueId all = b.add_value(DType::Bool, {}, Home::temporary);
     Loop loop;
@@ -353,7 +369,8 @@ ValueId BlockBuilder::checked(ir::Ref indices, Size size, bool wrap, uint32_t lo
     stage.kind = Stage::Kind::reduce;
     stage.reduce = ReduceKind::min;
     stage.dtype = DType::Bool;
-    stage.expr = inside(e, e.element(indices, whole(loop, dims)));
+    Place at = whole(loop, dims);
+    stage.expr = inside(e, e.element(indices, at), &at.back());
     loop.kernel.stages.push_back(std::move(stage));
     if (!axes_fit(b, loop)) b.fail();
     add_blocks(std::move(loop), e.tokens, count, all);

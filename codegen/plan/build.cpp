@@ -1,5 +1,6 @@
 #include "codegen/plan/build.h"
 
+#include "codegen/plan/arrays.h"
 #include "codegen/plan/builder.h"
 
 namespace tfl::plan {
@@ -15,7 +16,11 @@ bool stays_in_memory(Builder& b, ir::Ref r) {
 
 }  // namespace
 
-std::optional<Plan> build_plan(Context& context, const ir::Function& cluster) {
+std::optional<Plan> build_plan(Context& context, const ir::Function& given) {
+  bool possible = true;
+  std::shared_ptr<ir::Function> rows = without_arrays(context, given, possible);
+  if (!possible) return std::nullopt;
+  const ir::Function& cluster = rows ? *rows : given;
   Plan plan;
   plan.name = cluster.name;
   std::optional<Shapes> shapes = Shapes::of(context, cluster, plan);

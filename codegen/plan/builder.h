@@ -106,6 +106,10 @@ inline bool is_one(Size s) { return s == 1; }
 Sizes without_ones(const Sizes& dims);
 
 bool is_reduction(Op op);
+/// A convolution, pooling, or a gradient of these.
+bool is_window(Op op);
+/// Run by a routine of the program (runtime/kernels/routine.h).
+bool is_routine(Op op);
 /// Reads its first operand and changes no element.
 bool is_view(const ir::Node& n);
 /// A view whose elements stand in the same order.
@@ -145,8 +149,8 @@ class BlockBuilder {
   ValueId scalar_of(ir::Ref r);
   void scalars_before(ir::Ref r);
   bool is_scalar(ir::Ref r);
-  /// Units that check integers against [0, size), or [-size, size); gives the token that their users read, kNone where none is needed.
-  ValueId checked(ir::Ref indices, Size size, bool wrap, uint32_t location);
+  /// Units that check integers against [0, size), or [-size, size) (of several sizes: tuples, each along the last axis); gives the token that their users read, kNone where none is needed.
+  ValueId checked(ir::Ref indices, const Sizes& sizes, bool wrap, uint32_t location);
   /// A scalar step; gives the register.
   ValueId emit_scalar(Expr e);
 
@@ -172,7 +176,12 @@ class BlockBuilder {
   void make_tile(const ir::Node& n, ValueId target);
   void make_reduction(const ir::Node& n, ValueId target);
   void make_product(const ir::Node& n, ValueId target);
+  void make_window(const ir::Node& n, ValueId target);
   void make_check(const ir::Node& n);
+  void make_routine(const ir::Node& n);
+  void add_routine(RoutineStep r, std::vector<ValueId> tokens);
+  ValueId routine_operand(ir::Ref r);
+  ValueId rotated(ir::Ref r, ValueId from, size_t axis, bool back, ValueId target);
   void make_cond(const ir::Node& n);
   void make_loop(const ir::Node& n);
   bool make_interchanged(const ir::Node& n, const std::vector<bool>& fixed);
@@ -234,6 +243,8 @@ class Expressions {
   bool sliced(const ir::Node& n, const Place& at, Place& out);
   ExprId slice_gradient(const ir::Node& n, const Place& at, ExprId mask);
   ExprId gather(const ir::Node& n, const Place& at, ExprId mask);
+  ExprId gather_nd(const ir::Node& n, const Place& at, ExprId mask);
+  ExprId roll(const ir::Node& n, const Place& at, ExprId mask);
   ExprId pad(const ir::Node& n, const Place& at, ExprId mask);
   ExprId band(const ir::Node& n, const Place& at, ExprId mask);
 
@@ -260,6 +271,8 @@ void finish_kernel(Builder& b, Loop& loop, bool epilogue);
 /// Passes of the stages; false where the form has none for them.
 bool assign_passes(Builder& b, Loop& loop);
 
+/// The values that a routine reads and writes.
+void routine_values(const RoutineStep& r, std::vector<ValueId>& reads, std::vector<ValueId>& writes);
 /// What the blocks of a branch or loop read from outside.
 void step_reads(const Plan& plan, const Step& step, std::vector<ValueId>& out);
 /// Whether stage `i` of `k` may overwrite what it reads of `v`: it is read at the same place only, and by no stage behind it.

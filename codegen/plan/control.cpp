@@ -39,6 +39,13 @@ void block_values(const Plan& plan, const plan::Block& block, std::vector<ValueI
         if (p.epilogue != kNone) kernel(p.epilogue);
         break;
       }
+      case Step::Kind::routine: {
+        std::vector<ValueId> from, to;
+        routine_values(plan.routines[s.index], from, to);
+        for (ValueId v : from) read(v);
+        writes.insert(to.begin(), to.end());
+        break;
+      }
       case Step::Kind::check: read(s.condition); break;
       case Step::Kind::point:
         read(s.from);
@@ -68,20 +75,32 @@ void rename(Access& a, ValueId from, ValueId to) {
   if (a.value == from) a.value = to;
 }
 
-// Whether the new value of a variable can be written over the old one, `current`: one kernel writes it, element by element, and
-// nothing reads the old value afterwards. Then `next` is renamed.
-bool make_in_place(Plan& plan, plan::Block& body, ValueId current, ValueId next) {
-  size_t writer = body.steps.size();
-  for (size_t i = 0; i < body.steps.size(); ++i) {
-    const Step& s = body.steps[i];
+// Whether the new value of a variable can be written over the old one, `current`: one kernel writes it, element by element, or one write by
+// index changes the old value into it, or a branch in which each way does one of these; and nothing reads the old value afterwards.
+bool fits_in_place(const Plan& plan, const plan::Block& body, ValueId current, ValueId next) {
+  bool written = false;
+  for (const Step& s : body.steps) {
     std::vector<ValueId> reads;
     std::unordered_set<ValueId> writes;
     plan::Block one;
     one.steps.push_back(s);
     block_values(plan, one, reads, writes);
-    bool reads_current = std::find(reads.begin(), reads.end(), current) != reads.end();
-    if (writes.contains(next)) {
-      if (writer != body.steps.size() || s.kind != Step::Kind::kernel) return false;
+    bool control = s.kind == Step::Kind::branch || s.kind == Step::Kind::loop || s.kind == Step::Kind::point;
+    if (!writes.contains(next)) {
+      if (written && std::find(reads.begin(), reads.end(), current) != reads.end()) return false;
+      if (control && std::find(reads.begin(), reads.end(), next) != reads.end()) return false;
+      continue;
+    }
+    if (written) return false;
+    written = true;
+    if (s.kind == Step::Kind::routine) {
+      const RoutineStep& r = plan.routines[s.index];
+      if (r.routine != Routine::scatter || r.at[0] != current || r.at[3] != next || std::count(reads.begin(), reads.end(), current) != 1) return false;
+    } else if (s.kind == Step::Kind::branch) {
+      for (const plan::Block& inner : s.blocks) {
+        if (!fits_in_place(plan, inner, current, next)) return false;
+      }
+    } else if (s.kind == Step::Kind::kernel) {
       const Kernel& k = plan.kernels[s.index];
       size_t stages = 0, at = 0;
       for (size_t j = 0; j < k.stages.size(); ++j) {
@@ -90,29 +109,45 @@ bool make_in_place(Plan& plan, plan::Block& body, ValueId current, ValueId next)
         at = j;
       }
       if (stages != 1 || !writes_in_place(k, at, current)) return false;
-      writer = i;
-    } else if (writer != body.steps.size() && reads_current) {
+    } else {
       return false;
     }
-    bool reads_next = std::find(reads.begin(), reads.end(), next) != reads.end();
-    if (reads_next && (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop || s.kind == Step::Kind::point))
-      return false;
   }
-  if (writer == body.steps.size()) return false;
+  return written;
+}
+
+// A kernel that stores what it loads from the same place.
+bool copies_itself(const Kernel& k) {
+  if (k.stages.size() != 1 || k.stages[0].kind != Stage::Kind::store || !k.loops.empty()) return false;
+  const Expr& e = k.exprs[k.stages[0].expr];
+  return e.kind == ExprKind::load && equal_access(e.access, k.stages[0].target);
+}
+
+void rename(Plan& plan, plan::Block& body, ValueId from, ValueId to) {
+  auto kernel = [&](Kernel& k) {
+    for (Expr& e : k.exprs) rename(e.access, from, to);
+    for (Stage& st : k.stages) rename(st.target, from, to);
+  };
   for (Step& s : body.steps) {
-    auto kernel = [&](Kernel& k) {
-      for (Expr& e : k.exprs) rename(e.access, next, current);
-      for (Stage& st : k.stages) rename(st.target, next, current);
-    };
-    if (s.kind == Step::Kind::scalar) rename(s.expr.access, next, current);
+    if (s.kind == Step::Kind::scalar) rename(s.expr.access, from, to);
     if (s.kind == Step::Kind::kernel) kernel(plan.kernels[s.index]);
+    if (s.kind == Step::Kind::routine) std::replace(plan.routines[s.index].at.begin(), plan.routines[s.index].at.end(), from, to);
+    if (s.kind == Step::Kind::branch) {
+      for (plan::Block& inner : s.blocks) rename(plan, inner, from, to);
+    }
     if (s.kind != Step::Kind::product) continue;
     Product& p = plan.products[s.index];
     for (ValueId* v : {&p.a, &p.b}) {
-      if (*v == next) *v = current;
+      if (*v == from) *v = to;
     }
     if (p.epilogue != kNone) kernel(plan.kernels[p.epilogue]);
   }
+  std::erase_if(body.steps, [&](const Step& s) { return s.kind == Step::Kind::kernel && copies_itself(plan.kernels[s.index]); });
+}
+
+bool make_in_place(Plan& plan, plan::Block& body, ValueId current, ValueId next) {
+  if (!fits_in_place(plan, body, current, next)) return false;
+  rename(plan, body, next, current);
   return true;
 }
 

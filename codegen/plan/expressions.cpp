@@ -265,6 +265,8 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
       return apply(Op::where, type, {hot, on, element(n.operands[3], {}, mask)});
     }
     case Op::gather: return gather(n, at, mask);
+    case Op::gather_nd: return gather_nd(n, at, mask);
+    case Op::roll: return roll(n, at, mask);
     case Op::pad: return pad(n, at, mask);
     case Op::matrix_band_part: return band(n, at, mask);
     case Op::strided_slice_grad: return slice_gradient(n, at, mask);
@@ -304,7 +306,7 @@ bool Expressions::sliced(const ir::Node& n, const Place& at, Place& out) {
       out[i].offset = axis.begin;
       continue;
     }
-    ValueId token = block_.checked(axis.index, dims[i], true, n.location);
+    ValueId token = block_.checked(axis.index, {dims[i]}, true, n.location);
     if (b.failed) return false;
     if (token != kNone) tokens.push_back(token);
     ExprId index = cast(element(axis.index, {}), DType::I64);
@@ -362,86 +364,6 @@ ExprId Expressions::slice_gradient(const ir::Node& n, const Place& at, ExprId ma
   ExprId all = mask == kNone ? inside : apply(Op::logical_and, DType::Bool, {mask, inside});
   ExprId x = element(n.operands[4], place, all);
   return apply(Op::where, dtype(x), {inside, x, number(dtype(x), 0)});
-}
-
-ExprId Expressions::gather(const ir::Node& n, const Place& at, ExprId mask) {
-  const Sizes& x = b.dims(n.operands[0]);
-  const Sizes& indices = b.dims(n.operands[1]);
-  int64_t batch = n.attrs.get_int(Attr::batch_dims);
-  auto shared = static_cast<size_t>(batch < 0 ? batch + static_cast<int64_t>(indices.size()) : batch);
-  int64_t axis = n.attrs.get_int(Attr::axis, static_cast<int64_t>(shared));
-  auto a = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(x.size()) : axis);
-  size_t own = indices.size() - shared;
-  Place index, place;
-  for (size_t i = 0; i < shared; ++i) index.push_back(at[i]);
-  for (size_t i = 0; i < own; ++i) index.push_back(at[a + i]);
-  for (size_t i = 0; i < a; ++i) place.push_back(at[i]);
-  Index chosen;
-  Tensor known = b.known(n.operands[1]);
-  ValueId token = block_.checked(n.operands[1], x[a], false, n.location);
-  if (b.failed) return kNone;
-  if (token != kNone) tokens.push_back(token);
-  uint64_t bits;
-  if (known && splat_bits(known, bits)) {
-    chosen.offset = load_int(known.dtype(), reinterpret_cast<const std::byte*>(&bits));
-  } else {
-    chosen.indexed.push_back({cast(element(n.operands[1], index, mask), DType::I64), 1});
-  }
-  if (!at.empty()) chosen.strides.resize(at[0].strides.size(), 0);
-  place.push_back(std::move(chosen));
-  for (size_t i = a + own; i < at.size(); ++i) place.push_back(at[i]);
-  return element(n.operands[0], place, mask);
-}
-
-ExprId Expressions::pad(const ir::Node& n, const Place& at, ExprId mask) {
-  Tensor paddings = b.known(n.operands[1]);
-  std::string_view mode = n.attrs.get_text(Attr::mode);
-  if (!paddings || (!mode.empty() && mode != "CONSTANT")) return kNone;
-  Result<Tensor> dense = contiguous(b.context, paddings);
-  if (!dense) return kNone;
-  const Sizes& x = b.dims(n.operands[0]);
-  ExprId inside = kNone;
-  Place place = at;
-  auto require = [&](ExprId c) { inside = inside == kNone ? c : apply(Op::logical_and, DType::Bool, {inside, c}); };
-  for (size_t i = 0; i < x.size(); ++i) {
-    auto amount = [&](size_t k) {
-      return load_int(dense->dtype(), dense->raw() + (2 * i + k) * dtype_size(dense->dtype()));
-    };
-    int64_t before = amount(0), after = amount(1);
-    if (before < 0 || after < 0) return kNone;
-    if (before == 0 && after == 0) continue;
-    ExprId index = integer(at[i]);
-    if (before > 0) require(apply(Op::greater_equal, DType::Bool, {index, size(before)}));
-    if (after > 0) require(apply(Op::less, DType::Bool, {index, size(b.add(x[i], before))}));
-    Index back;
-    back.offset = b.integer(-before);
-    place[i] = b.plus(at[i], back);
-  }
-  if (inside == kNone) return element(n.operands[0], at, mask);
-  ExprId all = mask == kNone ? inside : apply(Op::logical_and, DType::Bool, {mask, inside});
-  ExprId value = element(n.operands[0], place, all);
-  ExprId other = n.operands.size() > 2 ? element(n.operands[2], {}, kNone) : number(dtype(value), 0);
-  return apply(Op::where, dtype(value), {inside, value, other});
-}
-
-ExprId Expressions::band(const ir::Node& n, const Place& at, ExprId mask) {
-  int64_t width[2];
-  for (size_t i = 0; i < 2; ++i) {
-    Tensor t = b.known(n.operands[i + 1]);
-    if (!t || t.size() != 1) return kNone;
-    width[i] = load_int(t.dtype(), t.raw());
-  }
-  ExprId x = element(n.operands[0], at, mask);
-  ExprId row = integer(at[at.size() - 2]), column = integer(at[at.size() - 1]);
-  ExprId inside = kNone;
-  for (size_t i = 0; i < 2; ++i) {
-    if (width[i] < 0) continue;
-    ExprId distance =
-        i == 0 ? apply(Op::subtract, DType::I64, {row, column}) : apply(Op::subtract, DType::I64, {column, row});
-    ExprId near = apply(Op::less_equal, DType::Bool, {distance, number(DType::I64, width[i])});
-    inside = inside == kNone ? near : apply(Op::logical_and, DType::Bool, {inside, near});
-  }
-  return inside == kNone ? x : apply(Op::where, dtype(x), {inside, x, number(dtype(x), 0)});
 }
 
 }  // namespace tfl::plan

@@ -102,6 +102,7 @@ void BlockBuilder::attach_epilogues() {
   for (size_t p = 0; p < units_.size(); ++p) {
     Unit& unit = units_[p];
     if (unit.dead || unit.kind != Unit::Kind::product || unit.product.batch != 1) continue;
+    if (unit.product.window != kNone && !tells_rows(b.plan.windows[unit.product.window].kind)) continue;
     Sizes matrix = without_ones({unit.product.m, unit.product.n});
     for (size_t k = p + 1; k < units_.size() && !unit.epilogue; ++k) {
       Unit& map = units_[k];
@@ -188,7 +189,7 @@ void BlockBuilder::drop_dead_stores() {
   }
 }
 
-// Those whose operands stand, the earliest made first.
+// Those whose operands stand, the earliest made first; but a write by index comes after all that may read the old value.
 void BlockBuilder::emit(plan::Block& out) {
   std::unordered_map<ValueId, uint32_t> missing;  // writers that have not been emitted
   for (const Unit& u : units_) {
@@ -197,7 +198,7 @@ void BlockBuilder::emit(plan::Block& out) {
   }
   std::vector<bool> done(units_.size(), false);
   for (size_t left = units_.size(), first = 0; left > 0;) {
-    size_t next = units_.size();
+    size_t next = units_.size(), waiting = next;
     for (size_t i = first; i < units_.size() && next == units_.size(); ++i) {
       if (done[i]) {
         if (i == first) ++first;
@@ -212,8 +213,13 @@ void BlockBuilder::emit(plan::Block& out) {
         bool own = std::find(units_[i].writes.begin(), units_[i].writes.end(), v) != units_[i].writes.end();
         return it == missing.end() || it->second == (own ? 1 : 0);
       });
-      if (ready) next = i;
+      bool waits = units_[i].step.kind == Step::Kind::routine && b.plan.routines[units_[i].step.index].routine == Routine::scatter;
+      if (ready && waits)
+        waiting = std::min(waiting, i);
+      else if (ready)
+        next = i;
     }
+    if (next == units_.size()) next = waiting;
     if (next == units_.size()) return b.fail();
     done[next] = true;
     --left;

@@ -70,6 +70,9 @@ class Memory {
           if (p.epilogue != kNone) touch(plan.kernels[p.epilogue]);
           break;
         }
+        case Step::Kind::routine:
+          for (ValueId v : plan.routines[s.index].at) touch(v);
+          break;
         case Step::Kind::check: touch(s.condition); break;
         case Step::Kind::point:
           touch(s.result);
@@ -123,7 +126,8 @@ class Memory {
     return dtype_size(p.dtype) == dtype_size(q.dtype) && b.count(p.dims) == b.count(q.dims);
   }
 
-  void share(const Kernel& k, int64_t at) {
+  // `product`: whose rows the kernel finishes, while others may still read its operands.
+  void share(const Kernel& k, int64_t at, const Product* product = nullptr) {
     for (size_t i = 0; i < k.stages.size(); ++i) {
       ValueId to = k.stages[i].target.value;
       if (k.stages[i].kind != Stage::Kind::store || to == kNone || pointee_.contains(to)) continue;
@@ -133,6 +137,7 @@ class Memory {
       kernel_values(k, reads, writes);
       for (ValueId from : reads) {
         if (plan.values[from].home != Home::temporary || lives_[from].last != at || pointee_.contains(from)) continue;
+        if (product && (product->a == from || product->b == from)) continue;
         if (given_.contains(from) || from == to || !same_memory(from, to) || !writes_in_place(k, i, from)) continue;
         given_.insert(from);
         taken_.insert(to);
@@ -142,12 +147,26 @@ class Memory {
     }
   }
 
+  // Writes by index change what dies here in place.
+  void share(const RoutineStep& r, int64_t at) {
+    if (r.routine != Routine::scatter || r.at[0] == kNone) return;
+    ValueId from = r.at[0], to = r.at[3];
+    auto fits = [&](ValueId v) { return plan.values[v].home == Home::temporary || (v == to && plan.values[v].home == Home::result); };
+    bool alone = std::count(r.at.begin(), r.at.end(), from) == 1 && std::count(r.at.begin(), r.at.end(), to) == 1;
+    if (!alone || !fits(from) || !fits(to) || lives_[from].last != at || lives_[to].first != at || pointee_.contains(from) || pointee_.contains(to)) return;
+    if (given_.contains(from) || taken_.contains(to)) return;
+    given_.insert(from);
+    taken_.insert(to);
+    parent_[root(from)] = root(to);
+  }
+
   void share_in(const Block& block) {
     for (const Step& s : block.steps) {
       ++now_;
       if (s.kind == Step::Kind::kernel) share(plan.kernels[s.index], now_);
+      if (s.kind == Step::Kind::routine) share(plan.routines[s.index], now_);
       if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone)
-        share(plan.kernels[plan.products[s.index].epilogue], now_);
+        share(plan.kernels[plan.products[s.index].epilogue], now_, &plan.products[s.index]);
       if (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop) {
         for (const Block& inner : s.blocks) share_in(inner);
         ++now_;

@@ -1,7 +1,9 @@
 #include "codegen/plan/native_ops.h"
 
+#include "codegen/plan/arrays.h"
 #include "codegen/plan/outline.h"
 #include "ir/infer.h"
+#include "runtime/kernels/routine.h"
 #include "runtime/ops/infer_util.h"
 
 namespace tfl::plan {
@@ -54,8 +56,16 @@ class Question {
     }
     const OpInfo& info = op_info(n.op);
     if (info.kind == OpKind::Effect) return "an effect";
-    if (is_control(n.op)) return n.op == Op::call ? "a call" : "an array";
+    if (is_control(n.op)) {
+      if (n.op == Op::call) return "a call";
+      if (!is_array_of_rows(n)) return "an array";
+      for (const ir::Type& t : n.types) {  // ranks follow from what is written
+        if (!is_number(t.tensor.dtype)) return "text";
+      }
+      return "";
+    }
     for (Ref r : n.operands) {
+      if (n.op == Op::ensure_shape && is_control(r.node->op) && is_array_of_rows(*r.node)) continue;
       if (std::string_view why = type(r.type()); !why.empty()) return why;
     }
     for (const ir::Type& t : n.types) {
@@ -72,6 +82,7 @@ class Question {
 
  private:
   static std::string_view type(const ir::Type& t) {
+    if (t.kind == ir::TypeKind::Array) return is_number(t.tensor.dtype) ? "" : "text";
     if (!t.is_tensor()) return "no tensor";
     if (!t.tensor.ranked) return "a rank that only the run knows";
     return is_number(t.tensor.dtype) ? "" : "text";
@@ -137,8 +148,57 @@ class Question {
       case Op::matmul:
         return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64,
                       "a product of this type");
-      default: return "a library operation";
+      case Op::cumsum:
+      case Op::cumprod:
+      case Op::sort:
+      case Op::argsort: return unless(dtype != DType::Bool, "booleans");
+      case Op::argmax:
+      case Op::argmin: return unless(is_index(n.types[0].tensor.dtype), "an index of this type");
+      case Op::top_k: return unless(dtype != DType::Bool && is_index(n.types[1].tensor.dtype) && (all_known(n.types[0]) || follows(n.operands[1])), kSizes);
+      case Op::gather_nd: return unless(n.attrs.get_int(Attr::batch_dims) == 0 && known_depth(n.operands[1]), "tuples of indices in batches");
+      case Op::roll: return unless(known_integers(context_, n.operands[1], integers) && n.attrs.get_ints(Attr::axes), "a shift that only the run knows");
+      case Op::scatter_nd: return unless(known_depth(n.operands[0]) && (fixed || follows(n.operands[2])), kSizes);
+      case Op::tensor_scatter_update:
+      case Op::tensor_scatter_add:
+      case Op::tensor_scatter_sub:
+      case Op::tensor_scatter_min:
+      case Op::tensor_scatter_max: return unless(known_depth(n.operands[1]), kSizes);
+      case Op::unsorted_segment_sum:
+      case Op::unsorted_segment_prod:
+      case Op::unsorted_segment_max:
+      case Op::unsorted_segment_min:
+        return unless(dtype != DType::Bool && is_index(n.operands[1].type().tensor.dtype) && (all_known(n.types[0]) || follows(n.operands[2])), kSizes);
+      case Op::stateless_uniform:
+      case Op::stateless_uniform_int:
+      case Op::stateless_uniform_full_int:
+      case Op::stateless_normal: {
+        const TensorType& seed = n.operands[1].type().tensor;
+        bool words = is_integer(seed.dtype) && seed.dims.size() == 1 && (seed.dims[0] == 2 || seed.dims[0] == 3);
+        return unless(words && (all_known(n.types[0]) || follows(n.operands[0])), kSizes);
+      }
+      default: return window(n);
     }
+  }
+
+  std::string_view window(const Node& n) {
+    WindowKind kind;
+    Convolution shape;
+    if (!window_kind(n.op, kind)) return "a library operation";
+    const DType t = n.types[0].tensor.dtype;
+    const bool pool = kind >= WindowKind::max_pool;
+    if (!(t == DType::F32 || t == DType::F64 || (t == DType::I32 && kind != WindowKind::depthwise) || (t == DType::I64 && pool)))
+      return "windows of this type";
+    if (!window_shape(n, kind, shape)) return "windows over sizes that only the run knows";
+    const bool sized = kind == WindowKind::convolution_input || kind == WindowKind::depthwise_input || kind == WindowKind::avg_pool_grad;
+    return !sized || all_known(n.types[0]) || follows(n.operands[0]) ? "" : "sizes that only the run knows";
+  }
+
+  static bool is_index(DType t) { return t == DType::I32 || t == DType::I64; }
+
+  // Tuples of indices, of a known length.
+  static bool known_depth(Ref indices) {
+    const Dims& dims = indices.type().tensor.dims;
+    return is_index(indices.type().tensor.dtype) && !dims.empty() && dims.back() > 0 && dims.back() <= kScatterDepth;
   }
 
   static bool main_diagonal(const Node& n) {
@@ -253,7 +313,7 @@ class Question {
 
   std::string_view control(const Node& n) {
     for (Ref r : n.operands) {
-      if (!r.type().is_tensor()) return "no tensor";
+      if (r.type().kind == ir::TypeKind::Resource) return "no tensor";
     }
     for (const ir::Type& t : n.types) {
       if (std::string_view why = type(t); !why.empty()) return why;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/plan/builder.h"
+#include "codegen/plan/native_ops.h"
 #include "runtime/kernels/elementwise_checks.h"
 #include "runtime/tensor/element.h"
 
@@ -19,6 +20,38 @@ bool is_reduction(Op op) {
     case Op::sum_to_shape: return true;
     default: return false;
   }
+}
+
+bool is_routine(Op op) {
+  switch (op) {
+    case Op::cumsum:
+    case Op::cumprod:
+    case Op::argmax:
+    case Op::argmin:
+    case Op::scatter_nd:
+    case Op::tensor_scatter_update:
+    case Op::tensor_scatter_add:
+    case Op::tensor_scatter_sub:
+    case Op::tensor_scatter_min:
+    case Op::tensor_scatter_max:
+    case Op::unsorted_segment_sum:
+    case Op::unsorted_segment_prod:
+    case Op::unsorted_segment_max:
+    case Op::unsorted_segment_min:
+    case Op::sort:
+    case Op::argsort:
+    case Op::top_k:
+    case Op::stateless_uniform:
+    case Op::stateless_uniform_int:
+    case Op::stateless_uniform_full_int:
+    case Op::stateless_normal: return true;
+    default: return false;
+  }
+}
+
+bool is_window(Op op) {
+  WindowKind kind;
+  return window_kind(op, kind);
 }
 
 bool keeps_order(const ir::Node& n) {
@@ -58,6 +91,8 @@ bool is_deferrable(const ir::Node& n) {
     case Op::range:
     case Op::one_hot:
     case Op::gather:
+    case Op::gather_nd:
+    case Op::roll:
     case Op::pad:
     case Op::matrix_band_part:
     case Op::strided_slice_grad:
@@ -74,7 +109,26 @@ bool reads_elements(const ir::Node& n, size_t i) {
     case Op::size:
     case Op::rank:
     case Op::eye: return false;
-    case Op::fill: return i == 1;
+    case Op::scatter_nd:
+    case Op::unsorted_segment_sum:
+    case Op::unsorted_segment_prod:
+    case Op::unsorted_segment_max:
+    case Op::unsorted_segment_min: return i != 2;
+    case Op::conv2d_backprop_input:
+    case Op::conv3d_backprop_input:
+    case Op::depthwise_conv2d_backprop_input:
+    case Op::avg_pool_grad: return i != 0;
+    case Op::conv2d_backprop_filter:
+    case Op::conv3d_backprop_filter:
+    case Op::depthwise_conv2d_backprop_filter:
+    case Op::max_pool_grad: return i != 1;
+    case Op::top_k:
+    case Op::roll: return i == 0;
+    case Op::stateless_uniform:
+    case Op::stateless_uniform_int:
+    case Op::stateless_uniform_full_int:
+    case Op::stateless_normal:
+    case Op::fill: return i >= 1;
     case Op::range: return i != 1;
     case Op::one_hot: return i != 1;
     case Op::pad: return i != 1;

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "codegen/plan/arrays.h"
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/shapes.h"
 
@@ -335,6 +336,17 @@ class Outliner {
     }
   }
 
+  static bool has_arrays(const Node& n) {
+    bool found = false;
+    auto look = [&](const Node& x) {
+      for (const ir::Type& t : x.types) found = found || t.kind == ir::TypeKind::Array;
+      for (Ref r : x.operands) found = found || r.type().kind == ir::TypeKind::Array;
+    };
+    look(n);
+    for (const auto& region : n.regions) ir::walk(*region, look);
+    return found;
+  }
+
   // Words stay for those of their users that stay.
   bool stays(const Node* n) {
     const Info& x = info(n);
@@ -366,7 +378,16 @@ class Outliner {
   bool check(Cluster& c, IrBlock& b) {
     Plan plan;
     const Node* culprit = nullptr;
-    if (Shapes::of(context_, *c.function, plan, &culprit)) return true;
+    bool possible = true;
+    std::shared_ptr<ir::Function> rows = without_arrays(context_, *c.function, possible);
+    if (possible && Shapes::of(context_, rows ? *rows : *c.function, plan, rows ? nullptr : &culprit)) return true;
+    if (rows || !possible) {
+      // Arrays stay the evaluator's.
+      for (auto& n : b.nodes) {
+        if (cluster_of(n.get()) == &c && has_arrays(*n)) refused_.insert(n.get());
+      }
+      return false;
+    }
     while (culprit && culprit->block && culprit->block->owner) culprit = culprit->block->owner;
     auto origin = c.origins.find(culprit);
     if (origin != c.origins.end() && info(origin->second).role == Role::inside) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "runtime/kernels/reduce.h"
+#include "runtime/kernels/routine.h"
+#include "runtime/kernels/window_job.h"
 #include "runtime/ops/op.h"
 #include "runtime/support/small_vec.h"
 #include "runtime/tensor/tensor.h"
@@ -159,8 +161,35 @@ struct Product {
   bool transpose_a = false, transpose_b = false;
   Size batch = 1, m = 0, n = 0, k = 0;
   Size a_batch = 0, b_batch = 0;   // elements from one matrix to the next; 0: the same for all
+  uint32_t window = kNone;         // of Plan::windows: what is computed instead, with operands and result as WindowKind says; m by n is
+                                   // the result's size then, or nothing where no rows are told
   uint32_t epilogue = kNone;       // a map kernel over [m, n] (batch == 1) that is run on rows as soon as they are finished; it may
                                    // overwrite `result`
+};
+
+/// A convolution, pooling, or a gradient of these.
+struct Window {
+  WindowKind kind = WindowKind::convolution;
+  Size batch = 0;
+  Convolution shape;  // without the batch
+  /// The words of a WindowCall.
+  SmallVec<Size, kWindowWords> words() const {
+    SmallVec<Size, kWindowWords> w{static_cast<Size>(kind), batch, shape.channels_in, shape.channels_out, shape.groups};
+    for (const WindowAxis& a : shape.windows.axes) {
+      for (int64_t v : {a.in, a.kernel, a.stride, a.dilation, a.out, a.before}) w.push_back(v);
+    }
+    return w;
+  }
+};
+
+/// A call of a routine of the program: runtime/kernels/routine.h says what its parts are.
+struct RoutineStep {
+  Routine routine = Routine::scan;
+  int64_t flags = 0;
+  DType dtype = DType::F32, index_dtype = DType::I32;
+  SmallVec<ValueId, kRoutinePointers> at;  // kNone: null
+  SmallVec<Size, 4> sizes;
+  uint32_t location = 0;
 };
 
 struct Block;
@@ -169,6 +198,7 @@ struct Step {
     scalar,      // `result` = `expr`
     kernel,      // Plan::kernels[index]
     product,     // Plan::products[index]
+    routine,     // Plan::routines[index]
     check,       // fails unless the scalar `condition` is true
     point,       // pointer value `result` takes the address of value `from`
     branch,      // blocks[condition ? 0 : 1], or with several: the index, out of range: the last. Block results go to `results`
@@ -218,6 +248,8 @@ struct Plan {
   std::vector<Donation> donations;
   std::vector<Kernel> kernels;
   std::vector<Product> products;
+  std::vector<Window> windows;
+  std::vector<RoutineStep> routines;
   Block body;
   uint32_t words = 0;              // of a frame
   std::string name;                // of the function

@@ -74,8 +74,14 @@ bool SizeRules::node(const Node& n) {
   for (const ir::Type& t : n.types) {
     if (!t.is_tensor() || !t.tensor.ranked) return false;
   }
-  if (n.op == Op::split || n.op == Op::split_v || n.op == Op::unstack) {
-    if (!parts(n, v.dims)) return false;
+  if (n.op == Op::split || n.op == Op::split_v || n.op == Op::unstack || n.op == Op::top_k) {
+    if (n.op == Op::top_k) {
+      PolyDims out;
+      if (!routine(n, out)) return false;
+      v.dims = {out, out};
+    } else if (!parts(n, v.dims)) {
+      return false;
+    }
     for (size_t i = 0; i < v.dims.size(); ++i) {
       if (!meet(n.types[i], v.dims[i])) return false;
     }
@@ -319,7 +325,27 @@ bool SizeRules::structural(const Node& n, PolyDims& out) {
     }
     case Op::sum_to_shape: return sum_to_shape(n, out);
     case Op::matmul: return product(n, out);
-    default: return op_info(n.op).kind == OpKind::Reduce && reduce(n, out);
+    case Op::conv2d:
+    case Op::conv3d:
+    case Op::depthwise_conv2d:
+    case Op::conv2d_backprop_input:
+    case Op::conv3d_backprop_input:
+    case Op::depthwise_conv2d_backprop_input:
+    case Op::conv2d_backprop_filter:
+    case Op::conv3d_backprop_filter:
+    case Op::depthwise_conv2d_backprop_filter:
+    case Op::max_pool:
+    case Op::max_pool_grad:
+    case Op::avg_pool:
+    case Op::avg_pool_grad: return windows(n, out);
+    case Op::reduce_sum:
+    case Op::reduce_prod:
+    case Op::reduce_mean:
+    case Op::reduce_max:
+    case Op::reduce_min:
+    case Op::reduce_any:
+    case Op::reduce_all: return reduce(n, out);
+    default: return routine(n, out);
   }
 }
 

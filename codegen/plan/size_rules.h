@@ -56,6 +56,8 @@ class SizeRules {
   bool reshape(const ir::Node& n, PolyDims& out);
   bool concat(const ir::Node& n, PolyDims& out);
   bool product(const ir::Node& n, PolyDims& out);
+  bool windows(const ir::Node& n, PolyDims& out);
+  bool routine(const ir::Node& n, PolyDims& out);
   bool range(const ir::Node& n, PolyDims& out);
   bool pad(const ir::Node& n, PolyDims& out);
   bool sum_to_shape(const ir::Node& n, PolyDims& out);

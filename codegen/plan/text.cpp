@@ -18,6 +18,9 @@ constexpr std::string_view kHomes[] = {"input", "constant", "result", "temporary
 constexpr std::string_view kForms[] = {"map", "rows", "columns", "blocks", "tree"};
 constexpr std::string_view kStages[] = {"store", "keep", "reduce", "store_once"};
 constexpr std::string_view kReductions[] = {"sum", "prod", "max", "min", "wide_sum"};
+constexpr std::string_view kRoutineNames[] = {"scan", "arg", "scatter", "segment", "sort", "random"};
+constexpr std::string_view kWindowKinds[] = {"convolution",     "convolution_input", "convolution_filter", "depthwise", "depthwise_input",
+                                             "depthwise_filter", "max_pool",          "max_pool_grad",      "avg_pool",  "avg_pool_grad"};
 constexpr std::string_view kPlaces[] = {"memory", "scalar", "input", "constant"};
 
 class Writer {
@@ -44,6 +47,7 @@ class Writer {
     for (const Donation& d : p_.donations) line("  donation input {} to result {}", d.input, d.result);
     for (size_t i = 0; i < p_.kernels.size(); ++i) kernel(i);
     for (size_t i = 0; i < p_.products.size(); ++i) product(i);
+    for (size_t i = 0; i < p_.routines.size(); ++i) routine(i);
     line("  body of {} words", p_.words);
     block(p_.body, 4);
     return std::move(out_);
@@ -69,7 +73,8 @@ class Writer {
     for (const auto& item : items) out += (out.empty() ? "" : ", ") + text(item);
     return out;
   }
-  static std::string sizes(const Sizes& s) { return "[" + list(s, size) + "]"; }
+  template <class Items>
+  static std::string sizes(const Items& s) { return "[" + list(s, size) + "]"; }
   static std::string type(DType dtype, const Sizes& dims) {
     return std::string(dtype_short_name(dtype)) + (dims.empty() ? std::string() : sizes(dims));
   }
@@ -176,12 +181,26 @@ class Writer {
 
   void product(size_t number) {
     const Product& x = p_.products[number];
+    if (x.window != kNone) {
+      const Window& w = p_.windows[x.window];
+      std::string second = x.b == x.a ? std::string() : fmt::format(" %{}", x.b);
+      line("  product {}: %{} = {} %{}{} over {}{}", number, x.result, kWindowKinds[static_cast<size_t>(w.kind)], x.a, second, sizes(w.words()),
+           x.epilogue == kNone ? std::string() : fmt::format(" then kernel {}", x.epilogue));
+      return;
+    }
     std::string text =
         fmt::format("  product {}: %{} = %{}{} * %{}{} batch {} m {} n {} k {}", number, x.result, x.a, x.transpose_a ? "^T" : "",
                     x.b, x.transpose_b ? "^T" : "", size(x.batch), size(x.m), size(x.n), size(x.k));
     if (x.a_batch != 0 || x.b_batch != 0) text += fmt::format(" steps {} {}", size(x.a_batch), size(x.b_batch));
     if (x.epilogue != kNone) text += fmt::format(" then kernel {}", x.epilogue);
     line("{}", text);
+  }
+
+  void routine(size_t number) {
+    const RoutineStep& r = p_.routines[number];
+    std::string at = list(r.at, [](ValueId v) { return v == kNone ? std::string("none") : fmt::format("%{}", v); });
+    line("  routine {}: {} of {} {} flags {} over {} at {}", number, kRoutineNames[static_cast<size_t>(r.routine)], dtype_short_name(r.dtype),
+         dtype_short_name(r.index_dtype), r.flags, sizes(r.sizes), at);
   }
 
   static std::string values(std::span<const ValueId> items) {
@@ -199,6 +218,7 @@ class Writer {
       case Step::Kind::scalar: return indented(by, "%{} = {}", s.result, expression(s.expr, "%"));
       case Step::Kind::kernel: return indented(by, "kernel {}", s.index);
       case Step::Kind::product: return indented(by, "product {}", s.index);
+      case Step::Kind::routine: return indented(by, "routine {}", s.index);
       case Step::Kind::check: return indented(by, "check %{}", s.condition);
       case Step::Kind::point: return indented(by, "%{} points to %{}", s.result, s.from);
       case Step::Kind::branch:

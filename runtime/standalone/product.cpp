@@ -1,9 +1,6 @@
 // Matrix products of a library: the loops of runtime/kernels on the context's threads.
 #include "runtime/kernels/product_loops.h"
-
-extern "C" {
-#include "runtime/standalone/standalone.h"
-}
+#include "runtime/standalone/workers.h"
 
 namespace tfl {
 
@@ -36,13 +33,7 @@ void multiply(tfls_frame* frame, const tfls_product_call& c, const ProductTiles<
       e.kernel(e.frame, first, last);
     };
   }
-  Workers workers;
-  workers.threads = context->threads;
-  workers.interrupt = frame->interrupt;
-  workers.self = context;
-  workers.run = [](void* self, int64_t n, int64_t grain, void (*body)(void*, int64_t, int64_t), void* argument) {
-    tfls_parallel_for(static_cast<tfl_context*>(self), n, grain, body, argument);
-  };
+  Workers workers = workers_of(frame);
   size_t elements = products_scratch(batch, tiles, workers.threads), bytes;
   if (__builtin_mul_overflow(elements, sizeof(T), &bytes)) bytes = SIZE_MAX;
   T* scratch = static_cast<T*>(tfls_product_memory(context, bytes));

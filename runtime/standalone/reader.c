@@ -192,6 +192,7 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   bool better = image->better_entries && tfls_processor_serves("x86-64-v4");
   const tfls_entry *entries = better ? image->better_entries : image->entries;
   out->services.product = better ? image->better_product : image->product;
+  out->services.routines = image->routines;
   out->memory = calloc(1, room);
   if (!out->memory) return false;
   reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};

@@ -24,11 +24,14 @@ typedef struct {
   const void *a, *b;
   void *result;
   int64_t dtype, batch, m, n, k, a_row, a_k, a_batch, b_k, b_col, b_batch;
+  const void *window; /* a WindowCall of runtime/kernels/window_job.h */
   tfls_kernel epilogue;
 } tfls_product_call;
+typedef void (*tfls_routine)(tfls_frame *, const void *call); /* a RoutineCall of runtime/kernels/routine.h */
 typedef struct {
   void (*parallel)(tfls_frame *, tfls_kernel, int64_t units, int64_t grain);
   void (*product)(tfls_frame *, const tfls_product_call *);
+  const tfls_routine *routines;
 } tfls_services;
 struct tfls_frame {
   const tfls_services *services;
@@ -152,6 +155,7 @@ typedef struct {
   void (*product)(tfls_frame *, const tfls_product_call *); /* NULL where nothing multiplies matrices */
   const tfls_entry *better_entries; /* for processors with AVX-512; NULL: there are none */
   void (*better_product)(tfls_frame *, const tfls_product_call *);
+  const tfls_routine *routines; /* by tfl::Routine; NULL: those that nothing calls, or the whole table */
 } tfls_image;
 
 struct tfl_context {
@@ -228,3 +232,14 @@ void tfls_product_x86_64_v3_f32(tfls_frame *frame, const tfls_product_call *call
 void tfls_product_x86_64_v4_f32(tfls_frame *frame, const tfls_product_call *call);
 void tfls_product_x86_64_v3(tfls_frame *frame, const tfls_product_call *call);
 void tfls_product_x86_64_v4(tfls_frame *frame, const tfls_product_call *call);
+/* window.cpp: the same, and convolutions and pooling */
+void tfls_product_x86_64_v3_windows(tfls_frame *frame, const tfls_product_call *call);
+void tfls_product_x86_64_v4_windows(tfls_frame *frame, const tfls_product_call *call);
+
+/* routines.cpp */
+void tfls_scan(tfls_frame *frame, const void *call);
+void tfls_arg(tfls_frame *frame, const void *call);
+void tfls_scatter(tfls_frame *frame, const void *call);
+void tfls_segment(tfls_frame *frame, const void *call);
+void tfls_sort(tfls_frame *frame, const void *call);
+void tfls_random(tfls_frame *frame, const void *call);

@@ -7,7 +7,14 @@
 #include <map>
 
 #include "codegen/plan/build.h"
+#include "runtime/kernels/arg_loops.h"
+#include "runtime/kernels/random_loops.h"
 #include "runtime/kernels/reduce.h"
+#include "runtime/kernels/scan_loops.h"
+#include "runtime/kernels/scatter_loops.h"
+#include "runtime/kernels/segment_loops.h"
+#include "runtime/kernels/sort_loops.h"
+#include "runtime/kernels/window.h"
 #include "runtime/tensor/element.h"
 #include "tests/tools/plan_sizes.h"
 
@@ -265,6 +272,28 @@ class PlanRun {
     }
   }
 
+  bool routine(const plan::RoutineStep& r) {
+    RoutineCall call{};
+    call.flags = r.flags;
+    call.dtype = static_cast<int64_t>(r.dtype);
+    call.index_dtype = static_cast<int64_t>(r.index_dtype);
+    for (size_t i = 0; i < r.at.size(); ++i) {
+      if (r.at[i] == plan::kNone) continue;
+      call.at[i] = memory(r.at[i]).data();
+      plan::Home home = p_.values[r.at[i]].home;
+      bool written = kRoutineWrites[static_cast<int>(r.routine)] >> i & 1;
+      expect_of_plan(!written || home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer, "a routine that writes what is only read");
+    }
+    for (size_t i = 0; i < r.sizes.size(); ++i) call.sizes[i] = size(r.sizes[i]);
+    constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run, randoms::run};
+    uint32_t never = 0;
+    Workers alone;
+    alone.interrupt = &never;
+    bool done = kRun[static_cast<int>(r.routine)](alone, call);
+    failed_ = failed_ || !done;
+    return done;
+  }
+
   bool kernel(const plan::Kernel& k, bool epilogue = false) {
     using Kind = plan::Stage::Kind;
     Element e;
@@ -406,6 +435,24 @@ class PlanRun {
     DType dtype = p_.values[p.result].dtype;
     size_t bytes = dtype_size(dtype);
     int64_t m = size(p.m), n = size(p.n), k = size(p.k);
+    if (p.window != plan::kNone) {
+      WindowCall call;
+      auto words = p_.windows[p.window].words();
+      int64_t values[kWindowWords];
+      for (int i = 0; i < kWindowWords; ++i) values[i] = size(words[static_cast<size_t>(i)]);
+      std::memcpy(&call, values, sizeof call);
+      auto run = [&](auto zero) {
+        auto job = job_of<decltype(zero)>(call, memory(p.a).data(), memory(p.b).data(), memory(p.result).data());
+        expect_of_plan(run_window(context_, job).ok(), "memory for windows");
+      };
+      switch (dtype) {
+        case DType::F32: run(float()); break;
+        case DType::F64: run(double()); break;
+        case DType::I32: run(int32_t()); break;
+        default: run(int64_t()); break;
+      }
+      return p.epilogue == plan::kNone || kernel(p_.kernels[p.epilogue], true);
+    }
     auto matrix = [&](plan::ValueId v, int64_t at, int64_t rows, int64_t columns) {
       std::span<std::byte> from = memory(v);
       expect_of_plan(static_cast<size_t>((at + rows * columns)) * bytes <= from.size(), "a matrix outside its memory");
@@ -444,6 +491,7 @@ class PlanRun {
       }
       case plan::Step::Kind::kernel: return kernel(p_.kernels[s.index]);
       case plan::Step::Kind::product: return product(p_.products[s.index]);
+      case plan::Step::Kind::routine: return routine(p_.routines[s.index]);
       case plan::Step::Kind::check: return *scalars_.at(s.condition).data<bool>();
       case plan::Step::Kind::point:
         expect_of_plan(p_.values[s.result].home == plan::Home::pointer, "only pointers point");

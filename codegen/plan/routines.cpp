@@ -1,0 +1,224 @@
+// Operations that are calls: scans, argmax, writes by index, segments, sorting, random numbers.
+#include <algorithm>
+
+#include "codegen/plan/builder.h"
+
+namespace tfl::plan {
+
+namespace {
+
+ScatterHow scatter_how(Op op) {
+  switch (op) {
+    case Op::tensor_scatter_update: return ScatterHow::set;
+    case Op::tensor_scatter_sub: return ScatterHow::subtract;
+    case Op::tensor_scatter_min: return ScatterHow::minimum;
+    case Op::tensor_scatter_max: return ScatterHow::maximum;
+    default: return ScatterHow::add;
+  }
+}
+
+SegmentFold segment_fold(Op op) {
+  switch (op) {
+    case Op::unsorted_segment_prod: return SegmentFold::product;
+    case Op::unsorted_segment_max: return SegmentFold::most;
+    case Op::unsorted_segment_min: return SegmentFold::least;
+    default: return SegmentFold::sum;
+  }
+}
+
+RandomKind random_kind(Op op) {
+  switch (op) {
+    case Op::stateless_normal: return RandomKind::normal;
+    case Op::stateless_uniform_int: return RandomKind::integer;
+    case Op::stateless_uniform_full_int: return RandomKind::full_integer;
+    default: return RandomKind::uniform;
+  }
+}
+
+}  // namespace
+
+void routine_values(const RoutineStep& r, std::vector<ValueId>& reads, std::vector<ValueId>& writes) {
+  for (size_t i = 0; i < r.at.size(); ++i) {
+    if (r.at[i] != kNone) (kRoutineWrites[static_cast<int>(r.routine)] >> i & 1 ? writes : reads).push_back(r.at[i]);
+  }
+}
+
+// Memory with the elements of `r`.
+ValueId BlockBuilder::routine_operand(ir::Ref r) {
+  if (ValueId v = b.memory_of(r); v != kNone) return v;
+  ValueId v = b.add_value(b.dtype(r), b.dims(r), Home::temporary);
+  make_map(b.resolve(r), v, false);
+  return v;
+}
+
+// A copy of `from`, which has the sizes of `r`, with its axis `axis` behind the others; `back`: from there to its place, in `target`.
+ValueId BlockBuilder::rotated(ir::Ref r, ValueId from, size_t axis, bool back, ValueId target) {
+  Sizes dims = b.dims(r), order = dims;
+  std::rotate(order.begin() + axis, order.begin() + axis + 1, order.end());
+  const DType dtype = b.plan.values[from].dtype;
+  if (target == kNone) target = b.add_value(dtype, back ? dims : order, Home::temporary);
+  // Over the axes as they stand in `r`; on the other side their steps are those of the rotated order.
+  Sizes steps = b.row_major(order);
+  std::rotate(steps.begin() + axis, steps.end() - 1, steps.end());
+  Loop loop;
+  loop.kernel.form = Form::map;
+  loop.kernel.axes = without_ones(dims);
+  if (loop.kernel.axes.empty()) loop.kernel.axes.push_back(1);
+  loop.outer = loop.kernel.axes.size();
+  Sizes plain = b.row_major(dims), here, there;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (is_one(dims[i])) continue;
+    here.push_back(plain[i]);
+    there.push_back(steps[i]);
+  }
+  here.resize(loop.outer, 0);
+  there.resize(loop.outer, 0);
+  Expressions e(*this, &loop.kernel);
+  Expr load;
+  load.kind = ExprKind::load;
+  load.dtype = dtype;
+  load.access.value = from;
+  load.access.strides = back ? there : here;
+  Stage s;
+  s.expr = e.add(std::move(load));
+  s.target.value = target;
+  s.target.strides = back ? here : there;
+  loop.kernel.stages.push_back(std::move(s));
+  add_kernel(std::move(loop), std::move(e.tokens));
+  return target;
+}
+
+void BlockBuilder::add_routine(RoutineStep r, std::vector<ValueId> tokens) {
+  Unit u;
+  u.kind = Unit::Kind::step;
+  u.step.kind = Step::Kind::routine;
+  u.step.index = static_cast<uint32_t>(b.plan.routines.size());
+  u.step.location = r.location;
+  routine_values(r, u.reads, u.writes);
+  u.reads.insert(u.reads.end(), tokens.begin(), tokens.end());
+  u.tokens = std::move(tokens);
+  b.plan.routines.push_back(std::move(r));
+  add_unit(std::move(u));
+}
+
+void BlockBuilder::make_routine(const ir::Node& n) {
+  ir::Node* node = const_cast<ir::Node*>(&n);
+  RoutineStep r;
+  r.location = n.location;
+  auto target = [&](uint32_t i) { return b.memory[{node, i}]; };
+  auto axis_of = [&](ir::Ref x, int64_t otherwise) {
+    int64_t axis = n.attrs.get_int(Attr::axis, otherwise);
+    return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(b.dims(x).size()) : axis);
+  };
+  // (before, at, behind) an axis
+  auto cut = [&](const Sizes& dims, size_t axis) {
+    Sizes before(dims.begin(), dims.begin() + axis), behind(dims.begin() + axis + 1, dims.end());
+    r.sizes = {b.count(before), dims[axis], b.count(behind)};
+  };
+  switch (n.op) {
+    case Op::cumsum:
+    case Op::cumprod: {
+      r.routine = Routine::scan;
+      r.dtype = b.dtype(n.operands[0]);
+      r.flags = (n.op == Op::cumprod ? kScanProduct : 0) | (n.attrs.get_bool(Attr::exclusive) ? kScanExclusive : 0) |
+                (n.attrs.get_bool(Attr::reverse) ? kScanReverse : 0);
+      cut(b.dims(n.operands[0]), axis_of(n.operands[0], 0));
+      r.at = {routine_operand(n.operands[0]), target(0)};
+      break;
+    }
+    case Op::argmax:
+    case Op::argmin: {
+      r.routine = Routine::arg;
+      r.dtype = b.dtype(n.operands[0]);
+      r.index_dtype = b.dtype({node, 0});
+      r.flags = n.op == Op::argmin;
+      cut(b.dims(n.operands[0]), axis_of(n.operands[0], 0));
+      if (is_known(r.sizes[1]) ? r.sizes[1] == 0 : false) return b.fail();
+      b.at_least(r.sizes[1], 1);
+      r.at = {routine_operand(n.operands[0]), target(0)};
+      break;
+    }
+    case Op::scatter_nd:
+    case Op::tensor_scatter_update:
+    case Op::tensor_scatter_add:
+    case Op::tensor_scatter_sub:
+    case Op::tensor_scatter_min:
+    case Op::tensor_scatter_max: {
+      bool fresh = n.op == Op::scatter_nd;
+      ir::Ref indices = n.operands[fresh ? 0 : 1], updates = n.operands[fresh ? 1 : 2];
+      const Sizes dims = b.dims({node, 0}), at = b.dims(indices);
+      Size depth = at.back();
+      if (!is_known(depth) || depth > kScatterDepth || depth > static_cast<Size>(dims.size())) return b.fail();
+      Sizes tuples(at.begin(), at.end() - 1), inner(dims.begin() + depth, dims.end());
+      r.routine = Routine::scatter;
+      r.dtype = b.dtype({node, 0});
+      r.index_dtype = b.dtype(indices);
+      r.flags = static_cast<int64_t>(scatter_how(n.op));
+      r.sizes = {b.count(dims), b.count(tuples), b.count(inner), depth};
+      for (Size i = 0; i < depth; ++i) r.sizes.push_back(dims[static_cast<size_t>(i)]);
+      r.at = {fresh ? kNone : routine_operand(n.operands[0]), routine_operand(indices), routine_operand(updates), target(0)};
+      break;
+    }
+    case Op::unsorted_segment_sum:
+    case Op::unsorted_segment_prod:
+    case Op::unsorted_segment_max:
+    case Op::unsorted_segment_min: {
+      const Sizes dims = b.dims({node, 0});
+      Sizes width(dims.begin() + 1, dims.end());
+      r.routine = Routine::segment;
+      r.dtype = b.dtype({node, 0});
+      r.index_dtype = b.dtype(n.operands[1]);
+      r.flags = static_cast<int64_t>(segment_fold(n.op));
+      r.sizes = {b.count(b.dims(n.operands[1])), dims[0], b.count(width)};
+      bool half = is_floating(r.dtype) && dtype_size(r.dtype) == 2;
+      r.at = {routine_operand(n.operands[0]), routine_operand(n.operands[1]), target(0), half ? b.add_value(DType::F32, dims, Home::temporary) : kNone};
+      break;
+    }
+    case Op::sort:
+    case Op::argsort:
+    case Op::top_k: {
+      ir::Ref x = n.operands[0];
+      const Sizes dims = b.dims(x);
+      bool wanted = n.op == Op::top_k;
+      size_t axis = wanted ? dims.size() - 1 : axis_of(x, -1);
+      bool last = axis + 1 == dims.size();
+      r.routine = Routine::sort;
+      r.dtype = b.dtype(x);
+      r.index_dtype = n.op == Op::sort ? DType::I32 : b.dtype({node, wanted ? 1u : 0u});
+      r.flags = wanted || n.attrs.get_bool(Attr::descending);
+      Sizes others = dims;
+      others.erase(axis);
+      Size n_rows = b.count(others);
+      r.sizes = {n_rows, dims[axis], wanted ? b.dims({node, 0}).back() : dims[axis]};
+      b.at_least(INT32_MAX, dims[axis]);
+      ValueId from = routine_operand(x);
+      if (!last) from = rotated(x, from, axis, false, kNone);
+      Sizes order = dims;
+      std::rotate(order.begin() + axis, order.begin() + axis + 1, order.end());
+      ValueId to = last ? target(0) : b.add_value(b.dtype({node, 0}), order, Home::temporary);
+      Size entries = b.multiply(b.multiply(n_rows, dims[axis]), sort_entry_bytes(static_cast<int64_t>(dtype_size(r.dtype))) / 8);
+      ValueId scratch = b.add_value(DType::U64, {entries}, Home::temporary);
+      r.at = {from, n.op == Op::argsort ? kNone : to, wanted ? target(1) : n.op == Op::argsort ? to : kNone, scratch};
+      add_routine(std::move(r), {});
+      if (!last) rotated(x, to, axis, true, target(0));
+      return;
+    }
+    default: {
+      r.routine = Routine::random;
+      r.dtype = b.dtype({node, 0});
+      r.index_dtype = b.dtype(n.operands[1]);
+      RandomKind kind = random_kind(n.op);
+      r.flags = static_cast<int64_t>(kind);
+      r.sizes = {b.count(b.dims({node, 0})), b.dims(n.operands[1])[0]};
+      r.at = {routine_operand(n.operands[1]), target(0)};
+      if (kind == RandomKind::integer) {
+        r.at.push_back(routine_operand(n.operands[2]));
+        r.at.push_back(routine_operand(n.operands[3]));
+      }
+      break;
+    }
+  }
+  add_routine(std::move(r), {});
+}
+
+}  // namespace tfl::plan

@@ -1,0 +1,50 @@
+// The routines of a library: the loops of runtime/kernels on the context's threads. Each is a function of its own, so that a library holds
+// those that it calls.
+#include "runtime/kernels/arg_loops.h"
+#include "runtime/kernels/random_loops.h"
+#include "runtime/kernels/scan_loops.h"
+#include "runtime/kernels/scatter_loops.h"
+#include "runtime/kernels/segment_loops.h"
+#include "runtime/kernels/sort_loops.h"
+#include "runtime/standalone/workers.h"
+
+namespace tfl {
+
+// Of runtime/tensor/dtype.h what the loops ask for.
+size_t dtype_size(DType dtype) {
+  constexpr uint8_t kSizes[] = {
+#define TFL_DTYPE(id, name, short_name, tf_name, size, group, type) size,
+#include "runtime/tensor/dtypes.def"
+#undef TFL_DTYPE
+  };
+  return kSizes[static_cast<size_t>(dtype)];
+}
+DTypeGroup dtype_group(DType dtype) {
+  constexpr DTypeGroup kGroups[] = {
+#define TFL_DTYPE(id, name, short_name, tf_name, size, group, type) DTypeGroup::group,
+#include "runtime/tensor/dtypes.def"
+#undef TFL_DTYPE
+  };
+  return kGroups[static_cast<size_t>(dtype)];
+}
+
+}  // namespace tfl
+
+namespace {
+
+template <bool (*run)(const tfl::Workers&, const tfl::RoutineCall&)>
+void routine(tfls_frame* frame, const void* call) {
+  const auto& c = *static_cast<const tfl::RoutineCall*>(call);
+  if (!run(tfl::workers_of(frame), c)) frame->failed = c.location + 1;
+}
+
+}  // namespace
+
+extern "C" {
+void tfls_scan(tfls_frame* frame, const void* call) { routine<tfl::scans::run>(frame, call); }
+void tfls_arg(tfls_frame* frame, const void* call) { routine<tfl::args::run>(frame, call); }
+void tfls_scatter(tfls_frame* frame, const void* call) { routine<tfl::scatters::run>(frame, call); }
+void tfls_segment(tfls_frame* frame, const void* call) { routine<tfl::segments::run>(frame, call); }
+void tfls_sort(tfls_frame* frame, const void* call) { routine<tfl::sorts::run>(frame, call); }
+void tfls_random(tfls_frame* frame, const void* call) { routine<tfl::randoms::run>(frame, call); }
+}
