@@ -27,7 +27,14 @@ int sizes_operand(Op op) {
     case Op::stateless_gamma:
     case Op::stateless_poisson:
     case Op::stateless_binomial:
-    case Op::stateless_truncated: return 0;
+    case Op::stateless_truncated:
+    case Op::conv2d_backprop_input:
+    case Op::conv3d_backprop_input:
+    case Op::depthwise_conv2d_backprop_input:
+    case Op::avg_pool_grad: return 0;
+    case Op::conv2d_backprop_filter:
+    case Op::conv3d_backprop_filter:
+    case Op::depthwise_conv2d_backprop_filter:
     case Op::reshape:
     case Op::broadcast_to: return 1;
     case Op::scatter_nd: return 2;

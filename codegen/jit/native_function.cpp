@@ -36,6 +36,7 @@ ProductCall call_of(const Plan& p, const plan::Product& product, const int64_t* 
           .b_k = tb ? 1 : n,
           .b_col = tb ? k : 1,
           .b_batch = size_of(product.b_batch, words),
+          .window = nullptr,
           .epilogue = nullptr};
 }
 
@@ -100,8 +101,17 @@ struct NativeFunction::Call {
   /// Memory for slots and products, in `room` when it is large enough.
   bool take_arena(std::byte* room, size_t room_bytes) {
     if (!self.facts_.place_slots(plan, words, offsets, arena_bytes)) return false;
-    for (const plan::Product& p : plan.products)
-      scratch_bytes = std::max(scratch_bytes, product_scratch_bytes(context, call_of(plan, p, words)));
+    for (const plan::Product& p : plan.products) {
+      ProductCall call = call_of(plan, p, words);
+      WindowCall window;
+      if (p.window != plan::kNone) {
+        int64_t numbers[kWindowWords], *number = numbers;
+        for (Size s : plan.windows[p.window].words()) *number++ = size_of(s, words);
+        std::memcpy(&window, numbers, sizeof window);
+        call.window = &window;
+      }
+      scratch_bytes = std::max(scratch_bytes, product_scratch_bytes(context, call));
+    }
     size_t all;
     if (__builtin_add_overflow(arena_bytes, scratch_bytes, &all)) return false;
     if (all <= room_bytes) {

@@ -22,6 +22,10 @@ extern const Services kServices;
 /// Scratch memory that this product takes; its pointers are not looked at. SIZE_MAX when it cannot be counted.
 size_t product_scratch_bytes(Context& context, const ProductCall& call);
 
+/// Of calls over windows (windows.cpp).
+size_t window_scratch_bytes(Context& context, const ProductCall& call);
+void window_product(Frame* frame, const ProductCall& call);
+
 /// Rounding to nearest, subnormals kept, nothing trapped, whatever the thread was set to; as before when it ends.
 class FloatEnvironment {
  public:

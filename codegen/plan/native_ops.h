@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/graph.h"
+#include "runtime/kernels/window_job.h"
 
 namespace tfl::plan {
 
@@ -28,6 +29,11 @@ bool known_integers(Context& context, ir::Ref r, Dims& out);
 ir::Ref scalar_behind(ir::Ref vector, size_t i);
 /// What a parameter of a region stands for: an operand of its node. Nothing for variables of loops and parameters of functions.
 ir::Ref outside(ir::Ref parameter);
+
+/// What is computed with windows, for operations that do that; false for others.
+bool window_kind(Op op, WindowKind& kind);
+/// The sizes of such an operation, as far as types tell them; false where they are not known but for the batch.
+bool window_shape(const ir::Node& n, WindowKind kind, Convolution& out);
 
 /// An index expression of strided_slice and strided_slice_grad, brought to the axes that it means.
 struct SliceAxis {

@@ -1,0 +1,132 @@
+// Convolutions, pooling and their gradients: which they are, what sizes they have, and their steps.
+#include "codegen/plan/builder.h"
+#include "codegen/plan/native_ops.h"
+#include "codegen/plan/size_rules.h"
+#include "runtime/ops/infer_util.h"
+#include "runtime/ops/window.h"
+
+namespace tfl::plan {
+
+namespace {
+
+// The operand, or the result, that has the sizes of the images; and of the filter.
+constexpr int kResult = -1, kNothing = -2;
+struct Roles {
+  int images, filter, gradient;  // `gradient` has the sizes of what comes out of the windows
+  int a, b;                      // operands of the job
+};
+Roles roles_of(WindowKind kind) {
+  switch (kind) {
+    case WindowKind::convolution:
+    case WindowKind::depthwise: return {0, 1, kResult, 0, 1};
+    case WindowKind::convolution_input:
+    case WindowKind::depthwise_input: return {kResult, 1, 2, 1, 2};
+    case WindowKind::convolution_filter:
+    case WindowKind::depthwise_filter: return {0, kResult, 2, 0, 2};
+    case WindowKind::max_pool:
+    case WindowKind::avg_pool: return {0, kNothing, kResult, 0, 0};
+    case WindowKind::max_pool_grad: return {0, kNothing, 2, 0, 2};
+    case WindowKind::avg_pool_grad: return {kResult, kNothing, 1, 1, 1};
+  }
+  __builtin_unreachable();
+}
+
+bool is_depthwise(WindowKind kind) { return kind == WindowKind::depthwise || kind == WindowKind::depthwise_input || kind == WindowKind::depthwise_filter; }
+
+const ir::Type& type_of(const ir::Node& n, int role) { return role == kResult ? n.types[0] : n.operands[static_cast<size_t>(role)].type(); }
+
+}  // namespace
+
+bool window_kind(Op op, WindowKind& kind) {
+  switch (op) {
+    case Op::conv2d:
+    case Op::conv3d: kind = WindowKind::convolution; return true;
+    case Op::conv2d_backprop_input:
+    case Op::conv3d_backprop_input: kind = WindowKind::convolution_input; return true;
+    case Op::conv2d_backprop_filter:
+    case Op::conv3d_backprop_filter: kind = WindowKind::convolution_filter; return true;
+    case Op::depthwise_conv2d: kind = WindowKind::depthwise; return true;
+    case Op::depthwise_conv2d_backprop_input: kind = WindowKind::depthwise_input; return true;
+    case Op::depthwise_conv2d_backprop_filter: kind = WindowKind::depthwise_filter; return true;
+    case Op::max_pool: kind = WindowKind::max_pool; return true;
+    case Op::max_pool_grad: kind = WindowKind::max_pool_grad; return true;
+    case Op::avg_pool: kind = WindowKind::avg_pool; return true;
+    case Op::avg_pool_grad: kind = WindowKind::avg_pool_grad; return true;
+    default: return false;
+  }
+}
+
+bool window_shape(const ir::Node& n, WindowKind kind, Convolution& out) {
+  const Roles roles = roles_of(kind);
+  const ir::Type& images = type_of(n, roles.images);
+  if (!images.tensor.ranked || images.tensor.dims.size() < 4) return false;
+  std::span<const int64_t> x = images.tensor.dims;
+  auto known = [](std::span<const int64_t> dims) { return shape_rules::all_known(dims); };
+  if (!known(x.subspan(1))) return false;
+  if (roles.filter == kNothing) {
+    const Dims* ksize = n.attrs.get_ints(Attr::ksize);
+    if (!ksize || ksize->size() + 2 != x.size()) return false;
+    Result<Windows> w = make_windows(n.op, x.subspan(1, ksize->size()), *ksize, n.attrs);
+    if (!w) return false;
+    out = {*w, x[0], x.back(), x.back(), 1};
+  } else {
+    const ir::Type& filter = type_of(n, roles.filter);
+    if (!filter.tensor.ranked || filter.tensor.dims.size() != x.size() || !known(filter.tensor.dims)) return false;
+    Result<Convolution> c = make_convolution(n.op, x, filter.tensor.dims, is_depthwise(kind), n.attrs);
+    if (!c || c->channels_in == 0 || c->channels_out <= 0) return false;
+    out = *c;
+  }
+  // What comes out has the sizes that follow.
+  const ir::Type& given = type_of(n, roles.gradient);
+  if (!given.tensor.ranked || given.tensor.dims.size() != x.size() || !known(std::span<const int64_t>(given.tensor.dims).subspan(1))) return false;
+  for (size_t i = 1; i + 1 < x.size(); ++i) {
+    if (given.tensor.dims[i] != out.windows.axes[i + 4 - x.size()].out) return false;
+  }
+  return given.tensor.dims.back() == out.channels_out;
+}
+
+bool SizeRules::windows(const ir::Node& n, PolyDims& out) {
+  WindowKind kind;
+  Convolution shape;
+  if (!window_kind(n.op, kind) || !window_shape(n, kind, shape)) return false;
+  const Roles roles = roles_of(kind);
+  for (int64_t d : n.types[0].tensor.dims) out.push_back(SizeTable::constant(d));
+  auto batch = [&](int role) { return dims(n.operands[static_cast<size_t>(role)])[0]; };
+  if (roles.images >= 0 && roles.gradient >= 0 && !table.assume_equal(batch(roles.images), batch(roles.gradient))) return false;
+  if (roles.filter != kResult) out[0] = batch(roles.images >= 0 ? roles.images : roles.gradient);
+  if (roles.images != kResult) return true;
+  // The sizes are asked for, too.
+  PolyDims wanted;
+  if (n.types[0].tensor.dims[0] >= 0) return table.assume_equal(out[0], SizeTable::constant(n.types[0].tensor.dims[0]));
+  if (!wanted_sizes(n.operands[0], wanted) || wanted.size() != out.size()) return false;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!table.assume_equal(out[i], wanted[i])) return false;
+  }
+  return true;
+}
+
+void BlockBuilder::make_window(const ir::Node& n, ValueId target) {
+  Window w;
+  if (!window_kind(n.op, w.kind) || !window_shape(n, w.kind, w.shape)) return b.fail();
+  const Roles roles = roles_of(w.kind);
+  ir::Ref first = n.operands[static_cast<size_t>(roles.a)], second = n.operands[static_cast<size_t>(roles.b)];
+  ir::Ref images = roles.images >= 0 ? n.operands[static_cast<size_t>(roles.images)] : ir::Ref{const_cast<ir::Node*>(&n), 0};
+  w.batch = b.dims(images)[0];
+  w.shape.batch = 0;
+  Product p;
+  p.a = routine_operand(first);
+  p.b = roles.b == roles.a ? p.a : routine_operand(second);
+  p.result = target;
+  p.m = b.multiply(w.batch, w.shape.windows.outputs());
+  p.n = w.shape.channels_out;
+  p.k = 1;
+  p.window = static_cast<uint32_t>(b.plan.windows.size());
+  b.plan.windows.push_back(w);
+  Unit u;
+  u.kind = Unit::Kind::product;
+  u.product = p;
+  refresh(u);
+  add_unit(std::move(u));
+}
+
+}  // namespace tfl::plan
