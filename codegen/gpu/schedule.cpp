@@ -62,7 +62,7 @@ class Scheduler {
       case Step::Kind::kernel: return is_small(s.index);
       case Step::Kind::product: {
         const Product& p = plan_.products[s.index];
-        return work_of({p.batch, p.m, p.n, p.k}, 1) <= kSmallProduct && (p.epilogue == kNone || is_small(p.epilogue));
+        return p.window == kNone && work_of({p.batch, p.m, p.n, p.k}, 1) <= kSmallProduct && (p.epilogue == kNone || is_small(p.epilogue));
       }
       case Step::Kind::branch:
       case Step::Kind::loop:
@@ -126,6 +126,7 @@ class Scheduler {
         case Step::Kind::kernel: launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, s.index)); break;
         case Step::Kind::product: {
           uint32_t epilogue = plan_.products[s.index].epilogue;
+          if (plan_.products[s.index].window != kNone) to_.supported = false;
           launch(run, GpuStep::Kind::product, number_of(to_.module.products, s.index));
           if (epilogue != kNone) launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, epilogue));
           break;

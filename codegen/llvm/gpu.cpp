@@ -20,7 +20,8 @@ class Gpu final : public BlockSteps {
     std::vector<llvm::Function*> bodies;
     for (size_t i = 0; i < gpu_.segments.size(); ++i) {
       Driver driver(module_, request_, gpu_.segments[i], *this);
-      error_ = driver.emit();
+      std::string wrong = driver.emit();
+      if (error_.empty()) error_ = std::move(wrong);
       if (!error_.empty()) return error_;
       bodies.push_back(driver.function());
       if (!gpu_.emulated) enter("segment" + std::to_string(i), driver.function());
