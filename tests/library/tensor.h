@@ -1,4 +1,4 @@
-/* A description of row-major elements, for the C programs of these tests. Comes after a library's header. */
+// A description of row-major elements, for the C programs of these tests. Comes after the header of a library.
 #pragma once
 
 #include <string.h>
