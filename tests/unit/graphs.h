@@ -72,13 +72,12 @@ inline Ran run_graph(Context& c, std::shared_ptr<const ir::Function> f, std::vec
   RecordingHost host(c);
   host.patience = patience;
   Ran ran;
-  uint32_t location = 0;
-  const ir::Locations* in = nullptr;
-  Result<void> done = ir::Program::build(std::move(f)).take()->run(c, host, inputs, ran.outputs, &location, &in);
+  std::vector<ir::Program::Place> places;
+  Result<void> done = ir::Program::build(std::move(f)).take()->run(c, host, inputs, ran.outputs, &places);
   ran.printed = host.printed;
   if (!done) {
     ran.text = std::string(error_kind_name(done.error().kind)) + ": " + done.error().message;
-    ran.failed_line = (*in)[location].line;
+    ran.failed_line = (*places.back().locations)[places.back().location].line;
     ran.outputs.clear();
     return ran;
   }

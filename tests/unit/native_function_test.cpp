@@ -326,6 +326,7 @@ int64_t product_code(Frame* f) {
                             c.tb ? 1 : c.n,
                             c.tb ? c.k : 1,
                             c.k * c.n,
+                            nullptr,
                             c.batch == 1 ? add_row_number : nullptr};
   f->words[3] = c.n;
   f->services->product(f, &call);
