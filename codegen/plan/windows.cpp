@@ -76,13 +76,8 @@ bool window_shape(const ir::Node& n, WindowKind kind, Convolution& out) {
     if (!c || c->channels_in == 0 || c->channels_out <= 0) return false;
     out = *c;
   }
-  // What comes out has the sizes that follow.
   const ir::Type& given = type_of(n, roles.gradient);
-  if (!given.tensor.ranked || given.tensor.dims.size() != x.size() || !known(std::span<const int64_t>(given.tensor.dims).subspan(1))) return false;
-  for (size_t i = 1; i + 1 < x.size(); ++i) {
-    if (given.tensor.dims[i] != out.windows.axes[i + 4 - x.size()].out) return false;
-  }
-  return given.tensor.dims.back() == out.channels_out;
+  return given.tensor.ranked && given.tensor.dims.size() == x.size();
 }
 
 bool SizeRules::windows(const ir::Node& n, PolyDims& out) {
@@ -92,6 +87,14 @@ bool SizeRules::windows(const ir::Node& n, PolyDims& out) {
   const Roles roles = roles_of(kind);
   for (int64_t d : n.types[0].tensor.dims) out.push_back(SizeTable::constant(d));
   auto batch = [&](int role) { return dims(n.operands[static_cast<size_t>(role)])[0]; };
+  // What comes out of the windows has the sizes that follow.
+  if (roles.gradient >= 0) {
+    const PolyDims& gradient = dims(n.operands[static_cast<size_t>(roles.gradient)]);
+    const Dims wanted = convolution_sizes(shape, gradient.size() - 2);
+    for (size_t i = 1; i < gradient.size(); ++i) {
+      if (!table.assume_equal(gradient[i], SizeTable::constant(wanted[i]))) return false;
+    }
+  }
   if (roles.images >= 0 && roles.gradient >= 0 && !table.assume_equal(batch(roles.images), batch(roles.gradient))) return false;
   if (roles.filter != kResult) out[0] = batch(roles.images >= 0 ? roles.images : roles.gradient);
   if (roles.images != kResult) return true;
