@@ -16,6 +16,7 @@
 #include "runtime/kernels/sort_loops.h"
 #include "runtime/kernels/window.h"
 #include "runtime/tensor/element.h"
+#include "tests/tools/plan_reductions.h"
 #include "tests/tools/plan_sizes.h"
 
 namespace tfl::test {
@@ -88,6 +89,7 @@ class PlanRun {
   static int64_t integer(const Tensor& t) { return load_int(t.dtype(), t.raw()); }
 
   int64_t size(plan::Size s) const { return sizes_.size(s); }
+  int64_t divisor(const plan::Stage& s) const { return s.divisor == 0 ? 0 : size(s.divisor); }
 
   Bytes& memory_of_result(size_t i) {
     auto it = donated_.find(static_cast<uint32_t>(i));
@@ -119,9 +121,6 @@ class PlanRun {
       return number(DType::I32, 0);
     }
     return results[0];
-  }
-  Tensor cast_to(const Tensor& t, DType dtype) {
-    return *apply1(context_, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype));
   }
 
   int64_t offset(const plan::Access& a, const Element* e) {
@@ -203,63 +202,10 @@ class PlanRun {
         failed_ = failed_ || failed;
         return t;
       }
-      case plan::ExprKind::cast: return cast_to(operands[0], x.dtype);
+      case plan::ExprKind::cast: return cast_to(context_, operands[0], x.dtype);
       case plan::ExprKind::bitcast: return tensor(x.dtype, {}, operands[0].raw());
       default: expect_of_plan(false, "an expression that is not for here"); return {};
     }
-  }
-
-  Tensor reduce(const plan::Stage& s, const std::vector<Tensor>& items) {
-    expect_of_plan(!items.empty(), "a reduction of nothing");
-    Tensor row = *Tensor::empty(context_, items[0].dtype(), Dims{static_cast<int64_t>(items.size())});
-    size_t bytes = dtype_size(row.dtype());
-    for (size_t i = 0; i < items.size(); ++i) std::memcpy(row.raw() + i * bytes, items[i].raw(), bytes);
-    bool logical = row.dtype() == DType::Bool;
-    Op op = Op::reduce_sum;
-    switch (s.reduce) {
-      case ReduceKind::sum:
-      case ReduceKind::wide_sum: op = s.divisor == 0 ? Op::reduce_sum : Op::reduce_mean; break;
-      case ReduceKind::prod: op = Op::reduce_prod; break;
-      case ReduceKind::max: op = logical ? Op::reduce_any : Op::reduce_max; break;
-      case ReduceKind::min: op = logical ? Op::reduce_all : Op::reduce_min; break;
-    }
-    if (s.divisor != 0)
-      expect_of_plan(size(s.divisor) == static_cast<int64_t>(items.size()), "a divisor that is not the length");
-    Tensor t = *apply1(context_, op, {row});
-    expect_of_plan(t.dtype() == s.dtype, "a reduction of another type");
-    return t;
-  }
-  // One block as a partial result.
-  Tensor partial(const plan::Stage& s, std::vector<Tensor> items) {
-    for (Tensor& t : items) {
-      if (t.dtype() == DType::Bool) {
-        t = cast_to(t, DType::U8);
-      } else if (t.dtype() != s.dtype) {
-        t = cast_to(t, s.dtype);
-      }
-    }
-    plan::Stage plain = s;
-    if (plain.reduce == ReduceKind::wide_sum) plain.reduce = ReduceKind::sum;
-    return reduce(plain, items);
-  }
-  Tensor tree(const plan::Stage& s, std::vector<Tensor> items) {
-    constexpr Op kOps[] = {Op::add, Op::multiply, Op::maximum, Op::minimum, Op::add};
-    while (items.size() > 1) {
-      std::vector<Tensor> next;
-      for (size_t i = 0; i + 1 < items.size(); i += 2) {
-        bool failed = false;
-        next.push_back(apply_row(kOps[static_cast<int>(s.reduce)], {items[i], items[i + 1]}, failed));
-      }
-      if (items.size() % 2) next.push_back(items.back());
-      items = std::move(next);
-    }
-    Tensor t = items[0];
-    if (s.divisor != 0) {
-      bool failed = false;
-      Tensor by = cast_to(number(DType::I64, size(s.divisor)), t.dtype());
-      t = apply_row(is_floating(t.dtype()) ? Op::divide : Op::truncatediv, {t, by}, failed);
-    }
-    return t.dtype() == s.dtype ? t : cast_to(t, s.dtype);
   }
 
   // f(at) for each index of axes [first, last), the last one first.
@@ -282,7 +228,9 @@ class PlanRun {
       call.at[i] = memory(r.at[i]).data();
       plan::Home home = p_.values[r.at[i]].home;
       bool written = kRoutineWrites[static_cast<int>(r.routine)] >> i & 1;
-      expect_of_plan(!written || home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer, "a routine that writes what is only read");
+      expect_of_plan(
+          !written || home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer,
+          "a routine that writes what is only read");
     }
     for (size_t i = 0; i < r.sizes.size(); ++i) call.sizes[i] = size(r.sizes[i]);
     constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run, randoms::run};
@@ -345,7 +293,7 @@ class PlanRun {
                   items[s].push_back(x);
               }
             }
-            for (auto& [s, list] : items) e.reduced[s] = reduce(k.stages[s], list);
+            for (auto& [s, list] : items) e.reduced[s] = reduce_row(context_, k.stages[s], divisor(k.stages[s]), list);
             once(k, pass, e);
           }
         });
@@ -374,7 +322,7 @@ class PlanRun {
                   items[s].push_back(x);
               }
             }
-            for (auto& [s, list] : items) e.reduced[s] = reduce(k.stages[s], list);
+            for (auto& [s, list] : items) e.reduced[s] = reduce_row(context_, k.stages[s], divisor(k.stages[s]), list);
             once(k, 0, e);
           }
         });
@@ -388,7 +336,7 @@ class PlanRun {
             items.push_back(value(k.stages[0].expr, e));
             if ((i + 1) % kReduceBlock != 0 && i + 1 != size(k.axes[n - 1])) continue;
             e.at[n - 1] = i / kReduceBlock;
-            write(k.stages[0].target, partial(k.stages[0], items), e);
+            write(k.stages[0].target, reduce_block(context_, k.stages[0], divisor(k.stages[0]), items), e);
             items.clear();
           }
         });
@@ -400,7 +348,7 @@ class PlanRun {
             e.at[n - 1] = i;
             items.push_back(value(k.stages[0].expr, e));
           }
-          e.reduced[0] = tree(k.stages[0], items);
+          e.reduced[0] = reduce_tree(context_, k.stages[0], divisor(k.stages[0]), items);
           once(k, 0, e);
         });
         break;
