@@ -27,7 +27,9 @@ struct RowEpilogue {
 
 size_t window_scratch_bytes(Context& context, const ProductCall& call) {
   int64_t bytes = 0;
-  with_window_type(call, [&](auto zero) { bytes = window_scratch(context, job_of<decltype(zero)>(*call.window, nullptr, nullptr, nullptr)); });
+  with_window_type(call, [&](auto zero) {
+    bytes = window_scratch(context, job_of<decltype(zero)>(*call.window, nullptr, nullptr, nullptr));
+  });
   return static_cast<size_t>(bytes);
 }
 

@@ -31,9 +31,13 @@ Roles roles_of(WindowKind kind) {
   __builtin_unreachable();
 }
 
-bool is_depthwise(WindowKind kind) { return kind == WindowKind::depthwise || kind == WindowKind::depthwise_input || kind == WindowKind::depthwise_filter; }
+bool is_depthwise(WindowKind kind) {
+  return kind == WindowKind::depthwise || kind == WindowKind::depthwise_input || kind == WindowKind::depthwise_filter;
+}
 
-const ir::Type& type_of(const ir::Node& n, int role) { return role == kResult ? n.types[0] : n.operands[static_cast<size_t>(role)].type(); }
+const ir::Type& type_of(const ir::Node& n, int role) {
+  return role == kResult ? n.types[0] : n.operands[static_cast<size_t>(role)].type();
+}
 
 }  // namespace
 
@@ -95,7 +99,8 @@ bool SizeRules::windows(const ir::Node& n, PolyDims& out) {
       if (!table.assume_equal(gradient[i], SizeTable::constant(wanted[i]))) return false;
     }
   }
-  if (roles.images >= 0 && roles.gradient >= 0 && !table.assume_equal(batch(roles.images), batch(roles.gradient))) return false;
+  if (roles.images >= 0 && roles.gradient >= 0 && !table.assume_equal(batch(roles.images), batch(roles.gradient)))
+    return false;
   if (roles.filter != kResult) out[0] = batch(roles.images >= 0 ? roles.images : roles.gradient);
   if (roles.images != kResult) return true;
   // The sizes are asked for, too.
@@ -113,7 +118,8 @@ void BlockBuilder::make_window(const ir::Node& n, ValueId target) {
   if (!window_kind(n.op, w.kind) || !window_shape(n, w.kind, w.shape)) return b.fail();
   const Roles roles = roles_of(w.kind);
   ir::Ref first = n.operands[static_cast<size_t>(roles.a)], second = n.operands[static_cast<size_t>(roles.b)];
-  ir::Ref images = roles.images >= 0 ? n.operands[static_cast<size_t>(roles.images)] : ir::Ref{const_cast<ir::Node*>(&n), 0};
+  ir::Ref images =
+      roles.images >= 0 ? n.operands[static_cast<size_t>(roles.images)] : ir::Ref{const_cast<ir::Node*>(&n), 0};
   w.batch = b.dims(images)[0];
   w.shape.batch = 0;
   Product p;

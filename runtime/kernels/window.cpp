@@ -1,38 +1,21 @@
 #include "runtime/kernels/window.h"
 
-#include <type_traits>
-
+#include "runtime/kernels/context_workers.h"
 #include "runtime/kernels/window_kernels.h"
 #include "runtime/kernels/window_loops.h"
-#include "runtime/kernels/context_workers.h"
 
 namespace tfl {
 
-namespace {
-
-template <class T>
-const WindowLoops<T>& loops_of(Context& context) {
-  const WindowKernels& kernels = window_kernels(context.isa());
-  if constexpr (std::is_same_v<T, float>)
-    return *kernels.f32;
-  else if constexpr (std::is_same_v<T, double>)
-    return *kernels.f64;
-  else if constexpr (std::is_same_v<T, int32_t>)
-    return *kernels.i32;
-  else
-    return *kernels.i64;
-}
-
-}  // namespace
-
 template <class T>
 int64_t window_scratch(Context& context, const WindowJob<T>& job) {
-  return window_loops::run_window(workers_of(context), job, loops_of<T>(context), context.thread_count(), nullptr);
+  return window_loops::run_window(workers_of(context), job, loops_for<T>(window_kernels(context.isa())),
+                                  context.thread_count(), nullptr);
 }
 
 template <class T>
 void run_window(Context& context, const WindowJob<T>& job, std::byte* scratch) {
-  window_loops::run_window(workers_of(context), job, loops_of<T>(context), context.thread_count(), scratch);
+  window_loops::run_window(workers_of(context), job, loops_for<T>(window_kernels(context.isa())),
+                           context.thread_count(), scratch);
 }
 
 template <class T>
@@ -45,9 +28,9 @@ Result<void> run_window(Context& context, const WindowJob<T>& job) {
   return {};
 }
 
-#define TFL_INSTANTIATE(T)                                                  \
-  template int64_t window_scratch<T>(Context&, const WindowJob<T>&);        \
-  template void run_window<T>(Context&, const WindowJob<T>&, std::byte*);   \
+#define TFL_INSTANTIATE(T)                                                \
+  template int64_t window_scratch<T>(Context&, const WindowJob<T>&);      \
+  template void run_window<T>(Context&, const WindowJob<T>&, std::byte*); \
   template Result<void> run_window<T>(Context&, const WindowJob<T>&);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

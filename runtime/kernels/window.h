@@ -6,8 +6,6 @@
 
 namespace tfl {
 
-enum class DType : uint8_t;
-
 /// Bytes of memory that the job takes; its pointers are not looked at.
 template <class T>
 int64_t window_scratch(Context& context, const WindowJob<T>& job);

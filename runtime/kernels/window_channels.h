@@ -1,6 +1,6 @@
-// Depthwise convolutions: every channel by itself, so no matrix product. Output channel c * multiplier + m is one chain over the taps (blocks of
-// 512, as in products); padding is a zero. The gradient of the input runs over (tap, m), that of the filter over the positions of all
-// images. This header must not know tensors or contexts.
+// Depthwise convolutions: every channel by itself, so no matrix product. Output channel c * multiplier + m is one chain over the
+// taps (blocks of 512, as in products); padding is a zero. The gradient of the input runs over (tap, m), that of the filter over
+// the positions of all images. This header must not know tensors or contexts.
 #pragma once
 
 #include "runtime/kernels/window_product.h"
@@ -40,7 +40,9 @@ struct ChannelProduct {
       T* copies;
     };
     const int64_t shared = memory.used();
-    auto place_in = [&](WindowMemory& own) { return Place{own.take<const T*>(band), own.take<int64_t>(k), own.take<T>(k > 0 ? source.buffer_elements() : 0)}; };
+    auto place_in = [&](WindowMemory& own) {
+      return Place{own.take<const T*>(band), own.take<int64_t>(k), own.take<T>(k > 0 ? source.buffer_elements() : 0)};
+    };
     WindowMemory one(nullptr);
     place_in(one);
     if (!scratch) return WindowMemory::whole(shared, one.used(), std::min<int64_t>(threads, bands.count));
@@ -68,7 +70,17 @@ struct ChannelProduct {
           table = own.edge;
         }
         for (int64_t p0 = 0; p0 < k; p0 += kProductBlock) {
-          WindowTile<T> t{std::min(kProductBlock, k - p0), nullptr, table + p0, weights + p0 * n, n, nullptr, 0, nullptr, to_row, 0, p0 > 0};
+          WindowTile<T> t{std::min(kProductBlock, k - p0),
+                          nullptr,
+                          table + p0,
+                          weights + p0 * n,
+                          n,
+                          nullptr,
+                          0,
+                          nullptr,
+                          to_row,
+                          0,
+                          p0 > 0};
           const Parts parts(run, kMaxWindowRows);
           for (int64_t i = 0; i < parts.count; ++i) {
             t.rows = rows + parts.start(i);
@@ -129,8 +141,13 @@ struct ChannelFilterGradient {
       T *copies, *chains, *zeros;
     };
     auto place_in = [&](WindowMemory& own) {
-      return Place{own.take<const T*>(block), own.take<const T*>(m), own.take<int64_t>(block), own.take<int64_t>(m),
-                   own.take<T>(first.buffer_elements()), own.take<T>(m * widest), own.take<T>(widest)};
+      return Place{own.take<const T*>(block),
+                   own.take<const T*>(m),
+                   own.take<int64_t>(block),
+                   own.take<int64_t>(m),
+                   own.take<T>(first.buffer_elements()),
+                   own.take<T>(m * widest),
+                   own.take<T>(widest)};
     };
     WindowMemory one(nullptr);
     place_in(one);
@@ -138,7 +155,8 @@ struct ChannelFilterGradient {
 
     Places places;
     each_task(work.workers, threads, parts.count, [&](int64_t task) {
-      const int64_t channel = parts.start(task) * work.loops.lanes, channels = std::min(parts.size(task) * work.loops.lanes, n - channel);
+      const int64_t channel = parts.start(task) * work.loops.lanes,
+                    channels = std::min(parts.size(task) * work.loops.lanes, n - channel);
       int number = places.take();
       WindowMemory mine(scratch + number * one.used());
       Place own = place_in(mine);
@@ -163,7 +181,9 @@ struct ChannelFilterGradient {
           }
           for (int64_t i = 0; i < run; ++i) own.positions[i] = own.rows[at - p0 + i] - row;
           const bool begins = at == p0, ends = at + run == p0 + count;
-          WindowTile<T> t{run, nullptr, own.positions, gradient + at * n + channel, n, nullptr, channels, nullptr, ends ? n : channels, 0, ends && p0 > 0};
+          WindowTile<T> t{run,           nullptr,  own.positions, gradient + at * n + channel, n,
+                          nullptr,       channels, nullptr,       ends ? n : channels,         0,
+                          ends && p0 > 0};
           const Parts rows(m, kMaxWindowRows);
           for (int64_t i = 0; i < rows.count; ++i) {
             const int64_t from = rows.start(i);

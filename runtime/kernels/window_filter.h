@@ -1,5 +1,5 @@
-// The gradient of a convolution's filter: rows are the elements of a window, columns the channels out, and k runs over the positions of all
-// images, in blocks of 512. This header must not know tensors or contexts.
+// The gradient of a convolution's filter: rows are the elements of a window, columns the channels out, and k runs over the
+// positions of all images, in blocks of 512. This header must not know tensors or contexts.
 #pragma once
 
 #include "runtime/kernels/window_product.h"
@@ -44,8 +44,12 @@ struct FilterGradient {
     };
     const int64_t shared = memory.used();
     auto place_in = [&](WindowMemory& own) {
-      return Place{own.take<const T*>(block),    own.take<const T*>(kMaxWindowRows), own.take<int64_t>(block), own.take<T>(source.buffer_elements()),
-                   own.take<T>(dense ? 0 : block * widest), own.take<T>(kTall * widest)};
+      return Place{own.take<const T*>(block),
+                   own.take<const T*>(kMaxWindowRows),
+                   own.take<int64_t>(block),
+                   own.take<T>(source.buffer_elements()),
+                   own.take<T>(dense ? 0 : block * widest),
+                   own.take<T>(kTall * widest)};
     };
     WindowMemory one(nullptr);
     place_in(one);
@@ -76,8 +80,8 @@ struct FilterGradient {
             b = own.panel;
           }
           for (int64_t i = first; i < end; i += kTall)
-            some_rows(loops, i, std::min(end, i + kTall), vectors, columns, count, p0 > 0, base, elements, b, own.positions, own.tile, own.chains,
-                      result + i * row + column);
+            some_rows(loops, i, std::min(end, i + kTall), vectors, columns, count, p0 > 0, base, elements, b,
+                      own.positions, own.tile, own.chains, result + i * row + column);
         }
       }
       places.give(number);
@@ -88,16 +92,18 @@ struct FilterGradient {
  private:
   static constexpr int64_t kTall = 96;  // rows that run over a chunk of k while it is in the first-level cache
 
-  void some_rows(const WindowLoops<T>& loops, int64_t first, int64_t end, int64_t vectors, int64_t columns, int64_t count, bool add, const T* base,
-                 const int64_t* elements, const T* b, const int64_t* positions, const T** tile, T* chains, T* to) const {
+  void some_rows(const WindowLoops<T>& loops, int64_t first, int64_t end, int64_t vectors, int64_t columns,
+                 int64_t count, bool add, const T* base, const int64_t* elements, const T* b, const int64_t* positions,
+                 const T** tile, T* chains, T* to) const {
     const int64_t width = vectors * loops.lanes;
     const int tail = static_cast<int>(columns - (vectors - 1) * loops.lanes);
     const Parts rows(end - first, loops.max_rows[vectors - 1]), chunks(count, kChunk);
     for (int64_t q = 0; q < chunks.count; ++q) {
       const int64_t at = chunks.start(q);
       const bool last = q + 1 == chunks.count;
-      WindowTile<T> t{chunks.size(q), tile, positions + at, b + at * width, width, nullptr, width, nullptr, last ? row : width,
-                      last ? tail : loops.lanes, last && add};
+      WindowTile<T> t{chunks.size(q), tile,  positions + at, b + at * width,     width,
+                      nullptr,        width, nullptr,        last ? row : width, last ? tail : loops.lanes,
+                      last && add};
       for (int64_t i = 0; i < rows.count; ++i) {
         const int64_t from = rows.start(i);
         for (int64_t r = 0; r < rows.size(i); ++r) tile[r] = base + elements[first + from + r];

@@ -9,16 +9,16 @@
 namespace tfl {
 
 enum class WindowKind : uint8_t {  // operands, result
-  convolution,         // x, filter
-  convolution_input,   // filter, gradient; x's
-  convolution_filter,  // x, gradient; the filter's
-  depthwise,           // as convolutions
+  convolution,                     // x, filter
+  convolution_input,               // filter, gradient; x's
+  convolution_filter,              // x, gradient; the filter's
+  depthwise,                       // as convolutions
   depthwise_input,
   depthwise_filter,
-  max_pool,            // x
-  max_pool_grad,       // x, gradient; x's
-  avg_pool,            // x
-  avg_pool_grad,       // gradient; x's
+  max_pool,       // x
+  max_pool_grad,  // x, gradient; x's
+  avg_pool,       // x
+  avg_pool_grad,  // gradient; x's
 };
 
 template <class T>
@@ -28,8 +28,8 @@ struct WindowJob {
   const T* a = nullptr;
   const T* b = nullptr;
   T* result = nullptr;
-  // Told when rows [first, last) of the result have their value, on any thread; every row once. Rows are the pixels of the result; of
-  // convolution, depthwise and pools only.
+  // Told when rows [first, last) of the result have their value, on any thread; every row once. Rows are the pixels of the
+  // result; of convolution, depthwise and pools only.
   void* finisher = nullptr;
   void (*finish)(void* finisher, int64_t first, int64_t last) = nullptr;
 };
@@ -65,7 +65,8 @@ WindowJob<T> job_of(const WindowCall& call, const void* a, const void* b, void* 
 
 /// Whether such a job tells when rows of its result are finished.
 inline constexpr bool tells_rows(WindowKind k) {
-  return k == WindowKind::convolution || k == WindowKind::depthwise || k == WindowKind::max_pool || k == WindowKind::avg_pool;
+  return k == WindowKind::convolution || k == WindowKind::depthwise || k == WindowKind::max_pool ||
+         k == WindowKind::avg_pool;
 }
 
 }  // namespace tfl

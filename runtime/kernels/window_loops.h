@@ -1,5 +1,6 @@
-// Everything that is computed with windows (window_job.h), on whoever's threads, in memory that the caller gives. This header must not know
-// tensors or contexts, and needs no more of the C++ library than its headers: libraries made by `tfl build` run the same code.
+// Everything that is computed with windows (window_job.h), on whoever's threads, in memory that the caller gives. This header
+// must not know tensors or contexts, and needs no more of the C++ library than its headers: libraries made by `tfl build` run the
+// same code.
 #pragma once
 
 #include <numeric>
@@ -55,10 +56,11 @@ struct WindowPhase {
   }
 };
 
-/// The gradient of the input: body(source over the gradient, filter, places of results, pixels) for each phase. The filter's taps are `tap`
-/// elements apart.
+/// The gradient of the input: body(source over the gradient, filter, places of results, pixels) for each phase. The filter's taps
+/// are `tap` elements apart.
 template <class T, class F>
-void each_phase(const Convolution& c, const WindowSource<T>& gradient, FilterPlaces<T> filter, int64_t tap, T* result, const F& body) {
+void each_phase(const Convolution& c, const WindowSource<T>& gradient, FilterPlaces<T> filter, int64_t tap, T* result,
+                const F& body) {
   const auto& axes = c.windows.axes;
   int64_t steps[3];
   for (size_t i = 0; i < 3; ++i) steps[i] = std::min(axes[i].stride, axes[i].in);
@@ -94,7 +96,10 @@ void each_part(const WindowJob<T>& job, const F& body) {
       const int64_t in = c.channels_in / c.groups, n = c.channels_out / c.groups, tap = in * c.channels_out;
       for (int64_t g = 0; g < c.groups; ++g) {
         WindowProduct<T> p{seen_by(c, job.a + g * in, in),
-                           {job.b + g * n, {w.axes[1].kernel * w.axes[2].kernel * tap, w.axes[2].kernel * tap, tap}, c.channels_out, 1},
+                           {job.b + g * n,
+                            {w.axes[1].kernel * w.axes[2].kernel * tap, w.axes[2].kernel * tap, tap},
+                            c.channels_out,
+                            1},
                            {job.result + g * n, c.channels_out, false, {}, {}, {}, {}},
                            positions,
                            n};
@@ -111,17 +116,24 @@ void each_part(const WindowJob<T>& job, const F& body) {
       for (int64_t g = 0; g < c.groups; ++g) {
         WindowSource<T> gradient(job.b + g * n, c.channels_out, n);
         FilterPlaces<T> filter{job.a + g * n, {}, 1, c.channels_out};
-        each_phase(c, gradient, filter, in * c.channels_out, job.result + g * in, [&](const auto& source, const auto& places, const auto& to, int64_t m) {
-          WindowProduct<T> p{source, places, to, m, in};
-          body(p);
-        });
+        each_phase(c, gradient, filter, in * c.channels_out, job.result + g * in,
+                   [&](const auto& source, const auto& places, const auto& to, int64_t m) {
+                     WindowProduct<T> p{source, places, to, m, in};
+                     body(p);
+                   });
       }
       return;
     }
     case WindowKind::convolution_filter: {
       const int64_t in = c.channels_in / c.groups, n = c.channels_out / c.groups;
       for (int64_t g = 0; g < c.groups; ++g) {
-        FilterGradient<T> p{seen_by(c, job.a + g * in, in), job.b + g * n, job.result + g * n, w.taps() * in, n, positions, c.channels_out};
+        FilterGradient<T> p{seen_by(c, job.a + g * in, in),
+                            job.b + g * n,
+                            job.result + g * n,
+                            w.taps() * in,
+                            n,
+                            positions,
+                            c.channels_out};
         body(p);
       }
       return;
@@ -159,10 +171,11 @@ void each_part(const WindowJob<T>& job, const F& body) {
   }
 }
 
-/// Computes the job; without `scratch` it only counts the bytes that it takes (more than anybody has when they cannot be counted).
-/// `threads` > 1 uses the workers where it pays; results do not depend on it.
+/// Computes the job; without `scratch` it only counts the bytes that it takes (more than anybody has when they cannot be
+/// counted). `threads` > 1 uses the workers where it pays; results do not depend on it.
 template <class T>
-int64_t run_window(const Workers& workers, const WindowJob<T>& job, const WindowLoops<T>& loops, int threads, std::byte* scratch) {
+int64_t run_window(const Workers& workers, const WindowJob<T>& job, const WindowLoops<T>& loops, int threads,
+                   std::byte* scratch) {
   const WindowWork<T> work{workers, loops, threads};
   switch (job.kind) {
     case WindowKind::max_pool:

@@ -1,6 +1,6 @@
-// Convolutions around the tiles of window_kernels.h: how positions are given to threads, what is copied and where. The value of an element
-// is that of a matrix product (matmul.h): one chain of fused multiply-adds in each block of 512 values of k, the blocks added in order.
-// This header must not know tensors or contexts, and needs no more of the C++ library than its headers.
+// Convolutions around the tiles of window_kernels.h: how positions are given to threads, what is copied and where. The value of
+// an element is that of a matrix product (matmul.h): one chain of fused multiply-adds in each block of 512 values of k, the
+// blocks added in order. This header must not know tensors or contexts, and needs no more of the C++ library than its headers.
 #pragma once
 
 #include "runtime/kernels/product_loops.h"
@@ -53,7 +53,8 @@ struct WindowWork {
 
 inline int window_threads(int threads, int64_t m, int64_t n, int64_t k) {
   int64_t work;
-  bool large = __builtin_mul_overflow(m, n, &work) || __builtin_mul_overflow(work, k, &work) || work >= kThreadedWindows;
+  bool large =
+      __builtin_mul_overflow(m, n, &work) || __builtin_mul_overflow(work, k, &work) || work >= kThreadedWindows;
   return large ? usable_threads(threads) : 1;
 }
 
@@ -87,13 +88,15 @@ struct FilterPlaces {
           for (int64_t q0 = 0; q0 < rows; q0 += kStep) {
             const int64_t q1 = std::min(rows, q0 + kStep);
             if (column == 1) {
-              for (int64_t q = q0; q < q1; ++q) std::memcpy(to + q * width, from + q * row, static_cast<size_t>(columns) * sizeof(T));
+              for (int64_t q = q0; q < q1; ++q)
+                std::memcpy(to + q * width, from + q * row, static_cast<size_t>(columns) * sizeof(T));
             } else {
               for (int64_t j = 0; j < columns; ++j) {
                 for (int64_t q = q0; q < q1; ++q) to[q * width + j] = from[q * row + j * column];
               }
             }
-            for (int64_t q = q0; columns < width && q < q1; ++q) std::fill(to + q * width + columns, to + (q + 1) * width, T(0));
+            for (int64_t q = q0; columns < width && q < q1; ++q)
+              std::fill(to + q * width + columns, to + (q + 1) * width, T(0));
           }
         }
       }
@@ -105,7 +108,7 @@ struct FilterPlaces {
 template <class T>
 struct ResultPlaces {
   T* to;
-  int64_t row;           // from one position to the next, where `scattered` is not set
+  int64_t row;  // from one position to the next, where `scattered` is not set
   bool scattered = false;
   int64_t positions[3], first[3], step[3], in[3];  // else: pixel first + position * step of images of `in` pixels
 
@@ -151,12 +154,15 @@ struct WindowProduct {
     const Parts groups(panels.count, (panels.count + wanted - 1) / wanted);
     const int64_t tasks = bands.count * groups.count;
     source.prepare(band);
-    const bool dense = panels.count == 1 && n == widest && filter.column == 1 && filter.row == n && filter.tap[2] == source.tap_elements() * n &&
-                       filter.tap[1] == source.axes[2].taps * filter.tap[2] && filter.tap[0] == source.axes[1].taps * filter.tap[1];
+    const bool dense = panels.count == 1 && n == widest && filter.column == 1 && filter.row == n &&
+                       filter.tap[2] == source.tap_elements() * n &&
+                       filter.tap[1] == source.axes[2].taps * filter.tap[2] &&
+                       filter.tap[0] == source.axes[1].taps * filter.tap[1];
 
     WindowMemory memory(scratch);
     int64_t* offsets = memory.take<int64_t>(k);
-    T* packed = dense ? const_cast<T*>(filter.base) : memory.take<T>(k * ((n + loops.lanes - 1) / loops.lanes * loops.lanes));
+    T* packed =
+        dense ? const_cast<T*>(filter.base) : memory.take<T>(k * ((n + loops.lanes - 1) / loops.lanes * loops.lanes));
     struct Place {
       const T** rows;
       T *copies, *chains, *sums;
@@ -188,15 +194,17 @@ struct WindowProduct {
       T* to = result.scattered ? own.sums : result.to + first * result.row;
       for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
         const int64_t column = panels.start(j) * loops.lanes, vectors = panels.size(j);
-        panel(loops, count, vectors, std::min(vectors * loops.lanes, n - column), k, own.rows, offsets, packed + column * k, own.chains,
-              to + column, result.scattered ? n : result.row);
+        panel(loops, count, vectors, std::min(vectors * loops.lanes, n - column), k, own.rows, offsets,
+              packed + column * k, own.chains, to + column, result.scattered ? n : result.row);
       }
-      for (int64_t i = 0; result.scattered && i < count; ++i) std::copy(own.sums + i * n, own.sums + (i + 1) * n, result.at(first + i));
+      for (int64_t i = 0; result.scattered && i < count; ++i)
+        std::copy(own.sums + i * n, own.sums + (i + 1) * n, result.at(first + i));
       places.give(number);
       if (finish && groups.count == 1) finish(finisher, first, first + count);
     });
     if (finish && groups.count > 1 && !work.workers.interrupted()) {
-      each_task(work.workers, threads, bands.count, [&](int64_t i) { finish(finisher, bands.start(i), bands.start(i) + bands.size(i)); });
+      each_task(work.workers, threads, bands.count,
+                [&](int64_t i) { finish(finisher, bands.start(i), bands.start(i) + bands.size(i)); });
     }
     return 0;
   }
@@ -210,8 +218,8 @@ struct WindowProduct {
     if (finish && !work.workers.interrupted()) finish(finisher, 0, m);
   }
 
-  static void panel(const WindowLoops<T>& loops, int64_t count, int64_t vectors, int64_t columns, int64_t k, const T* const* rows,
-                    const int64_t* offsets, const T* b, T* chains, T* to, int64_t to_row) {
+  static void panel(const WindowLoops<T>& loops, int64_t count, int64_t vectors, int64_t columns, int64_t k,
+                    const T* const* rows, const int64_t* offsets, const T* b, T* chains, T* to, int64_t to_row) {
     const int64_t width = vectors * loops.lanes;
     const int tail = static_cast<int>(columns - (vectors - 1) * loops.lanes);
     const Parts parts(count, loops.max_rows[vectors - 1]);
@@ -220,8 +228,9 @@ struct WindowProduct {
       for (int64_t q = 0; q < chunks.count; ++q) {
         const int64_t at = p0 + chunks.start(q);
         const bool last = q + 1 == chunks.count;
-        WindowTile<T> t{chunks.size(q), nullptr, offsets + at, b + at * width, width, nullptr, width, nullptr, last ? to_row : width,
-                        last ? tail : loops.lanes, last && p0 > 0};
+        WindowTile<T> t{chunks.size(q), nullptr, offsets + at, b + at * width,        width,
+                        nullptr,        width,   nullptr,      last ? to_row : width, last ? tail : loops.lanes,
+                        last && p0 > 0};
         for (int64_t i = 0; i < parts.count; ++i) {
           const int64_t row = parts.start(i);
           t.rows = rows + row;

@@ -1,5 +1,5 @@
-// Windows that move over the spatial axes of images and volumes, as numbers. Must not know operations, tensors or contexts: libraries made by
-// `tfl build` use it, too.
+// Windows that move over the spatial axes of images and volumes, as numbers. Must not know operations, tensors or contexts:
+// libraries made by `tfl build` use it, too.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ struct Windows {
   int64_t taps() const { return axes[0].kernel * axes[1].kernel * axes[2].kernel; }
 };
 
-/// A convolution as its kernels see it. Filters are (windows, channels of a group, channels out); depthwise ones (windows, channels,
-/// multiplier). Pooling has as many channels out as in.
+/// A convolution as its kernels see it. Filters are (windows, channels of a group, channels out); depthwise ones (windows,
+/// channels, multiplier). Pooling has as many channels out as in.
 struct Convolution {
   Windows windows;
   int64_t batch = 0, channels_in = 0, channels_out = 0, groups = 1;

@@ -1,7 +1,7 @@
-// What the windows of some positions of a convolution see, as a matrix that lies nowhere: row r holds what position r sees, tap by tap, the
-// channels within a tap. A row is a pointer, and its elements lie at the same distances from there for every row. Where windows reach beyond
-// the image, the lines that some positions need are copied with zeros around them; where that would be more than the elements of the matrix,
-// those are copied. This header must not know tensors or operations.
+// What the windows of some positions of a convolution see, as a matrix that lies nowhere: row r holds what position r sees, tap
+// by tap, the channels within a tap. A row is a pointer, and its elements lie at the same distances from there for every row.
+// Where windows reach beyond the image, the lines that some positions need are copied with zeros around them; where that would be
+// more than the elements of the matrix, those are copied. This header must not know tensors or operations.
 #pragma once
 
 #include <algorithm>
@@ -31,14 +31,15 @@ enum class PixelForm : uint8_t {
 
 template <class T>
 struct WindowSource {
-  const T* x;        // pixels, row-major, `pixel` elements apart
+  const T* x;  // pixels, row-major, `pixel` elements apart
   int64_t pixel;
   int64_t channels;  // of a tap of a row
   SourceAxis axes[3];
   PixelForm form = PixelForm::plain;
   int64_t times = 1, first_channel = 0;
 
-  WindowSource(const T* first, int64_t pixel_size, int64_t row_channels) : x(first), pixel(pixel_size), channels(row_channels) {}
+  WindowSource(const T* first, int64_t pixel_size, int64_t row_channels)
+      : x(first), pixel(pixel_size), channels(row_channels) {}
 
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
   int64_t tap_elements() const { return form == PixelForm::planes ? channels * times : channels; }
@@ -46,8 +47,8 @@ struct WindowSource {
   int64_t positions() const { return axes[0].positions * axes[1].positions * axes[2].positions; }
   int64_t image() const { return axes[0].limit * axes[1].limit * axes[2].limit * pixel; }
 
-  /// Decides how rows are found; `most` is the number of rows that are asked for at once. Call before anything below. `edges`: whoever asks
-  /// does not read what lies beyond the image, so nothing has to be copied for it.
+  /// Decides how rows are found; `most` is the number of rows that are asked for at once. Call before anything below. `edges`:
+  /// whoever asks does not read what lies beyond the image, so nothing has to be copied for it.
   void prepare(int64_t most, bool edges = false) {
     copied_ = form != PixelForm::plain || (!edges && (axes[0].padded() || axes[1].padded() || axes[2].padded()));
     if (!copied_) return;
@@ -98,7 +99,8 @@ struct WindowSource {
     while (n > 0) {
       if (copied_ && !gathered_) {
         // The lines of one depth.
-        const int64_t lines = std::min((w.at[2] + n + axes[2].positions - 1) / axes[2].positions, axes[1].positions - w.at[1]);
+        const int64_t lines =
+            std::min((w.at[2] + n + axes[2].positions - 1) / axes[2].positions, axes[1].positions - w.at[1]);
         copy(w.picture, w.at[0], w.at[1], lines, buffer);
         for (int64_t l = 0; l < lines; ++l) {
           const int64_t run = std::min(n, axes[2].positions - w.at[2]);
@@ -147,8 +149,8 @@ struct WindowSource {
     w.at[0] = 0;
     w.picture += image();
   }
-  /// body(walk, position, count, whole) over runs of [first, first + n), each in one line: windows that lie in the image, and each of those
-  /// that do not alone.
+  /// body(walk, position, count, whole) over runs of [first, first + n), each in one line: windows that lie in the image, and
+  /// each of those that do not alone.
   template <class F>
   void runs(int64_t first, int64_t n, const F& body) const {
     Walk w = walk(first);
@@ -171,7 +173,9 @@ struct WindowSource {
   }
   /// The row of a position in place.
   const T* row(const Walk& w) const {
-    return w.picture + ((w.at[0] * axes[0].step * axes[1].limit + w.at[1] * axes[1].step) * axes[2].limit + w.at[2] * axes[2].step) * pixel;
+    return w.picture + ((w.at[0] * axes[0].step * axes[1].limit + w.at[1] * axes[1].step) * axes[2].limit +
+                        w.at[2] * axes[2].step) *
+                           pixel;
   }
   /// Where the taps of a position lie, zeros for those outside: each is given to body(tap).
   template <class F>
@@ -212,7 +216,8 @@ struct WindowSource {
 
   void copy(const T* picture, int64_t depth, int64_t first_line, int64_t lines, T* to) const {
     const int64_t n = tap_elements(), left = axes[2].low(), height = (lines - 1) * axes[1].step + axes[1].span();
-    const int64_t from = std::clamp<int64_t>(-left, 0, width_), until = std::clamp<int64_t>(axes[2].limit - left, from, width_);
+    const int64_t from = std::clamp<int64_t>(-left, 0, width_),
+                  until = std::clamp<int64_t>(axes[2].limit - left, from, width_);
     for (int64_t a = 0; a < axes[0].taps; ++a) {
       int64_t z = axes[0].at(depth, a);
       for (int64_t i = 0; i < height; ++i) {

@@ -154,6 +154,58 @@ TEST_CASE("Elementwise users of a product are its epilogue", "[plan]") {
   CHECK(p.plan.products[2].batch == 2);
 }
 
+TEST_CASE("Convolutions and pools are products over windows", "[plan]") {
+  Context c(options(1));
+  // What follows is done with rows as they are finished.
+  Planned p = check_plan(c, R"(func @f(%x: f32[?,9,8,3], %w: f32[3,3,3,5], %b: f32[5]) -> (f32[?,4,4,5]) {
+  %0 = conv2d(%x, %w) {strides = [1, 1], dilations = [1, 1], padding = "SAME"} : f32[?,9,8,5]
+  %1 = add(%0, %b) : f32[?,9,8,5]
+  %2 = relu(%1) : f32[?,9,8,5]
+  %3 = max_pool(%2) {strides = [2, 2], ksize = [2, 2], padding = "VALID"} : f32[?,4,4,5]
+  return %3
+})");
+  CHECK(p.forms.empty());
+  CHECK(p.plan.windows.size() == 2);
+  CHECK(p.plan.products[0].epilogue != plan::kNone);
+  CHECK(p.plan.slots.size() == 1);
+  // Other positions still read what an epilogue reads: it does not write there.
+  p = check_plan(c, R"(func @f(%x: f32[2,9,8,4], %w: f32[3,3,4,4]) -> (f32[2,9,8,4]) {
+  %0 = tanh(%x) : f32[2,9,8,4]
+  %1 = conv2d(%0, %w) {strides = [1, 1], dilations = [1, 1], padding = "SAME"} : f32[2,9,8,4]
+  %2 = add(%1, %0) : f32[2,9,8,4]
+  %3 = conv2d(%2, %w) {strides = [1, 1], dilations = [1, 1], padding = "SAME"} : f32[2,9,8,4]
+  return %3
+})");
+  const plan::Product& first = p.plan.products[0];
+  REQUIRE(first.epilogue != plan::kNone);
+  const plan::Value &read = p.plan.values[first.a],
+                    &written = p.plan.values[p.plan.kernels[first.epilogue].stages[0].target.value];
+  REQUIRE((read.home == plan::Home::temporary && written.home == plan::Home::temporary));
+  CHECK(read.index != written.index);
+  // Gradients; their sizes come from what they are gradients of.
+  p = check_plan(c, R"(func @f(%x: f64[?,9,8,3], %w: f64[3,3,3,5], %g: f64[?,3,2,5]) -> (f64[?,9,8,3], f64[3,3,3,5]) {
+  %0 = conv2d(%x, %w) {strides = [1, 2], dilations = [1, 1], padding = "VALID"} : f64[?,7,3,5]
+  %1 = max_pool(%0) {strides = [2, 1], ksize = [3, 2], padding = "VALID"} : f64[?,3,2,5]
+  %2 = max_pool_grad(%0, %1, %g) {strides = [2, 1], ksize = [3, 2], padding = "VALID"} : f64[?,7,3,5]
+  %3 = shape(%x) {dtype = i32} : i32[4]
+  %4 = conv2d_backprop_input(%3, %w, %2) {strides = [1, 2], dilations = [1, 1], padding = "VALID"} : f64[?,9,8,3]
+  %5 = constant [3, 3, 3, 5] : i32[4]
+  %6 = conv2d_backprop_filter(%x, %5, %2) {strides = [1, 2], dilations = [1, 1], padding = "VALID"} : f64[3,3,3,5]
+  return %4, %6
+})");
+  CHECK(p.plan.windows.size() == 5);
+  // Channel by channel, averages, volumes.
+  p = check_plan(
+      c,
+      R"(func @f(%x: f32[2,7,6,4], %w: f32[2,3,4,2], %v: f32[2,4,5,6,3], %k: f32[2,2,2,3,4]) -> (f32[2,4,3,8], f32[2,4,5,6,4]) {
+  %0 = depthwise_conv2d(%x, %w) {strides = [1, 1], dilations = [1, 1], padding = "SAME"} : f32[2,7,6,8]
+  %1 = avg_pool(%0) {strides = [2, 2], ksize = [3, 3], padding = "SAME"} : f32[2,4,3,8]
+  %2 = conv3d(%v, %k) {strides = [1, 1, 1], dilations = [1, 1, 1], padding = "SAME"} : f32[2,4,5,6,4]
+  return %1, %2
+})");
+  CHECK(p.plan.windows.size() == 3);
+}
+
 TEST_CASE("Views are places of elements", "[plan]") {
   Context c(options(1));
   Planned p = check_plan(c, R"(func @f(%x: f32[8,7]) -> (f32[7,3], f32[10,7], f32[8,7]) {
