@@ -126,6 +126,21 @@ class Memory {
     return dtype_size(p.dtype) == dtype_size(q.dtype) && b.count(p.dims) == b.count(q.dims);
   }
 
+  // Whether `from`, and what shares its memory, may lie where `to` does: branches write the same result through values of their own, and
+  // one of them may still read `from`.
+  bool apart(ValueId from, ValueId to) const {
+    const Value& target = plan.values[to];
+    if (target.home != Home::result) return true;
+    for (ValueId v = 0; v < lives_.size(); ++v) {
+      const Value& other = plan.values[v];
+      if (v == to || other.home != Home::result || other.index != target.index || !lives_[v].touched()) continue;
+      for (ValueId m = 0; m < lives_.size(); ++m) {
+        if (root(m) == root(from) && lives_[m].touched() && lives_[m].first <= lives_[v].last && lives_[v].first <= lives_[m].last) return false;
+      }
+    }
+    return true;
+  }
+
   // `product`: whose rows the kernel finishes, while others may still read its operands.
   void share(const Kernel& k, int64_t at, const Product* product = nullptr) {
     for (size_t i = 0; i < k.stages.size(); ++i) {
@@ -138,7 +153,7 @@ class Memory {
       for (ValueId from : reads) {
         if (plan.values[from].home != Home::temporary || lives_[from].last != at || pointee_.contains(from)) continue;
         if (product && (product->a == from || product->b == from)) continue;
-        if (given_.contains(from) || from == to || !same_memory(from, to) || !writes_in_place(k, i, from)) continue;
+        if (given_.contains(from) || from == to || !same_memory(from, to) || !writes_in_place(k, i, from) || !apart(from, to)) continue;
         given_.insert(from);
         taken_.insert(to);
         parent_[root(from)] = root(to);
@@ -154,7 +169,7 @@ class Memory {
     auto fits = [&](ValueId v) { return plan.values[v].home == Home::temporary || (v == to && plan.values[v].home == Home::result); };
     bool alone = std::count(r.at.begin(), r.at.end(), from) == 1 && std::count(r.at.begin(), r.at.end(), to) == 1;
     if (!alone || !fits(from) || !fits(to) || lives_[from].last != at || lives_[to].first != at || pointee_.contains(from) || pointee_.contains(to)) return;
-    if (given_.contains(from) || taken_.contains(to)) return;
+    if (given_.contains(from) || taken_.contains(to) || !apart(from, to)) return;
     given_.insert(from);
     taken_.insert(to);
     parent_[root(from)] = root(to);
