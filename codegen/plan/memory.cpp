@@ -135,7 +135,9 @@ class Memory {
       const Value& other = plan.values[v];
       if (v == to || other.home != Home::result || other.index != target.index || !lives_[v].touched()) continue;
       for (ValueId m = 0; m < lives_.size(); ++m) {
-        if (root(m) == root(from) && lives_[m].touched() && lives_[m].first <= lives_[v].last && lives_[v].first <= lives_[m].last) return false;
+        if (root(m) == root(from) && lives_[m].touched() && lives_[m].first <= lives_[v].last &&
+            lives_[v].first <= lives_[m].last)
+          return false;
       }
     }
     return true;
@@ -153,7 +155,9 @@ class Memory {
       for (ValueId from : reads) {
         if (plan.values[from].home != Home::temporary || lives_[from].last != at || pointee_.contains(from)) continue;
         if (product && (product->a == from || product->b == from)) continue;
-        if (given_.contains(from) || from == to || !same_memory(from, to) || !writes_in_place(k, i, from) || !apart(from, to)) continue;
+        if (given_.contains(from) || from == to || !same_memory(from, to) || !writes_in_place(k, i, from) ||
+            !apart(from, to))
+          continue;
         given_.insert(from);
         taken_.insert(to);
         parent_[root(from)] = root(to);
@@ -166,9 +170,13 @@ class Memory {
   void share(const RoutineStep& r, int64_t at) {
     if (r.routine != Routine::scatter || r.at[0] == kNone) return;
     ValueId from = r.at[0], to = r.at[3];
-    auto fits = [&](ValueId v) { return plan.values[v].home == Home::temporary || (v == to && plan.values[v].home == Home::result); };
+    auto fits = [&](ValueId v) {
+      return plan.values[v].home == Home::temporary || (v == to && plan.values[v].home == Home::result);
+    };
     bool alone = std::count(r.at.begin(), r.at.end(), from) == 1 && std::count(r.at.begin(), r.at.end(), to) == 1;
-    if (!alone || !fits(from) || !fits(to) || lives_[from].last != at || lives_[to].first != at || pointee_.contains(from) || pointee_.contains(to)) return;
+    if (!alone || !fits(from) || !fits(to) || lives_[from].last != at || lives_[to].first != at ||
+        pointee_.contains(from) || pointee_.contains(to))
+      return;
     if (given_.contains(from) || taken_.contains(to) || !apart(from, to)) return;
     given_.insert(from);
     taken_.insert(to);
