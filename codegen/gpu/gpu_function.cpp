@@ -12,14 +12,15 @@ using plan::ResultPlace;
 using plan::Size;
 
 constexpr size_t kFrameHeader = offsetof(Frame, words);
-constexpr uint64_t kWideAlignment = 16;      // of what kernels read at once
+constexpr uint64_t kWideAlignment = 16;  // of what kernels read at once
 constexpr size_t kSlotsAlignment = 256;
-constexpr int64_t kMostBlocks = 1 << 20;     // of a launch: blocks take turns with units
+constexpr int64_t kMostBlocks = 1 << 20;  // of a launch: blocks take turns with units
 constexpr uint32_t kThreads = 256, kFewThreads = 32;
 
 bool has_kernels(const plan::Block& block) {
   return std::any_of(block.steps.begin(), block.steps.end(), [](const plan::Step& s) {
-    return s.kind == plan::Step::Kind::kernel || s.kind == plan::Step::Kind::product || std::any_of(s.blocks.begin(), s.blocks.end(), has_kernels);
+    return s.kind == plan::Step::Kind::kernel || s.kind == plan::Step::Kind::product ||
+           std::any_of(s.blocks.begin(), s.blocks.end(), has_kernels);
   });
 }
 
@@ -36,7 +37,11 @@ bool is_straight(const std::vector<GpuStep>& steps) {
 }  // namespace
 
 GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCode& code, std::vector<Tensor> constants)
-    : device_(device), schedule_(std::move(schedule)), units_(code.units), constants_(std::move(constants)), facts_(schedule_.plan, constants_) {
+    : device_(device),
+      schedule_(std::move(schedule)),
+      units_(code.units),
+      constants_(std::move(constants)),
+      facts_(schedule_.plan, constants_) {
   const GpuModule& m = schedule_.module;
   for (size_t i = 0; i < m.segments.size(); ++i) {
     segments_.push_back(segment_name(i));
@@ -45,10 +50,12 @@ GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCod
   for (size_t i = 0; i < m.kernels.size(); ++i) kernels_.push_back(kernel_name(m, i));
   for (size_t i = 0; i < m.products.size(); ++i) products_.push_back(product_name(m, i));
   looks_back_ = facts_.can_fail || has_loops(schedule_.plan.body) ||
-                std::any_of(schedule_.plan.results.begin(), schedule_.plan.results.end(), [](const ResultPlace& r) { return r.kind == ResultPlace::Kind::scalar; });
+                std::any_of(schedule_.plan.results.begin(), schedule_.plan.results.end(),
+                            [](const ResultPlace& r) { return r.kind == ResultPlace::Kind::scalar; });
 }
 
-Result<std::unique_ptr<GpuFunction>> GpuFunction::load(gpu::Device& device, GpuSchedule schedule, const GpuCode& code, std::vector<Tensor> constants) {
+Result<std::unique_ptr<GpuFunction>> GpuFunction::load(gpu::Device& device, GpuSchedule schedule, const GpuCode& code,
+                                                       std::vector<Tensor> constants) {
   std::unique_ptr<GpuFunction> made(new GpuFunction(device, std::move(schedule), code, std::move(constants)));
   const GpuModule& m = made->schedule_.module;
   if (!made->facts_.usable || made->units_.size() != m.kernels.size() + m.products.size())
@@ -74,18 +81,20 @@ struct GpuFunction::Call {
   gpu::Device& device;
   std::span<const Tensor> inputs;
   std::span<Tensor> results;
-  std::vector<std::byte> memory;        // the frame
+  std::vector<std::byte> memory;  // the frame
   Frame* frame;
   int64_t* words;
   std::vector<Tensor> rows;             // the inputs, row-major
   std::vector<gpu::Address> addresses;  // of inputs
+  std::vector<gpu::Address> made;       // of results; 0 where the code makes none
   std::vector<gpu::Address> taken;      // goes back
   gpu::Address arena = 0;
   size_t frame_bytes = 0;
 
   Call(const GpuFunction& f, Context& c, std::span<const Tensor> in, std::span<Tensor> out)
       : self(f), plan(f.schedule_.plan), context(c), device(f.device_), inputs(in), results(out) {
-    frame_bytes = (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan.words, 1) + kSlotsAlignment - 1) & ~(kSlotsAlignment - 1);
+    frame_bytes = (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan.words, 1) + kSlotsAlignment - 1) &
+                  ~(kSlotsAlignment - 1);
     memory.resize(frame_bytes);
     frame = new (memory.data()) Frame{};
     words = frame->words;
@@ -116,6 +125,7 @@ struct GpuFunction::Call {
   }
 
   Result<void> make_results() {
+    made.resize(results.size());
     for (size_t i = 0; i < results.size(); ++i) {
       const ResultPlace& r = plan.results[i];
       if (r.kind != ResultPlace::Kind::memory) continue;
@@ -123,19 +133,13 @@ struct GpuFunction::Call {
       for (Size s : r.dims) dims.push_back(size_of(s, words));
       int64_t n = TFL_TRY(element_count(dims));
       size_t bytes = 0;
-      if (__builtin_mul_overflow(static_cast<size_t>(n), dtype_size(r.dtype), &bytes)) return fail(ErrorKind::MemoryError, "a result is too large");
+      if (__builtin_mul_overflow(static_cast<size_t>(n), dtype_size(r.dtype), &bytes))
+        return fail(ErrorKind::MemoryError, "a result is too large");
       gpu::Address address = TFL_TRY(device.allocate(bytes));
       results[i] = context.devices().on_device(device, r.dtype, dims, address);
-      result_addresses.push_back({i, address});
+      made[i] = address;
     }
     return {};
-  }
-  std::vector<std::pair<size_t, gpu::Address>> result_addresses;
-  gpu::Address result_at(size_t i) const {
-    for (const auto& [number, address] : result_addresses) {
-      if (number == i) return address;
-    }
-    return 0;
   }
 
   Result<void> send_frame() {
@@ -149,8 +153,10 @@ struct GpuFunction::Call {
       switch (a.home) {
         case plan::Home::input: at = addresses[a.index]; break;
         case plan::Home::constant: at = self.constant_addresses_[a.index]; break;
-        case plan::Home::result: at = result_at(a.index); break;
-        case plan::Home::temporary: at = arena + frame_bytes + (self.facts_.known_arena ? self.facts_.offsets[a.index] : places[a.index]); break;
+        case plan::Home::result: at = made[a.index]; break;
+        case plan::Home::temporary:
+          at = arena + frame_bytes + (self.facts_.known_arena ? self.facts_.offsets[a.index] : places[a.index]);
+          break;
         case plan::Home::pointer:
         case plan::Home::scalar: break;
       }
@@ -185,7 +191,8 @@ struct GpuFunction::Call {
   // A word of the frame as the device has it now, and whether something has failed.
   Result<bool> ask(uint32_t word, uint64_t& value) {
     TFL_TRY(device.to_host(&value, arena + kFrameHeader + sizeof(int64_t) * word, sizeof value));
-    if (self.facts_.can_fail) TFL_TRY(device.to_host(&frame->failed, arena + offsetof(Frame, failed), sizeof frame->failed));
+    if (self.facts_.can_fail)
+      TFL_TRY(device.to_host(&frame->failed, arena + offsetof(Frame, failed), sizeof frame->failed));
     return frame->failed == 0 && context.interrupt.load(std::memory_order_relaxed) == 0;
   }
 
@@ -194,7 +201,9 @@ struct GpuFunction::Call {
     for (const GpuStep& s : all) {
       switch (s.kind) {
         case GpuStep::Kind::segment: TFL_TRY(launch(self.segments_[s.index], 1, self.threads_[s.index])); break;
-        case GpuStep::Kind::kernel: TFL_TRY(launch(self.kernels_[s.index], blocks_of(self.units_[s.index]), kThreads)); break;
+        case GpuStep::Kind::kernel:
+          TFL_TRY(launch(self.kernels_[s.index], blocks_of(self.units_[s.index]), kThreads));
+          break;
         case GpuStep::Kind::product:
           TFL_TRY(launch(self.products_[s.index], blocks_of(self.units_[self.kernels_.size() + s.index]), kThreads));
           break;
@@ -244,26 +253,9 @@ struct GpuFunction::Call {
   }
 
   bool finish() {
-    for (size_t i = 0; i < results.size(); ++i) {
-      const ResultPlace& r = plan.results[i];
-      switch (r.kind) {
-        case ResultPlace::Kind::memory: break;
-        case ResultPlace::Kind::input:
-          if (!give(context, rows[r.index], r, words, results[i])) return false;
-          break;
-        case ResultPlace::Kind::constant:
-          if (!give(context, self.constants_[r.index], r, words, results[i])) return false;
-          break;
-        case ResultPlace::Kind::scalar: {
-          Result<Tensor> made = Tensor::empty(context, r.dtype, {});
-          if (!made) return false;
-          std::memcpy(made->raw(), &words[plan.values[r.index].word], dtype_size(r.dtype));  // low bytes first
-          results[i] = made.take();
-          break;
-        }
-      }
-    }
-    return true;
+    SmallVec<const Tensor*, 12> given;
+    for (const Tensor& t : rows) given.push_back(&t);
+    return give_results(context, plan, words, {given.data(), given.size()}, self.constants_, results);
   }
 
   Result<bool> run() {
@@ -278,7 +270,8 @@ struct GpuFunction::Call {
 
 bool GpuFunction::run(Context& context, std::span<const Tensor> inputs, std::span<Tensor> results) const {
   Call call(*this, context, inputs, results);
-  bool good = facts_.types_hold(schedule_.plan, inputs, results.size()) && facts_.sizes_hold(schedule_.plan, inputs, call.words);
+  bool good = facts_.types_hold(schedule_.plan, inputs, results.size()) &&
+              facts_.sizes_hold(schedule_.plan, inputs, call.words);
   if (good) {
     Result<bool> done = call.run();
     good = done && *done && context.interrupt.load(std::memory_order_relaxed) == 0;

@@ -170,25 +170,7 @@ struct NativeFunction::Call {
   }
 
   bool finish_results() {
-    for (size_t i = 0; i < results.size(); ++i) {
-      const ResultPlace& r = plan.results[i];
-      switch (r.kind) {
-        case ResultPlace::Kind::memory: break;
-        case ResultPlace::Kind::input:
-          if (!give(context, *rows[r.index], r, words, results[i])) return false;
-          break;
-        case ResultPlace::Kind::constant:
-          if (!give(context, self.constants_[r.index], r, words, results[i])) return false;
-          break;
-        case ResultPlace::Kind::scalar: {
-          Result<Tensor> made = Tensor::empty(context, r.dtype, {});
-          if (!made) return false;
-          std::memcpy(made->raw(), &words[plan.values[r.index].word], dtype_size(r.dtype));  // low bytes first
-          results[i] = made.take();
-          break;
-        }
-      }
-    }
+    if (!give_results(context, plan, words, {rows.data(), rows.size()}, self.constants_, results)) return false;
     for (const plan::Donation& d : donated) {
       inputs[d.input] = Tensor();
       results[d.result].rep()->flags = 0;

@@ -1,6 +1,7 @@
 #include "codegen/jit/plan_facts.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/kernels/elementwise_checks.h"
 
@@ -156,6 +157,9 @@ bool same_dims(const Tensor& t, const ResultPlace& r, const int64_t* words) {
   return true;
 }
 
+namespace {
+
+// A result that is an input or a constant: `from` itself, or its elements under other sizes.
 bool give(Context& context, const Tensor& from, const ResultPlace& r, const int64_t* words, Tensor& to) {
   if (from.dtype() != r.dtype) return false;
   if (same_dims(from, r, words)) {
@@ -167,6 +171,32 @@ bool give(Context& context, const Tensor& from, const ResultPlace& r, const int6
   Result<int64_t> n = element_count(dims);
   if (!n || *n != from.size()) return false;
   to = Tensor::view(context, from, dims, Tensor::row_major_strides(dims), 0);
+  return true;
+}
+
+}  // namespace
+
+bool give_results(Context& context, const Plan& plan, const int64_t* words, std::span<const Tensor* const> rows,
+                  std::span<const Tensor> constants, std::span<Tensor> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ResultPlace& r = plan.results[i];
+    switch (r.kind) {
+      case ResultPlace::Kind::memory: break;
+      case ResultPlace::Kind::input:
+        if (!give(context, *rows[r.index], r, words, results[i])) return false;
+        break;
+      case ResultPlace::Kind::constant:
+        if (!give(context, constants[r.index], r, words, results[i])) return false;
+        break;
+      case ResultPlace::Kind::scalar: {
+        Result<Tensor> made = Tensor::empty(context, r.dtype, {});
+        if (!made) return false;
+        std::memcpy(made->raw(), &words[plan.values[r.index].word], dtype_size(r.dtype));  // low bytes first
+        results[i] = made.take();
+        break;
+      }
+    }
+  }
   return true;
 }
 

@@ -42,7 +42,9 @@ inline int64_t size_of(plan::Size s, const int64_t* words) { return plan::is_kno
 
 /// Whether `t` has the sizes of a result.
 bool same_dims(const Tensor& t, const plan::ResultPlace& r, const int64_t* words);
-/// A result that is an input or a constant: `from` itself, or its elements under other sizes.
-bool give(Context& context, const Tensor& from, const plan::ResultPlace& r, const int64_t* words, Tensor& to);
+/// The results that the code has not put into memory of their own: inputs (`rows`, row-major), constants and scalars, which are in
+/// `words` after the run. False where one does not fit.
+bool give_results(Context& context, const plan::Plan& plan, const int64_t* words, std::span<const Tensor* const> rows,
+                  std::span<const Tensor> constants, std::span<Tensor> results);
 
 }  // namespace tfl::codegen

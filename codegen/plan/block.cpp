@@ -230,6 +230,14 @@ Unit& BlockBuilder::add_unit(Unit u) {
   return units_.back();
 }
 
+void BlockBuilder::add_product(const Product& p) {
+  Unit u;
+  u.kind = Unit::Kind::product;
+  u.product = p;
+  refresh(u);
+  add_unit(std::move(u));
+}
+
 void BlockBuilder::refresh(Unit& u) {
   if (u.kind == Unit::Kind::step) return;
   u.reads.clear();

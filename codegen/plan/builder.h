@@ -188,6 +188,7 @@ class BlockBuilder {
   void outside_scalars(const ir::Node& n, size_t first);
   bool is_used(ir::Ref r) const;
   Unit& add_unit(Unit u);
+  void add_product(const Product& p);
   void fuse();
   void attach_epilogues();
   void drop_dead_stores();

@@ -59,11 +59,7 @@ void BlockBuilder::make_product(const ir::Node& n, ValueId target) {
     p.batch = 1;
   }
   if (p.batch == 1) p.a_batch = p.b_batch = 0;
-  Unit u;
-  u.kind = Unit::Kind::product;
-  u.product = p;
-  refresh(u);
-  add_unit(std::move(u));
+  add_product(p);
 }
 
 }  // namespace tfl::plan

@@ -5,7 +5,6 @@
 namespace tfl::plan {
 
 using ir::Node;
-using ir::Ref;
 using shape_rules::front_axis;
 using Poly = SizeTable::Poly;
 using PolyDims = SizeRules::PolyDims;

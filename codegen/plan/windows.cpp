@@ -131,11 +131,7 @@ void BlockBuilder::make_window(const ir::Node& n, ValueId target) {
   p.k = 1;
   p.window = static_cast<uint32_t>(b.plan.windows.size());
   b.plan.windows.push_back(w);
-  Unit u;
-  u.kind = Unit::Kind::product;
-  u.product = p;
-  refresh(u);
-  add_unit(std::move(u));
+  add_product(p);
 }
 
 }  // namespace tfl::plan

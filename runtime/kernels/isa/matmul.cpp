@@ -3,20 +3,13 @@
 
 #include <utility>
 
+#include "runtime/kernels/isa/multiply_add.h"
 #include "runtime/math/vec.h"
 
 namespace tfl {
 inline namespace TFL_ISA {
 
 namespace {
-
-template <class V>
-TFL_INLINE V multiply_add(const V& a, const V& b, const V& c) {
-  if constexpr (std::is_floating_point_v<elem_of<V>>)
-    return fma(a, b, c);
-  else
-    return c + a * b;
-}
 
 #if TFL_HAS_AVX512
 constexpr bool kMasked = true;

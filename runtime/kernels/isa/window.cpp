@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/kernels/window_kernels.h"
+#include "runtime/kernels/isa/multiply_add.h"
 #include "runtime/math/vec.h"
 
 namespace tfl {
@@ -22,14 +23,6 @@ constexpr int kMaxRows[kMaxWindowVectors] = {8, 6, 0, 0};
 constexpr int kMaxVectors = 2;
 constexpr int kMaxRows[kMaxWindowVectors] = {4, 4, 0, 0};
 #endif
-
-template <class V>
-TFL_INLINE V chain(const V& a, const V& b, const V& c) {
-  if constexpr (std::is_floating_point_v<elem_of<V>>)
-    return fma(a, b, c);
-  else
-    return c + a * b;
-}
 
 template <class T, int Rows, int Vectors>
 void tile(const WindowTile<T>& given) {
@@ -63,7 +56,7 @@ void tile(const WindowTile<T>& given) {
     for (int i = 0; i < Rows; ++i) {
       V x(row[i][at]);
 #pragma GCC unroll 16
-      for (int j = 0; j < Vectors; ++j) sum[i][j] = chain(x, column[j], sum[i][j]);
+      for (int j = 0; j < Vectors; ++j) sum[i][j] = multiply_add(x, column[j], sum[i][j]);
     }
     b += b_k;
   }
@@ -126,7 +119,7 @@ void channels_tile(int64_t channels, const WindowTile<T>& given) {
       const int64_t at = t.offsets[p] + c;
       V w = read(b, lanes);
 #pragma GCC unroll 16
-      for (int i = 0; i < Rows; ++i) sum[i] = chain(read(row[i] + at, lanes), w, sum[i]);
+      for (int i = 0; i < Rows; ++i) sum[i] = multiply_add(read(row[i] + at, lanes), w, sum[i]);
       b += t.b_k;
     }
     T* to = t.to + c;
