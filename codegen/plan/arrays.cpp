@@ -1,9 +1,9 @@
 #include "codegen/plan/arrays.h"
 
 #include <cstring>
-#include <unordered_map>
 
 #include "codegen/plan/native_ops.h"
+#include "ir/ref_map.h"
 #include "runtime/ops/infer_util.h"
 #include "runtime/tensor/element.h"
 
@@ -11,7 +11,6 @@ namespace tfl::plan {
 
 namespace {
 
-using ir::Block;
 using ir::Node;
 using ir::Ref;
 
@@ -20,10 +19,6 @@ constexpr uint64_t kUnwritten = 0x7ff5'a3c7'7fe5'7e93;
 
 bool is_array(const ir::Type& t) { return t.kind == ir::TypeKind::Array; }
 bool all_known(const TensorType& t) { return t.ranked && shape_rules::all_known(t.dims); }
-
-struct RefHash {
-  size_t operator()(Ref r) const { return std::hash<const void*>()(r.node) * 31 + r.index; }
-};
 
 class Lowering {
  public:
@@ -85,7 +80,7 @@ class Lowering {
       k.broken = true;
   }
 
-  bool learn(Block& b) {
+  bool learn(ir::Block& b) {
     for (const auto& node : b.nodes) {
       Node& n = *node;
       Ref result{&n, 0};
@@ -148,7 +143,7 @@ class Lowering {
   }
 
   // A type before it is changed is asked for its kind; afterwards arrays are tensors everywhere.
-  void rewrite(Block& b) {
+  void rewrite(ir::Block& b) {
     for (auto& p : b.params) become(Ref{p.get(), 0});
     std::vector<std::unique_ptr<Node>> nodes = std::move(b.nodes);
     b.nodes.clear();
@@ -286,9 +281,9 @@ class Lowering {
 
   Context& context_;
   ir::Function& f_;
-  std::unordered_map<Ref, Ref, RefHash> parents_;
-  std::unordered_map<Ref, Kind, RefHash> kinds_;
-  Block* block_ = nullptr;
+  ir::RefMap<Ref> parents_;
+  ir::RefMap<Kind> kinds_;
+  ir::Block* block_ = nullptr;
   uint32_t location_ = 0;
   bool failed_ = false;
 };

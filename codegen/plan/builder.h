@@ -10,14 +10,11 @@
 #include "codegen/plan/plan.h"
 #include "codegen/plan/shapes.h"
 #include "ir/graph.h"
+#include "ir/ref_map.h"
 
 namespace tfl::plan {
 
-struct RefHash {
-  size_t operator()(ir::Ref r) const { return std::hash<const void*>()(r.node) * 31 + r.index; }
-};
-template <class T>
-using RefMap = std::unordered_map<ir::Ref, T, RefHash>;
+using ir::RefMap;
 
 /// An index along one axis of a value: offset + sum of strides[k] * (index along kernel axis k) + sum of factor * expression.
 struct Index {

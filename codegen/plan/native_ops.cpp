@@ -8,7 +8,6 @@
 
 namespace tfl::plan {
 
-using ir::Block;
 using ir::Node;
 using ir::Ref;
 
@@ -41,7 +40,7 @@ bool only_words(const Node& n) {
 
 class Question {
  public:
-  Question(Context& context, const Block* home) : context_(context), home_(home) {}
+  Question(Context& context, const ir::Block* home) : context_(context), home_(home) {}
 
   // Empty: it is native.
   std::string_view node(const Node& n) {
@@ -352,14 +351,14 @@ class Question {
   }
 
   Context& context_;
-  const Block* home_;
+  const ir::Block* home_;
 };
 
 class Needs {
  public:
   std::unordered_set<const Node*> found;
 
-  void block(const Block& b) {
+  void block(const ir::Block& b) {
     for (Ref r : b.results) found.insert(r.node);
     for (size_t i = b.nodes.size(); i-- > 0;) {
       const Node& n = *b.nodes[i];
@@ -413,7 +412,7 @@ bool is_view(Op op) {
   }
 }
 
-std::unordered_set<const Node*> needed_nodes(const Block& block) {
+std::unordered_set<const Node*> needed_nodes(const ir::Block& block) {
   Needs needs;
   needs.block(block);
   return std::move(needs.found);
@@ -446,7 +445,7 @@ Ref scalar_behind(Ref vector, size_t i) {
 }
 
 Ref outside(Ref parameter) {
-  const Block& b = *parameter.node->block;
+  const ir::Block& b = *parameter.node->block;
   if (!b.owner) return {};
   const Node& n = *b.owner;
   for (size_t i = 0; i < b.params.size(); ++i) {

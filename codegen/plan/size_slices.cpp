@@ -11,7 +11,7 @@ using PolyDims = SizeRules::PolyDims;
 
 namespace {
 
-constexpr int64_t kMostElements = 64;  // of an integer value that is followed
+constexpr int64_t kFollowedElements = 64;  // of an integer value that is followed
 
 }  // namespace
 
@@ -113,7 +113,7 @@ void SizeRules::elements(const Node& n, Value& v) {
   const TensorType& type = n.types[0].tensor;
   if (!is_integer(type.dtype) || type.dims.size() > 1 || v.dims[0].size() > 1) return;
   int64_t count = v.dims[0].empty() ? 1 : SizeTable::literal(v.dims[0][0]).value_or(-1);
-  if (count < 0 || count > kMostElements) return;
+  if (count < 0 || count > kFollowedElements) return;
   if (n.op == Op::constant) {
     if (type.dtype == DType::U64) return;
     for (int64_t i : shape_rules::integers(n.constant)) v.elements.push_back(SizeTable::constant(i));
@@ -144,7 +144,7 @@ bool SizeRules::joined_elements(const Node& n, Value& v) {
     const TensorType& t = r.type().tensor;
     if (!t.ranked || t.dims.size() > 1) return false;
     int64_t count = t.dims.empty() ? 1 : t.dims[0];
-    if (count < 0 || count > kMostElements) return false;
+    if (count < 0 || count > kFollowedElements) return false;
     v.elements.resize(v.elements.size() + static_cast<size_t>(count));
     return true;
   };

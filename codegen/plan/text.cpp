@@ -11,7 +11,7 @@ namespace tfl::plan {
 
 namespace {
 
-constexpr int64_t kMostElements = 8;  // of a constant that are shown
+constexpr int64_t kShownElements = 8;  // of a constant that are shown
 
 constexpr std::string_view kSymbols[] = {"dim", "add", "subtract", "multiply", "divide", "maximum", "minimum"};
 constexpr std::string_view kHomes[] = {"input", "constant", "result", "temporary", "pointer", "scalar"};
@@ -92,7 +92,7 @@ class Writer {
     if (!t) return line("  constant {}", i);
     Sizes dims(t.dims().begin(), t.dims().end());
     std::string elements;
-    for (int64_t k = 0; t.contiguous() && t.dtype() != DType::String && t.size() <= kMostElements && k < t.size(); ++k)
+    for (int64_t k = 0; t.contiguous() && t.dtype() != DType::String && t.size() <= kShownElements && k < t.size(); ++k)
       elements +=
           (k ? ", " : " = ") + number(t.dtype(), bits_at(t.dtype(), t.raw() + static_cast<size_t>(k) * dtype_size(t.dtype())));
     line("  constant {}: {}{}", i, type(t.dtype(), dims), elements);

@@ -127,7 +127,7 @@ Result<Value> record(Interp& interp, Value* args) {
   return interp.tuple({interp.bytes(std::string(found)), Value::integer(static_cast<int64_t>(at))});
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kDataNatives[] = {
     function("framed", "data, /", framed),
     function("record", "data, at, /", record),
     function("run", "graph, operands, captures, /", run),
@@ -139,7 +139,7 @@ constexpr NativeDef kDefs[] = {
 }  // namespace
 
 Result<void> init_data(Interp& interp, Module& module) {
-  define_all(interp, module, kDefs);
+  define_all(interp, module, kDataNatives);
   return {};
 }
 

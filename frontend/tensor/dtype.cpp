@@ -10,8 +10,8 @@ namespace tfl {
 
 namespace {
 
-DTypeObject* self_of(const Value& v) { return v.as<DTypeObject>(); }
-DType dtype_arg(Value* args) { return self_of(args[0])->dtype; }
+DTypeObject* self_dtype(const Value& v) { return v.as<DTypeObject>(); }
+DType dtype_arg(Value* args) { return self_dtype(args[0])->dtype; }
 
 void destroy_dtype(Object* o) { Heap::release(o, sizeof(DTypeObject)); }
 
@@ -20,7 +20,7 @@ std::string_view shown_name(const DTypeObject* d) {
 }
 
 Result<Value> dtype_repr(Interp& interp, const Value& self) {
-  const DTypeObject* d = self_of(self);
+  const DTypeObject* d = self_dtype(self);
   if (!d->numpy) return interp.strf("tf.{}", dtype_name(d->dtype));
   if (d->dtype == DType::String) return interp.str("dtype('O')");
   if (d->dtype == DType::BF16) return interp.str("dtype(bfloat16)");
@@ -28,12 +28,12 @@ Result<Value> dtype_repr(Interp& interp, const Value& self) {
 }
 
 Result<Value> dtype_str(Interp& interp, const Value& self) {
-  const DTypeObject* d = self_of(self);
+  const DTypeObject* d = self_dtype(self);
   if (!d->numpy) return interp.strf("<dtype: '{}'>", dtype_name(d->dtype));
   return interp.str(std::string(shown_name(d)));
 }
 
-Result<uint64_t> dtype_hash(Interp&, const Value& self) { return hash_int(static_cast<int64_t>(self_of(self)->dtype) + 7919); }
+Result<uint64_t> dtype_hash(Interp&, const Value& self) { return hash_int(static_cast<int64_t>(self_dtype(self)->dtype) + 7919); }
 
 Result<Value> dtype_compare(Interp& interp, CompareOp op, const Value& a, const Value& b) {
   if (op != CompareOp::Eq && op != CompareOp::Ne) return interp.not_implemented;
@@ -42,19 +42,19 @@ Result<Value> dtype_compare(Interp& interp, CompareOp op, const Value& a, const 
   bool equal = false;
   if (!other.is_none()) {
     auto d = to_dtype(interp, other);
-    equal = d && *d == self_of(self)->dtype;
+    equal = d && *d == self_dtype(self)->dtype;
     // NumPy reads "float" and int as 64 bits wide.
-    if (self_of(self)->numpy && (other.identical(Value::share(interp.types.float_)) || (other.is_str() && other.as<Str>()->text == "float"))) {
-      equal = self_of(self)->dtype == DType::F64;
+    if (self_dtype(self)->numpy && (other.identical(Value::share(interp.types.float_)) || (other.is_str() && other.as<Str>()->text == "float"))) {
+      equal = self_dtype(self)->dtype == DType::F64;
     }
-    if (self_of(self)->numpy && other.identical(Value::share(interp.types.int_))) equal = self_of(self)->dtype == DType::I64;
+    if (self_dtype(self)->numpy && other.identical(Value::share(interp.types.int_))) equal = self_dtype(self)->dtype == DType::I64;
   }
   return Value::boolean(equal == (op == CompareOp::Eq));
 }
 
-Result<Value> get_name(Interp& interp, Value* args) { return interp.str(std::string(shown_name(self_of(args[0])))); }
+Result<Value> get_name(Interp& interp, Value* args) { return interp.str(std::string(shown_name(self_dtype(args[0])))); }
 Result<Value> get_size(Interp&, Value* args) {
-  const DTypeObject* d = self_of(args[0]);
+  const DTypeObject* d = self_dtype(args[0]);
   if (d->dtype == DType::String) return Value::integer(d->numpy ? 8 : 0);
   return Value::integer(static_cast<int64_t>(dtype_size(d->dtype)));
 }
@@ -146,7 +146,7 @@ Result<Value> is_compatible_with(Interp& interp, Value* args) {
 }
 
 using How = NativeDef::How;
-constexpr NativeDef kMethods[] = {
+constexpr NativeDef kDtypeMethods[] = {
     {"name", "self", get_name, nullptr, How::Getter},
     {"size", "self", get_size, nullptr, How::Getter},
     {"itemsize", "self", get_size, nullptr, How::Getter},
@@ -184,10 +184,10 @@ const Slots dtype_slots = {
     .compare = dtype_compare,
 };
 
-std::span<const NativeDef> dtype_methods() { return kMethods; }
+std::span<const NativeDef> dtype_methods() { return kDtypeMethods; }
 
 Result<DType> to_dtype(Interp& interp, const Value& v) {
-  if (v.is(Kind::DType)) return self_of(v)->dtype;
+  if (v.is(Kind::DType)) return self_dtype(v)->dtype;
   if (v.is_str()) {
     if (auto d = dtype_from_name(v.as<Str>()->text)) return *d;
   } else if (v.is(Kind::Type)) {

@@ -201,7 +201,7 @@ Result<Value> bitcast(Interp& interp, Value* args) {
   return apply_op(interp, Op::bitcast, {x}, Attrs().set_dtype(Attr::dtype, dtype));
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kCreationNatives[] = {
     function("constant", "value, dtype=None, shape=None, name='Const'", constant),
     function("convert_to_tensor", "value, dtype=None, dtype_hint=None, name=None", convert_to_tensor),
     function("zeros", "shape, dtype=None, name=None, layout=None", zeros),
@@ -217,6 +217,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> creation_natives() { return kDefs; }
+std::span<const NativeDef> creation_natives() { return kCreationNatives; }
 
 }  // namespace tfl

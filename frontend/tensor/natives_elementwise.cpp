@@ -90,7 +90,7 @@ Result<Value> where(Interp& interp, Value* args) {
   return apply_op(interp, Op::where, {condition, args[1], args[2]}, named(args[3]));
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kElementwiseNatives[] = {
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) \
   function(#name, signature_of(#name, arity), elementwise_native<Op::name, arity>),
 #include "ir/ops/elementwise.def"
@@ -108,6 +108,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> elementwise_natives() { return kDefs; }
+std::span<const NativeDef> elementwise_natives() { return kElementwiseNatives; }
 
 }  // namespace tfl

@@ -137,7 +137,7 @@ Result<Value> matmul(Interp& interp, Value* args) {
   return cast_value(interp, r, TFL_TRY(to_dtype(interp, args[8])));
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kGatherNatives[] = {
     function("gather", "params, indices, validate_indices=None, axis=None, batch_dims=0, name=None", gather),
     function("gather_nd", "params, indices, batch_dims=0, name=None, bad_indices_policy=''", gather_nd),
     function("scatter_nd", "indices, updates, shape, name=None, bad_indices_policy=''", scatter_nd),
@@ -183,6 +183,6 @@ Result<Value> boolean_mask(Interp& interp, const Value& tensor, const Value& mas
   return apply_op(interp, Op::boolean_mask, {x, m}, Attrs().set_int(Attr::axis, at));
 }
 
-std::span<const NativeDef> gather_natives() { return kDefs; }
+std::span<const NativeDef> gather_natives() { return kGatherNatives; }
 
 }  // namespace tfl

@@ -152,7 +152,7 @@ Result<Value> to_list(Interp& interp, Value* args) {
   return to_host(interp, t);
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kHostNatives[] = {
     function("is_tensor", "x", is_tensor),
     function("_is_symbolic", "x", is_symbolic),
     function("_is_tracing", "", is_tracing),
@@ -191,7 +191,7 @@ Result<Value> reference_to(Interp& interp, Value* args) {
 Result<void> init_tf(Interp& interp, Module& module) {
   for (std::span<const NativeDef> table : {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(), linalg_natives(), window_natives(),
                                            random_natives(), device_natives(),
-                                           std::span<const NativeDef>(kDefs)}) {
+                                           std::span<const NativeDef>(kHostNatives)}) {
     define_all(interp, module, table);
   }
   for (int i = 0; i < kDTypeCount; ++i) {

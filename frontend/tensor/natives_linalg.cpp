@@ -105,7 +105,7 @@ Result<Value> segment(Interp& interp, Value* args) {
 
 constexpr const char* kSegment = "data, segment_ids, num_segments, name=None";
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kLinalgNatives[] = {
     function("diag", "diagonal, name='diag', k=0, num_rows=-1, num_cols=-1, padding_value=0, align='RIGHT_LEFT'", diag),
     function("diag_part", "input, name='diag_part', k=0, padding_value=0, align='RIGHT_LEFT'", diag_part),
     function("set_diag", "input, diagonal, name='set_diag', k=0, align='RIGHT_LEFT'", set_diag),
@@ -128,6 +128,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> linalg_natives() { return kDefs; }
+std::span<const NativeDef> linalg_natives() { return kLinalgNatives; }
 
 }  // namespace tfl

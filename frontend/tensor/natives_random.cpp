@@ -88,7 +88,7 @@ Result<Value> next_seed(Interp& interp, Value* args) {
   return interp.tuple({half(state.seed ^ (own * 0x9E3779B97F4A7C15u)), half(count)});
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kRandomNatives[] = {
     function("_stateless_uniform", "shape, seed, dtype", sample<Op::stateless_uniform>),
     function("_stateless_normal", "shape, seed, dtype", sample<Op::stateless_normal>),
     function("_stateless_truncated_normal", "shape, seed, dtype", sample<Op::stateless_truncated_normal>),
@@ -104,6 +104,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> random_natives() { return kDefs; }
+std::span<const NativeDef> random_natives() { return kRandomNatives; }
 
 }  // namespace tfl

@@ -76,7 +76,7 @@ constexpr const char* kReduce = "input_tensor, axis=None, keepdims=False, name=N
 constexpr const char* kArg = "input, axis=None, output_type=None, name=None";
 constexpr const char* kScan = "x, axis=0, exclusive=False, reverse=False, name=None";
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kReduceNatives[] = {
     function("reduce_sum", kReduce, reduce<Op::reduce_sum>),
     function("reduce_prod", kReduce, reduce<Op::reduce_prod>),
     function("reduce_mean", kReduce, reduce<Op::reduce_mean>),
@@ -94,6 +94,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> reduce_natives() { return kDefs; }
+std::span<const NativeDef> reduce_natives() { return kReduceNatives; }
 
 }  // namespace tfl

@@ -209,7 +209,7 @@ Result<Value> pad(Interp& interp, Value* args) {
   return apply_op(interp, Op::pad, {x, paddings, value}, attrs);
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kShapeNatives[] = {
     function("reshape", "tensor, shape, name=None", reshape),
     function("transpose", "a, perm=None, conjugate=False, name='transpose'", transpose),
     function("expand_dims", "input, axis, name=None", expand_dims),
@@ -260,6 +260,6 @@ Result<Value> stack_values(Interp& interp, const Value& values, int64_t axis) {
   return apply_list(interp, Op::stack, items, Attrs().set_int(Attr::axis, axis).set_text(Attr::name, "stack"));
 }
 
-std::span<const NativeDef> shape_natives() { return kDefs; }
+std::span<const NativeDef> shape_natives() { return kShapeNatives; }
 
 }  // namespace tfl

@@ -75,7 +75,7 @@ Result<Value> to_number(Interp& interp, Value* args) {
   return apply_op(interp, Op::string_to_number, {x}, Attrs().set_dtype(Attr::dtype, dtype));
 }
 
-Result<Value> split(Interp& interp, Value* args) {
+Result<Value> split_strings(Interp& interp, Value* args) {
   Value x = TFL_TRY(string_operand(interp, args[0]));
   Attrs attrs;
   attrs.set_text(Attr::separator, TFL_TRY(text_argument(interp, args[1], "sep"))).set_int(Attr::limit, TFL_TRY(to_index(interp, args[2])));
@@ -104,7 +104,7 @@ Result<Value> format(Interp& interp, Value* args) {
   return apply_list(interp, Op::string_format, items, attrs);
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kTextNatives[] = {
     function("_string_length", "input, unit", length),
     function("_string_upper", "input", mapped<Op::string_upper>),
     function("_string_lower", "input", mapped<Op::string_lower>),
@@ -114,7 +114,7 @@ constexpr NativeDef kDefs[] = {
     function("_substr", "input, pos, len, unit", substr),
     function("as_string", "input, precision=-1, scientific=False, shortest=False, width=-1, fill='', name=None", as_string),
     function("_to_number", "input, out_type", to_number),
-    function("_string_split", "input, sep, maxsplit", split),
+    function("_string_split", "input, sep, maxsplit", split_strings),
     function("_split_units", "input, unit", split_units),
     function("_unicode_decode", "input", mapped<Op::unicode_decode>),
     function("_unicode_encode", "input", unicode_encode),
@@ -123,6 +123,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> text_natives() { return kDefs; }
+std::span<const NativeDef> text_natives() { return kTextNatives; }
 
 }  // namespace tfl

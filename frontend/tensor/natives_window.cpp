@@ -193,7 +193,7 @@ constexpr const char* kInput = "sizes, filter, gradient, strides, dilations, pad
 constexpr const char* kFilter = "x, sizes, gradient, strides, dilations, padding, explicit";
 constexpr const char* kPool = "x, strides, ksize, padding, explicit";
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kWindowNatives[] = {
     function("_conv2d", kForward, convolve<Op::conv2d>),
     function("_conv3d", kForward, convolve<Op::conv3d>),
     function("_depthwise_conv2d", kForward, convolve<Op::depthwise_conv2d>),
@@ -227,6 +227,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> window_natives() { return kDefs; }
+std::span<const NativeDef> window_natives() { return kWindowNatives; }
 
 }  // namespace tfl

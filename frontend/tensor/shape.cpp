@@ -7,7 +7,7 @@ namespace tfl {
 
 namespace {
 
-ShapeObject* self_of(const Value& v) { return v.as<ShapeObject>(); }
+ShapeObject* self_shape(const Value& v) { return v.as<ShapeObject>(); }
 
 void destroy_shape(Object* o) {
   static_cast<ShapeObject*>(o)->~ShapeObject();
@@ -19,7 +19,7 @@ Value dim_value(int64_t d) { return d < 0 ? Value::none() : Value::integer(d); }
 Failure unknown_rank(std::string_view what) { return fail(ErrorKind::ValueError, "Cannot {} shape with unknown rank.", what); }
 
 Result<Value> shape_repr(Interp& interp, const Value& self) {
-  const ShapeObject* s = self_of(self);
+  const ShapeObject* s = self_shape(self);
   if (!s->ranked) return interp.str("TensorShape(None)");
   std::string out = "TensorShape([";
   for (size_t i = 0; i < s->dims.size(); ++i) {
@@ -29,25 +29,25 @@ Result<Value> shape_repr(Interp& interp, const Value& self) {
   return interp.str(out + "])");
 }
 
-Result<Value> shape_str(Interp& interp, const Value& self) { return interp.str(shape_object_text(self_of(self))); }
+Result<Value> shape_str(Interp& interp, const Value& self) { return interp.str(shape_object_text(self_shape(self))); }
 
 Result<uint64_t> shape_hash(Interp&, const Value& self) {
-  const ShapeObject* s = self_of(self);
+  const ShapeObject* s = self_shape(self);
   if (!s->ranked) return hash_int(-2);
   TupleHash h;
   for (int64_t d : s->dims) h.add(hash_int(d));
   return h.finish();
 }
 
-Result<bool> shape_truth(Interp&, const Value& self) { return self_of(self)->ranked; }
+Result<bool> shape_truth(Interp&, const Value& self) { return self_shape(self)->ranked; }
 
 Result<int64_t> shape_length(Interp&, const Value& self) {
-  if (!self_of(self)->ranked) return fail(ErrorKind::ValueError, "Cannot take the length of shape with unknown rank.");
-  return static_cast<int64_t>(self_of(self)->dims.size());
+  if (!self_shape(self)->ranked) return fail(ErrorKind::ValueError, "Cannot take the length of shape with unknown rank.");
+  return static_cast<int64_t>(self_shape(self)->dims.size());
 }
 
 Result<Value> shape_get_item(Interp& interp, const Value& self, const Value& key) {
-  const ShapeObject* s = self_of(self);
+  const ShapeObject* s = self_shape(self);
   if (key.is(Kind::Slice)) {
     if (!s->ranked) return unknown_shape_value(interp);
     int64_t start, stop, step;
@@ -64,13 +64,13 @@ Result<Value> shape_get_item(Interp& interp, const Value& self, const Value& key
 }
 
 Result<Value> next_dim(Interp&, Value& state, int64_t& position) {
-  const ShapeObject* s = self_of(state);
+  const ShapeObject* s = self_shape(state);
   if (position >= static_cast<int64_t>(s->dims.size())) return Value();
   return dim_value(s->dims[static_cast<size_t>(position++)]);
 }
 
 Result<Value> shape_iter(Interp& interp, const Value& self) {
-  if (!self_of(self)->ranked) return unknown_rank("iterate over a");
+  if (!self_shape(self)->ranked) return unknown_rank("iterate over a");
   return make_iterator(interp, interp.types.tuple_iterator, next_dim, self);
 }
 
@@ -84,14 +84,14 @@ Value concatenated(Interp& interp, const ShapeObject* a, const ShapeObject* b) {
 Result<Value> shape_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (op != BinaryOp::Add) return interp.not_implemented;
   Value x = TFL_TRY(as_shape(interp, a)), y = TFL_TRY(as_shape(interp, b));
-  return concatenated(interp, self_of(x), self_of(y));
+  return concatenated(interp, self_shape(x), self_shape(y));
 }
 
 Result<Value> shape_compare(Interp& interp, CompareOp op, const Value& a, const Value& b) {
   if (op != CompareOp::Eq && op != CompareOp::Ne) return interp.not_implemented;
   auto x = as_shape(interp, a), y = as_shape(interp, b);
   if (!x || !y) return interp.not_implemented;
-  const ShapeObject *s = self_of(*x), *t = self_of(*y);
+  const ShapeObject *s = self_shape(*x), *t = self_shape(*y);
   bool equal = s->ranked == t->ranked && s->dims == t->dims;
   return Value::boolean(equal == (op == CompareOp::Eq));
 }
@@ -102,12 +102,12 @@ Result<Value> construct_shape(Interp& interp, Type*, CallArgs& args) {
 }
 
 Result<Value> get_rank(Interp&, Value* args) {
-  const ShapeObject* s = self_of(args[0]);
+  const ShapeObject* s = self_shape(args[0]);
   return s->ranked ? Value::integer(static_cast<int64_t>(s->dims.size())) : Value::none();
 }
 
 Result<Value> get_dims(Interp& interp, Value* args) {
-  const ShapeObject* s = self_of(args[0]);
+  const ShapeObject* s = self_shape(args[0]);
   if (!s->ranked) return Value::none();
   std::vector<Value> items;
   for (int64_t d : s->dims) items.push_back(dim_value(d));
@@ -115,7 +115,7 @@ Result<Value> get_dims(Interp& interp, Value* args) {
 }
 
 Result<Value> as_list(Interp& interp, Value* args) {
-  if (!self_of(args[0])->ranked) return fail(ErrorKind::ValueError, "as_list() is not defined on an unknown TensorShape.");
+  if (!self_shape(args[0])->ranked) return fail(ErrorKind::ValueError, "as_list() is not defined on an unknown TensorShape.");
   return get_dims(interp, args);
 }
 
@@ -126,34 +126,34 @@ bool fully_defined(const ShapeObject* s) {
 }
 
 Result<Value> num_elements(Interp&, Value* args) {
-  const ShapeObject* s = self_of(args[0]);
+  const ShapeObject* s = self_shape(args[0]);
   if (!fully_defined(s)) return Value::none();
   return Value::integer(TFL_TRY(element_count(s->dims)));
 }
 
-Result<Value> is_fully_defined(Interp&, Value* args) { return Value::boolean(fully_defined(self_of(args[0]))); }
+Result<Value> is_fully_defined(Interp&, Value* args) { return Value::boolean(fully_defined(self_shape(args[0]))); }
 
 Result<Value> assert_fully_defined(Interp&, Value* args) {
-  if (!fully_defined(self_of(args[0]))) return fail(ErrorKind::ValueError, "Shape {} is not fully defined", shape_object_text(self_of(args[0])));
+  if (!fully_defined(self_shape(args[0]))) return fail(ErrorKind::ValueError, "Shape {} is not fully defined", shape_object_text(self_shape(args[0])));
   return Value::none();
 }
 
 Result<Value> is_compatible_with(Interp& interp, Value* args) {
   Value other = TFL_TRY(as_shape(interp, args[1]));
-  return Value::boolean(shapes_compatible(self_of(args[0]), self_of(other)));
+  return Value::boolean(shapes_compatible(self_shape(args[0]), self_shape(other)));
 }
 
 Result<Value> assert_is_compatible_with(Interp& interp, Value* args) {
   Value other = TFL_TRY(as_shape(interp, args[1]));
-  if (!shapes_compatible(self_of(args[0]), self_of(other))) {
-    return fail(ErrorKind::ValueError, "Shapes {} and {} are incompatible", shape_object_text(self_of(args[0])), shape_object_text(self_of(other)));
+  if (!shapes_compatible(self_shape(args[0]), self_shape(other))) {
+    return fail(ErrorKind::ValueError, "Shapes {} and {} are incompatible", shape_object_text(self_shape(args[0])), shape_object_text(self_shape(other)));
   }
   return Value::none();
 }
 
 Result<Value> merge_with(Interp& interp, Value* args) {
   Value v = TFL_TRY(as_shape(interp, args[1]));
-  const ShapeObject *s = self_of(args[0]), *o = self_of(v);
+  const ShapeObject *s = self_shape(args[0]), *o = self_shape(v);
   if (!s->ranked) return v;
   if (!o->ranked) return args[0];
   if (!shapes_compatible(s, o)) {
@@ -166,7 +166,7 @@ Result<Value> merge_with(Interp& interp, Value* args) {
 
 Result<Value> most_specific(Interp& interp, Value* args) {
   Value v = TFL_TRY(as_shape(interp, args[1]));
-  const ShapeObject *s = self_of(args[0]), *o = self_of(v);
+  const ShapeObject *s = self_shape(args[0]), *o = self_shape(v);
   if (!s->ranked || !o->ranked || s->dims.size() != o->dims.size()) return unknown_shape_value(interp);
   Dims dims = s->dims;
   for (size_t i = 0; i < dims.size(); ++i) dims[i] = dims[i] == o->dims[i] ? dims[i] : -1;
@@ -175,7 +175,7 @@ Result<Value> most_specific(Interp& interp, Value* args) {
 
 Result<Value> is_subtype_of(Interp&, Value* args) {
   if (!args[1].is(Kind::Shape)) return Value::boolean(false);
-  const ShapeObject *s = self_of(args[0]), *o = self_of(args[1]);
+  const ShapeObject *s = self_shape(args[0]), *o = self_shape(args[1]);
   if (!o->ranked) return Value::boolean(true);
   bool fits = s->ranked && s->dims.size() == o->dims.size();
   for (size_t i = 0; fits && i < s->dims.size(); ++i) fits = o->dims[i] < 0 || o->dims[i] == s->dims[i];
@@ -184,13 +184,13 @@ Result<Value> is_subtype_of(Interp&, Value* args) {
 
 Result<Value> concatenate(Interp& interp, Value* args) {
   Value other = TFL_TRY(as_shape(interp, args[1]));
-  return concatenated(interp, self_of(args[0]), self_of(other));
+  return concatenated(interp, self_shape(args[0]), self_shape(other));
 }
 
 /// 0: with_rank, 1: at least, 2: at most; the shape itself, or one of unknown sizes where the rank was unknown.
 Result<Value> with_rank_rule(Interp& interp, Value* args, int rule) {
   int64_t rank = TFL_TRY(to_index(interp, args[1]));
-  const ShapeObject* s = self_of(args[0]);
+  const ShapeObject* s = self_shape(args[0]);
   int64_t n = static_cast<int64_t>(s->dims.size());
   if (!s->ranked) {
     if (rule != 0) return args[0];
@@ -209,7 +209,7 @@ Result<Value> assert_has_rank(Interp& interp, Value* args) {
 }
 Result<Value> assert_same_rank(Interp& interp, Value* args) {
   Value other = TFL_TRY(as_shape(interp, args[1]));
-  const ShapeObject *s = self_of(args[0]), *o = self_of(other);
+  const ShapeObject *s = self_shape(args[0]), *o = self_shape(other);
   if (s->ranked && o->ranked && s->dims.size() != o->dims.size()) {
     return fail(ErrorKind::ValueError, "Shapes {} and {} must have the same rank", shape_object_text(s), shape_object_text(o));
   }
@@ -217,7 +217,7 @@ Result<Value> assert_same_rank(Interp& interp, Value* args) {
 }
 
 using How = NativeDef::How;
-constexpr NativeDef kMethods[] = {
+constexpr NativeDef kShapeMethods[] = {
     {"rank", "self", get_rank, nullptr, How::Getter},
     {"ndims", "self", get_rank, nullptr, How::Getter},
     {"dims", "self", get_dims, nullptr, How::Getter},
@@ -256,7 +256,7 @@ const Slots shape_slots = {
     .compare = shape_compare,
 };
 
-std::span<const NativeDef> shape_methods() { return kMethods; }
+std::span<const NativeDef> shape_methods() { return kShapeMethods; }
 
 bool shapes_compatible(const ShapeObject* a, const ShapeObject* b) {
   if (!a->ranked || !b->ranked) return true;

@@ -103,7 +103,7 @@ Result<Value> index_method(Interp& interp, Value* args) { return Value::integer(
 Result<Value> float_method(Interp& interp, Value* args) { return Value::real(TFL_TRY(tensor_to_double(interp, args[0]))); }
 
 using How = NativeDef::How;
-constexpr NativeDef kMethods[] = {
+constexpr NativeDef kTensorMethods[] = {
     {"shape", "self", get_shape, nullptr, How::Getter},
     {"dtype", "self", get_dtype, nullptr, How::Getter},
     {"ndim", "self", get_ndim, nullptr, How::Getter},
@@ -152,6 +152,6 @@ const Slots tensor_slots = {
     .get_attr = tensor_get_attr,
 };
 
-std::span<const NativeDef> tensor_methods() { return kMethods; }
+std::span<const NativeDef> tensor_methods() { return kTensorMethods; }
 
 }  // namespace tfl

@@ -19,12 +19,12 @@ struct SliceLink {
   Value key;
 };
 
-VariableObject* self_of(const Value& v) { return variable_storage(v.as<VariableObject>()); }
+VariableObject* target_of(const Value& v) { return variable_storage(v.as<VariableObject>()); }
 
 /// The result of an assignment: an object that reads what the variable holds and prints as UnreadVariable.
 Result<Value> assigned(Interp& interp, const Value& self, bool read_value) {
   if (!read_value) return Value::none();
-  VariableObject* v = self_of(self);
+  VariableObject* v = target_of(self);
   VariableObject* view = interp.allocate<VariableObject>(interp.types.variable);
   view->source = Value::share(v);
   view->dtype = v->dtype;
@@ -64,7 +64,7 @@ Result<bool> flag(Interp& interp, const Value& v) { return truth(interp, v); }
 
 /// Inside a graph an assignment is a node; what static sizes tell fails while tracing.
 Result<Value> assign_node(Interp& interp, const Value& self, Assignment how, const Value& value, bool read_value) {
-  VariableObject* v = self_of(self);
+  VariableObject* v = target_of(self);
   ToTensor wanted;
   wanted.dtype = v->dtype;
   Value x = TFL_TRY(to_tensor(interp, value, wanted));
@@ -95,14 +95,14 @@ Result<Value> assign(Interp& interp, Value* args) {
     return done;
   }
   if (current_scope(interp)) return assign_node(interp, target, Assignment::Set, args[1], TFL_TRY(flag(interp, args[4])));
-  VariableObject* v = self_of(target);
+  VariableObject* v = target_of(target);
   Tensor t = TFL_TRY(converted(interp, v, args[1]));
   TFL_TRY(store(v, std::move(t)));
   return assigned(interp, target, TFL_TRY(flag(interp, args[4])));
 }
 
 Result<Value> accumulate(Interp& interp, Value* args, Op op, std::string_view tf_name) {
-  VariableObject* v = self_of(args[0]);
+  VariableObject* v = target_of(args[0]);
   if (current_scope(interp)) {
     return assign_node(interp, args[0], op == Op::add ? Assignment::Add : Assignment::Subtract, args[1], TFL_TRY(flag(interp, args[4])));
   }
@@ -133,7 +133,7 @@ Result<Value> assign_sub(Interp& interp, Value* args) { return accumulate(interp
 // ------------------------------------------------------------------------------------------------------- scatters
 
 Result<Value> scatter(Interp& interp, Value& self, Op op, const Value& indices, const Value& updates) {
-  VariableObject* v = self_of(self);
+  VariableObject* v = target_of(self);
   if (current_scope(interp)) {
     ToTensor wanted;
     wanted.dtype = v->dtype;
@@ -183,7 +183,7 @@ Result<Value> scatter_min(Interp& interp, Value* a) { return scatter_slices(inte
 Result<Value> scatter_combined(Interp& interp, Value* args, Op op) {
   Value indices, values;
   TFL_TRY(slices_of(interp, args[1], indices, values));
-  VariableObject* v = self_of(args[0]);
+  VariableObject* v = target_of(args[0]);
   if (current_scope(interp)) {
     Value now = TFL_TRY(to_tensor(interp, args[0]));
     Value rows = TFL_TRY(apply_op(interp, Op::gather_nd, {now, indices}));
@@ -208,33 +208,33 @@ Result<Value> numpy_value(Interp& interp, Value* args) {
   return numpy_of(interp, t);
 }
 Result<Value> get_shape(Interp& interp, Value* args) {
-  VariableObject* v = self_of(args[0]);
+  VariableObject* v = target_of(args[0]);
   return v->shape_ranked ? shape_value(interp, v->shape) : unknown_shape_value(interp);
 }
-Result<Value> get_dtype(Interp& interp, Value* args) { return dtype_value(interp, self_of(args[0])->dtype); }
-Result<Value> get_name(Interp& interp, Value* args) { return interp.str(self_of(args[0])->shown_name()); }
-Result<Value> get_trainable(Interp&, Value* args) { return Value::boolean(self_of(args[0])->trainable); }
-Result<Value> get_constraint(Interp&, Value* args) { return self_of(args[0])->constraint; }
+Result<Value> get_dtype(Interp& interp, Value* args) { return dtype_value(interp, target_of(args[0])->dtype); }
+Result<Value> get_name(Interp& interp, Value* args) { return interp.str(target_of(args[0])->shown_name()); }
+Result<Value> get_trainable(Interp&, Value* args) { return Value::boolean(target_of(args[0])->trainable); }
+Result<Value> get_constraint(Interp&, Value* args) { return target_of(args[0])->constraint; }
 Result<Value> get_device(Interp& interp, Value* args) {
-  const Tensor& t = self_of(args[0])->value;
+  const Tensor& t = target_of(args[0])->value;
   return interp.str(device_name(t));
 }
 Result<Value> get_ndim(Interp&, Value* args) {
-  VariableObject* v = self_of(args[0]);
+  VariableObject* v = target_of(args[0]);
   return v->shape_ranked ? Value::integer(static_cast<int64_t>(v->shape.size())) : Value::none();
 }
-Result<Value> get_unique_id(Interp& interp, Value* args) { return interp.strf("{}_{}", self_of(args[0])->name, self_of(args[0])->id); }
+Result<Value> get_unique_id(Interp& interp, Value* args) { return interp.strf("{}_{}", target_of(args[0])->name, target_of(args[0])->id); }
 Result<Value> is_initialized(Interp& interp, Value* args) {
   if (current_scope(interp)) {
-    Value v = Value::share(self_of(args[0]));
+    Value v = Value::share(target_of(args[0]));
     ir::Node* node = TFL_TRY(append_node(interp, Op::is_initialized, std::span<const Value>(&v, 1), Attrs()));
     return symbolic_value(interp, tracer_of(interp).scope, {node, 0});
   }
-  return Value::of(TFL_TRY(scalar<bool>(interp.context, DType::Bool, static_cast<bool>(self_of(args[0])->value))));
+  return Value::of(TFL_TRY(scalar<bool>(interp.context, DType::Bool, static_cast<bool>(target_of(args[0])->value))));
 }
 Result<Value> eager_only(Interp&, Value*) { return fail(ErrorKind::RuntimeError, "This property is not supported when eager execution is enabled."); }
 Result<Value> set_shape(Interp& interp, Value* args) {
-  VariableObject* v = self_of(args[0]);
+  VariableObject* v = target_of(args[0]);
   if (args[1].is_none()) return Value::none();
   Dims dims = TFL_TRY(to_dims(interp, args[1], true));
   bool fits = !v->shape_ranked || dims.size() == v->shape.size();
@@ -266,7 +266,7 @@ Result<Value> abs_method(Interp& interp, Value* args) { return apply_unary(inter
 Result<Value> int_method(Interp& interp, Value* args) { return tensor_to_int(interp, args[0]); }
 Result<Value> float_method(Interp& interp, Value* args) { return Value::real(TFL_TRY(tensor_to_double(interp, args[0]))); }
 
-constexpr NativeDef kMethods[] = {
+constexpr NativeDef kVariableMethods[] = {
     getter("shape", get_shape),
     getter("dtype", get_dtype),
     getter("name", get_name),
@@ -314,7 +314,7 @@ void release_link(Context&, void* host) { delete static_cast<SliceLink*>(host); 
 
 }  // namespace
 
-std::span<const NativeDef> variable_methods() { return kMethods; }
+std::span<const NativeDef> variable_methods() { return kVariableMethods; }
 
 void init_variables(Interp& interp) { interp.context.release_host = release_link; }
 
@@ -322,8 +322,8 @@ Value hang_slice(Interp& interp, Value item, const Value& variable, const Value&
   Tensor t = item.tensor();
   item = Value();
   // The link needs a rep of its own: v[...] may be the variable's very tensor.
-  if (t.same_object(self_of(variable)->value)) t = Tensor::view(interp.context, t, t.dims(), t.strides(), 0);
-  t.rep()->host = new SliceLink{Value::share(self_of(variable)), key};
+  if (t.same_object(target_of(variable)->value)) t = Tensor::view(interp.context, t, t.dims(), t.strides(), 0);
+  t.rep()->host = new SliceLink{Value::share(target_of(variable)), key};
   return Value::of(std::move(t));
 }
 
@@ -337,7 +337,7 @@ Result<Value> assign_slice(Interp& interp, Value& item, const Value& value) {
   if (!link) return fail(ErrorKind::AttributeError, "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'");
   Value variable = link->variable;
   SliceSpec spec = TFL_TRY(slice_spec(interp, link->key));
-  VariableObject* v = self_of(variable);
+  VariableObject* v = target_of(variable);
   TFL_TRY(check_initialised(v));
   Tensor source = TFL_TRY(converted(interp, v, value));
   item = Value();

@@ -61,6 +61,11 @@ Result<std::shared_ptr<const ir::Program>> program_of(Interp& interp, const Func
   return call.program;
 }
 
+Result<TracedGraph*> graph_argument(Interp& interp, const Value& v) {
+  if (v.is_object() && !v.is_tensor() && v.object()->type == interp.types.graph_function) return v.as<TracedGraph>();
+  return fail(ErrorKind::TypeError, "a traced graph is needed, not '{}'", interp.type_name(v));
+}
+
 Result<ir::Datum> datum_of(Interp& interp, const Value& v) {
   ir::Datum d;
   switch (v.kind()) {

@@ -49,6 +49,8 @@ struct TracedGraph : Object {
   std::vector<Value> inputs;    // symbolic parameters
   std::shared_ptr<void> scope;  // keeps their nodes alive
 };
+/// TypeError when the value is not such an object.
+Result<TracedGraph*> graph_argument(Interp&, const Value& v);
 /// The object of a finished graph, for functions made by other means than tracing (gradients).
 Value traced_graph(Interp&, std::shared_ptr<ir::Function> function, size_t arguments, std::vector<Value> captures);
 

@@ -243,7 +243,7 @@ Result<Value> freeze(Interp& interp, Value* args) {
 /// _take_calls(): how many calls were served without the library since it last asked.
 Result<Value> take_calls(Interp&, Value* args) { return Value::integer(std::exchange(self_of(args[0])->calls, 0)); }
 
-constexpr NativeDef kMethods[] = {method("_forget", "self", forget), method("_take_calls", "self", take_calls),
+constexpr NativeDef kDispatcherMethods[] = {method("_forget", "self", forget), method("_take_calls", "self", take_calls),
                                   method("_freeze", "self, f", freeze)};
 
 }  // namespace
@@ -256,6 +256,6 @@ const Slots dispatcher_slots = {.kind = Kind::Native,
                                 .call = call_dispatcher,
                                 .has_dict = true};
 
-std::span<const NativeDef> dispatcher_methods() { return kMethods; }
+std::span<const NativeDef> dispatcher_methods() { return kDispatcherMethods; }
 
 }  // namespace tfl

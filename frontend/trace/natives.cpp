@@ -246,11 +246,6 @@ Result<Value> parameters(Interp& interp, Value* args) {
 
 // ------------------------------------------------------------------------------------------------------------------ graphs
 
-Result<TracedGraph*> graph_argument(Interp& interp, const Value& v) {
-  if (v.is_object() && !v.is_tensor() && v.object()->type == interp.types.graph_function) return v.as<TracedGraph>();
-  return fail(ErrorKind::TypeError, "a traced graph is needed, not '{}'", interp.type_name(v));
-}
-
 /// run(graph, operands) -> list of results
 Result<Value> run(Interp& interp, Value* args) {
   TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
@@ -432,7 +427,7 @@ Result<Value> name_next(Interp& interp, Value* args) {
   return Value::none();
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kTraceNatives[] = {
     function("building", "", building),
     function("is_symbolic", "v", is_symbolic),
     function("Trace", "name", trace),
@@ -482,7 +477,7 @@ constexpr NativeDef kGraphMethods[] = {
 std::span<const NativeDef> traced_graph_methods() { return kGraphMethods; }
 
 Result<void> init_graph(Interp& interp, Module& module) {
-  define_all(interp, module, kDefs);
+  define_all(interp, module, kTraceNatives);
   define_all(interp, module, record_natives());
   define_all(interp, module, saved_natives());
   define(interp, module, "Region", Value::share(interp.types.graph_region));

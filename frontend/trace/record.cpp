@@ -53,7 +53,7 @@ Result<Value> same_bits(Interp& interp, Value* args) {
   return Value::boolean(true);
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kRecordNatives[] = {
     function("record", "on", record),
     function("record_enter", "", record_enter),
     function("record_leave", "name, tensors", record_leave),
@@ -62,6 +62,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> record_natives() { return kDefs; }
+std::span<const NativeDef> record_natives() { return kRecordNatives; }
 
 }  // namespace tfl

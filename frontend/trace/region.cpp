@@ -221,7 +221,7 @@ Result<Value> region_finish(Interp& interp, Value* args) {
   return graph;
 }
 
-constexpr NativeDef kMethods[] = {
+constexpr NativeDef kRegionMethods[] = {
     method("add_input", "self, like, shape=None, name=None", region_add_input),
     method("add_variable", "self, like", region_add_variable),
     method("add_resource", "self, name=None", region_add_resource),
@@ -437,6 +437,6 @@ Result<Value> region_while(Interp& interp, Value* args) {
 extern const Slots region_slots;
 const Slots region_slots = {.kind = Kind::Native, .destroy = destroy_region, .construct = construct_region};
 
-std::span<const NativeDef> region_methods() { return kMethods; }
+std::span<const NativeDef> region_methods() { return kRegionMethods; }
 
 }  // namespace tfl

@@ -14,11 +14,6 @@ namespace tfl {
 
 namespace {
 
-Result<TracedGraph*> graph_argument(Interp& interp, const Value& v) {
-  if (v.is_object() && !v.is_tensor() && v.object()->type == interp.types.graph_function) return v.as<TracedGraph>();
-  return fail(ErrorKind::TypeError, "a traced graph is needed, not '{}'", interp.type_name(v));
-}
-
 /// graphs_to_text(graphs) -> (text, [the name of each graph in it], [large constants, which the text has the numbers of])
 Result<Value> graphs_to_text(Interp& interp, Value* args) {
   std::vector<Value> graphs = TFL_TRY(to_vector(interp, args[0]));
@@ -133,7 +128,7 @@ Result<Value> graph_size(Interp& interp, Value* args) {
   return Value::integer(static_cast<int64_t>(ir::node_count(*TFL_TRY(graph_argument(interp, args[0]))->call.function)));
 }
 
-constexpr NativeDef kDefs[] = {
+constexpr NativeDef kSavedNatives[] = {
     function("graphs_to_text", "graphs", graphs_to_text), function("graphs_from_text", "text, file, constants", graphs_from_text),
     function("bind", "graph, captures", bind_graph),      function("parameter_kinds", "graph", parameter_kinds),
     function("called_graphs", "graph", called_graphs),    function("graph_size", "graph", graph_size),
@@ -141,6 +136,6 @@ constexpr NativeDef kDefs[] = {
 
 }  // namespace
 
-std::span<const NativeDef> saved_natives() { return kDefs; }
+std::span<const NativeDef> saved_natives() { return kSavedNatives; }
 
 }  // namespace tfl

@@ -168,7 +168,7 @@ Result<Value> set_shape(Interp& interp, Value* args) {
   return Value::none();
 }
 
-constexpr NativeDef kMethods[] = {
+constexpr NativeDef kSymbolicMethods[] = {
     getter("shape", get_shape),
     getter("dtype", get_dtype),
     getter("name", get_name),
@@ -254,6 +254,6 @@ const Slots symbolic_slots = {
     .get_attr = symbolic_get_attr,
 };
 
-std::span<const NativeDef> symbolic_methods() { return kMethods; }
+std::span<const NativeDef> symbolic_methods() { return kSymbolicMethods; }
 
 }  // namespace tfl

@@ -63,7 +63,7 @@ void concat(RuleCall& c) {
   c.give(0, emit(Op::array_split, {zeros_of_x(c, 0), c.g(), lengths}));
 }
 
-constexpr RuleRow kRows[] = {
+constexpr RuleRow kArrayRules[] = {
     {Op::array_read, read},     {Op::array_write, write}, {Op::array_add, add},       {Op::array_sum, sum},         {Op::array_push, push}, {Op::array_pop, pop},
     {Op::array_stack, stack},   {Op::array_from, from},   {Op::array_gather, gather}, {Op::array_scatter, scatter}, {Op::array_split, split},
     {Op::array_concat, concat},
@@ -71,6 +71,6 @@ constexpr RuleRow kRows[] = {
 
 }  // namespace
 
-std::span<const RuleRow> array_rules() { return kRows; }
+std::span<const RuleRow> array_rules() { return kArrayRules; }
 
 }  // namespace tfl::gradient

@@ -4,21 +4,14 @@
 // This header must not know about tapes or host values.
 #pragma once
 
-#include <unordered_map>
-#include <unordered_set>
-
 #include "ir/gradient/adjoint.h"
 #include "ir/infer.h"
+#include "ir/ref_map.h"
 
 namespace tfl::gradient {
 
-struct RefHash {
-  size_t operator()(const ir::Ref& r) const { return std::hash<const void*>()(r.node) * 31 + r.index; }
-};
-template <class T>
-using RefMap = std::unordered_map<ir::Ref, T, RefHash>;
-
-using ActiveSet = std::unordered_set<ir::Ref, RefHash>;
+using ir::RefMap;
+using ActiveSet = ir::RefSet;
 
 class BlockAdjoint : public Adjoint {
  public:

@@ -19,10 +19,10 @@ void matmul(RuleCall& c) {
   }
 }
 
-constexpr RuleRow kRows[] = {{Op::matmul, matmul}};
+constexpr RuleRow kContractRules[] = {{Op::matmul, matmul}};
 
 }  // namespace
 
-std::span<const RuleRow> contract_rules() { return kRows; }
+std::span<const RuleRow> contract_rules() { return kContractRules; }
 
 }  // namespace tfl::gradient

@@ -64,6 +64,7 @@ void inline_all(ir::Block& block) {
     std::vector<ir::Ref> results =
         ir::inline_block(call->callee->body, block, std::vector<ir::Ref>(call->operands.begin(), call->operands.end()));
     ir::set_call_place(block, i, block.nodes.size(), call->location);
+    if (!call->callee->symbols.empty()) ir::set_sizes(block, i, block.nodes.size(), ir::sizes_at_call(*call->callee, call->operands));
     for (auto& t : tail) block.nodes.push_back(std::move(t));
     for (uint32_t k = 0; k < results.size(); ++k) ir::replace_uses(block, {call.get(), k}, results[k]);
     // What was put in may call in turn: it is looked at next.
@@ -91,6 +92,7 @@ Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const 
   d->backward = std::make_shared<ir::Function>();
   d->backward->name = f.name + "_gradient";
   d->backward->locations = d->forward->locations;
+  d->backward->symbols = f.symbols;
   ir::Block& body = d->forward->body;
   FunctionAdjoint a(context, *d->forward, *d->backward);
   TFL_TRY(differentiate_body(a, body, d->backward->body, wanted, seeded, *d));

@@ -147,7 +147,7 @@ void segment_prod(RuleCall& c) {
   c.give(0, zero_outside({back.values * partial, back.kept}));
 }
 
-constexpr RuleRow kRows[] = {
+constexpr RuleRow kGatherRules[] = {
     {Op::gather, gather},
     {Op::gather_nd, gather_nd},
     {Op::scatter_nd, scatter_nd},
@@ -168,6 +168,6 @@ constexpr RuleRow kRows[] = {
 
 }  // namespace
 
-std::span<const RuleRow> gather_rules() { return kRows; }
+std::span<const RuleRow> gather_rules() { return kGatherRules; }
 
 }  // namespace tfl::gradient

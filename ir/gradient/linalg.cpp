@@ -137,7 +137,7 @@ void qr(RuleCall& c) {
   c.give(0, transposed(solved));
 }
 
-constexpr RuleRow kRows[] = {
+constexpr RuleRow kLinalgRules[] = {
     {Op::cholesky, cholesky},
     {Op::matrix_determinant, determinant},
     {Op::log_matrix_determinant, log_determinant},
@@ -151,6 +151,6 @@ constexpr RuleRow kRows[] = {
 
 }  // namespace
 
-std::span<const RuleRow> linalg_rules() { return kRows; }
+std::span<const RuleRow> linalg_rules() { return kLinalgRules; }
 
 }  // namespace tfl::gradient

@@ -53,6 +53,7 @@ Result<Pair> attempt(Context& context, const ir::Function& f, Recursion& recursi
   });
   out.backward->name = f.name + "_gradient";
   out.backward->locations = out.forward->locations;
+  out.backward->symbols = f.symbols;
   recursion.forward = out.forward.get();
   recursion.backward = out.backward.get();
   recursion.more = false;
@@ -114,6 +115,7 @@ Result<std::shared_ptr<const Derivative>> differentiate_recursive(Context& conte
   d->forward = std::make_shared<ir::Function>();
   d->forward->name = f.name + "_forward";
   d->forward->locations = pair.forward->locations;
+  d->forward->symbols = f.symbols;
   ir::Block& forward = d->forward->body;
   std::vector<ir::Ref> operands;
   for (const auto& p : f.body.params) operands.push_back(forward.add_param(p->types[0], p->name));
@@ -125,6 +127,7 @@ Result<std::shared_ptr<const Derivative>> differentiate_recursive(Context& conte
   d->backward = std::make_shared<ir::Function>();
   d->backward->name = pair.backward->name;
   d->backward->locations = pair.forward->locations;
+  d->backward->symbols = f.symbols;
   ir::Block& backward = d->backward->body;
   operands.clear();
   for (const auto& p : pair.backward->body.params) operands.push_back(backward.add_param(p->types[0], p->name));

@@ -100,13 +100,13 @@ void cumprod(RuleCall& c) {
   c.give(0, emit(Op::divide_no_nan, {sum, c.x()}));
 }
 
-constexpr RuleRow kRows[] = {
+constexpr RuleRow kReduceRules[] = {
     {Op::reduce_sum, reduce_sum},     {Op::reduce_mean, reduce_mean}, {Op::reduce_max, reduce_extreme}, {Op::reduce_min, reduce_extreme},
     {Op::reduce_prod, reduce_prod}, {Op::cumsum, cumsum},           {Op::cumprod, cumprod},
 };
 
 }  // namespace
 
-std::span<const RuleRow> reduce_rules() { return kRows; }
+std::span<const RuleRow> reduce_rules() { return kReduceRules; }
 
 }  // namespace tfl::gradient

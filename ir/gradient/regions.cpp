@@ -44,12 +44,12 @@ namespace {
 
 void read_variable(RuleCall& c) { c.give(0, c.g(0)); }
 
-constexpr RuleRow kRows[] = {
+constexpr RuleRow kControlRules[] = {
     {Op::read_variable, read_variable}, {Op::cond, branch_rule}, {Op::switch_case, branch_rule}, {Op::while_loop, loop_rule}, {Op::call, call_rule},
 };
 
 }  // namespace
 
-std::span<const RuleRow> control_rules() { return kRows; }
+std::span<const RuleRow> control_rules() { return kControlRules; }
 
 }  // namespace tfl::gradient

@@ -159,7 +159,7 @@ void fill(RuleCall& c) {
   if (c.wanted(1)) c.give(1, emit(Op::reduce_sum, {c.g()}));
 }
 
-constexpr RuleRow kRows[] = {
+constexpr RuleRow kShapeRules[] = {
     {Op::reshape, like_operand},
     {Op::expand_dims, like_operand},
     {Op::squeeze, like_operand},
@@ -190,6 +190,6 @@ constexpr RuleRow kRows[] = {
 
 }  // namespace
 
-std::span<const RuleRow> shape_rules() { return kRows; }
+std::span<const RuleRow> shape_rules() { return kShapeRules; }
 
 }  // namespace tfl::gradient

@@ -72,7 +72,7 @@ void resize_nearest_grad(RuleCall& c) {
   if (c.wanted(0)) c.give(0, emit(Op::resize_nearest, {c.g(), height_and_width(c, c.x_shape(0))}, c.attrs));
 }
 
-constexpr RuleRow kRows[] = {
+constexpr RuleRow kWindowRules[] = {
     {Op::conv2d, forward<kConv2d>},
     {Op::conv2d_backprop_input, backprop_input<kConv2d>},
     {Op::conv2d_backprop_filter, backprop_filter<kConv2d>},
@@ -95,6 +95,6 @@ constexpr RuleRow kRows[] = {
 
 }  // namespace
 
-std::span<const RuleRow> window_rules() { return kRows; }
+std::span<const RuleRow> window_rules() { return kWindowRules; }
 
 }  // namespace tfl::gradient
