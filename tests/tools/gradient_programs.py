@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
@@ -190,31 +191,40 @@ def shrink(tfl, index, body):
     return body
 
 
+def report(first, args):
+    """What is to be said of the programs of a batch that differ."""
+    programs = [(i, Program(random.Random(f"{args.seed}.{i}")).function()) for i in range(first, min(first + args.batch, args.first + args.count))]
+    good, done = run(args.tfl, programs)
+    out = []
+    for index, body in programs if len(good) < len(programs) else []:
+        if index in good:
+            continue
+        alone, done = run(args.tfl, [(index, body)])
+        if index in alone:
+            continue
+        if args.shrink:
+            body = shrink(args.tfl, index, body)
+            alone, done = run(args.tfl, [(index, body)])
+        out.append("\n".join([f"program {index} of seed {args.seed}:"] + text(body, 1) + [done.stdout[-1000:], done.stderr[-2000:]]))
+    return out
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--tfl", default="build/tfl")
     p.add_argument("--count", type=int, default=40)
+    p.add_argument("--first", type=int, default=0)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--batch", type=int, default=10, help="programs of a process")
+    p.add_argument("--jobs", type=int, default=1, help="batches at once")
     p.add_argument("--shrink", action="store_true")
     args = p.parse_args()
     failed = 0
-    for first in range(0, args.count, 10):
-        programs = [(i, Program(random.Random(f"{args.seed}.{i}")).function()) for i in range(first, min(first + 10, args.count))]
-        good, done = run(args.tfl, programs)
-        if len(good) == len(programs):
-            continue
-        for index, body in programs:
-            if index in good:
-                continue
-            alone, done = run(args.tfl, [(index, body)])
-            if index in alone:
-                continue
-            failed += 1
-            if args.shrink:
-                body = shrink(args.tfl, index, body)
-                alone, done = run(args.tfl, [(index, body)])
-            print(f"program {index} of seed {args.seed}:", *text(body, 1), sep="\n")
-            print(done.stdout[-1000:], done.stderr[-2000:], sep="\n")
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for text in pool.map(lambda first: report(first, args), range(args.first, args.first + args.count, args.batch)):
+            failed += len(text)
+            for one in text:
+                print(one, flush=True)
     print(f"{args.count} programs, {failed} with a difference")
     return 1 if failed else 0
 
