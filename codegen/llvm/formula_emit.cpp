@@ -29,7 +29,7 @@ using Values = llvm::SmallVector<Value*, 4>;
 
 // Parts of this many instructions are functions, which all that need them share: what is rarely run, and what takes so long that
 // a call does not count.
-constexpr int kLargeRare = 24, kLarge = 150;
+constexpr int kLargeRare = 24, kLargeCommon = 150;
 
 class Emitter {
  public:
@@ -40,7 +40,7 @@ class Emitter {
     for (Id id : f_.regions[0].body) {
       if (f_.at(id).prim == Prim::argument) values_[id] = arguments[f_.at(id).extra];
     }
-    if (formula::weight(f_, 0, kLargeRare) >= kLarge) return call(0)[0];
+    if (formula::weight(f_, 0, kLargeRare) >= kLargeCommon) return call(0)[0];
     region(f_.regions[0]);
     return values_[f_.value()];
   }
