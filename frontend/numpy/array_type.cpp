@@ -200,7 +200,7 @@ Result<Value> library_function(Interp& interp, std::string_view module, std::str
 }
 
 Result<Value> method_abs(Interp& interp, Value* args) {
-  Value function = TFL_TRY(library_function(interp, "numpy._math", "abs"));
+  Value function = TFL_TRY(library_function(interp, "numpy._methods", "_absolute"));
   return interp.call(function, {args[0]});
 }
 Result<Value> method_round(Interp& interp, Value* args) {
