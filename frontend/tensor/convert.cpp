@@ -19,6 +19,7 @@ struct Scan {
   Leaf leaf = Leaf::None;
   bool wide = false;     // an int outside 32 bits
   bool tensors = false;  // tensors are among the leaves
+  bool objects = false;  // the leaf that was refused is an instance of a class
   std::optional<DType> decided;  // dtype of NumPy scalars and arrays among the leaves
 };
 
@@ -95,6 +96,10 @@ Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
       break;
     case Tag::Float: leaf = Leaf::Float; break;
     default:
+      if (v.is(Kind::Instance)) {
+        scan.objects = true;
+        return fail(ErrorKind::ValueError, "an object");  // never seen: to_tensor() asks the object for its items
+      }
       if (v.is(Kind::Str) || v.is(Kind::Bytes)) leaf = Leaf::Text;
       else if (v.is_none() && scan.leaf != Leaf::None) return mixed();
       else return unsupported(interp, v);
@@ -265,6 +270,28 @@ Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted) {
   return std::move(results[0]);
 }
 
+/// The same nested sequences with arrays and lists where objects were: what __array__ gives, or the items that __getitem__ has.
+Result<Value> without_objects(Interp& interp, const Value& v, int depth) {
+  if (depth > kMaxNesting) return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
+  std::vector<Value> items;
+  if (v.is(Kind::Instance)) {
+    Value method = TFL_TRY(special(interp, v, interp.sym.__array__));
+    if (!method.is_empty()) {
+      Value array = TFL_TRY(interp.call(method, {}));
+      if (!is_tensor_like(array)) return fail(ErrorKind::ValueError, "object __array__ method not producing an array");
+      return array;
+    }
+    if (TFL_TRY(special(interp, v, interp.sym.__len__)).is_empty() || TFL_TRY(special(interp, v, interp.sym.__getitem__)).is_empty()) return unsupported(interp, v);
+    items = TFL_TRY(to_vector(interp, v));
+  } else if (v.is(Kind::List) || v.is(Kind::Tuple)) {
+    for (int64_t i = 0; i < sequence_length(v); ++i) items.push_back(sequence_item(v, i));
+  } else {
+    return v;
+  }
+  for (Value& item : items) item = TFL_TRY(without_objects(interp, item, depth + 1));
+  return interp.list(std::move(items));
+}
+
 /// Does a sequence hold what a sink must see: symbolic values, tensors and variables that a graph captures or a tape watches?
 bool has_symbolic(const Value& v, int depth) {
   if (v.is(Kind::Symbolic) || v.is(Kind::Variable) || v.is(Kind::Tensor)) return true;
@@ -343,16 +370,10 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
     return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v.as<VariableObject>()->name);
   }
   if (is_sequence(v) && (interp.sink ? has_symbolic(v, 0) : has_leaked(v, 0))) return pack(interp, v, wanted);
-  if (v.is(Kind::Instance)) {
-    Value method = TFL_TRY(special(interp, v, interp.sym.__array__));
-    if (!method.is_empty()) {
-      Value array = TFL_TRY(interp.call(method, {}));
-      return to_tensor(interp, array, wanted);
-    }
-    return unsupported(interp, v);
-  }
   Scan scan;
-  TFL_TRY(scan_value(interp, v, 0, scan, true));
+  auto scanned = scan_value(interp, v, 0, scan, true);
+  if (!scanned && scan.objects) return to_tensor(interp, TFL_TRY(without_objects(interp, v, 0)), wanted);
+  if (!scanned) return scanned.failure();
   DType dtype = wanted.dtype ? *wanted.dtype : natural_dtype(scan);
   if (!wanted.dtype && wanted.preferred && !scan.decided && fits(scan, *wanted.preferred)) dtype = *wanted.preferred;
   if (wanted.dtype && scan.leaf == Leaf::None && scan.decided && *scan.decided != dtype && scan.tensors) return cannot_convert(interp, v, dtype);
