@@ -100,12 +100,16 @@ int dump_graph(const Arguments& a) {
 
 int explain_script(const Arguments& a) {
   Session session(a, a.files[0]);
+  std::string on_gpu;
+  if (a.device == "gpu") session.context.gpu_report = &on_gpu;
   Ran ran = run_aside(session, a.files[0], "__main__");
+  session.context.gpu_report = nullptr;
   if (ran.names.is_empty()) return ran.code;
   Interp& interp = session.interp;
   Result<Value> report = ask_library(interp, "tensorflow._inspect", "explain", {ran.names, interp.str(ran.text)});
   if (!report) return session.report(report.error());
   print(stdout, std::string(text_of(*report)));
+  if (!on_gpu.empty()) print(stdout, "on a GPU\n" + on_gpu);
   return ran.code;
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "codegen/gpu/emulator.h"
+#include "codegen/jit/code_text.h"
 #include "frontend/object/attributes.h"
 #include "frontend/object/protocol.h"
 #include "frontend/parse/source.h"
@@ -125,6 +126,7 @@ Session::Session(const Arguments& arguments, const std::string& file)
       ProgramContext& program = static_cast<ProgramContext&>(c);
       if (program.passes) TFL_TRY(optimizer::run_pipeline(c, f, *program.passes, {.verify = true}));
       else TFL_TRY(optimizer::optimize(c, f, 1));
+      if (program.gpu_report) *program.gpu_report += codegen::gpu_report(c, *ir::clone(f));
       return program.jit.prepare(c, f);
     };
   }
@@ -163,6 +165,9 @@ Session::Session(const Arguments& arguments, const std::string& file)
 
 Session::~Session() {
   interp.streams.flush();
+  if (jit_options(arguments_).verbose) {
+    if (std::string work = context.devices().work_text(); !work.empty()) std::fprintf(stderr, "tfl: %s\n", work.c_str());
+  }
   interrupt_flag.store(nullptr);
 }
 

@@ -31,6 +31,7 @@ struct ProgramContext final : Context {
       : Context(options), jit(jit_options), gpu_operations({jit_options.cache_folder, jit_options.cpu, jit_options.verbose}) {}
   codegen::Jit jit;
   codegen::GpuOperations gpu_operations;
+  std::string* gpu_report = nullptr;  // tfl explain: gets what a GPU would do with each function
   /// Passes that graphs go through before they run, each verified; null: the usual ones.
   std::unique_ptr<const std::vector<const optimizer::PassInfo*>> passes;
 };

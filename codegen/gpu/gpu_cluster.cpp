@@ -7,6 +7,7 @@
 
 #include "codegen/jit/object_cache.h"
 #include "codegen/plan/build.h"
+#include "runtime/gpu/devices.h"
 #include "runtime/support/file.h"
 
 namespace tfl::codegen {
@@ -31,21 +32,25 @@ void write_ptx(const GpuSchedule& schedule, const ObjectKey& key, const char* fo
 
 bool GpuCluster::run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options, std::span<const Tensor> inputs,
                      std::span<Tensor> results) {
-  if (!loaded_ || &loaded_->device() != &device) {
-    if (refused_ == &device) return false;
+  if ((!loaded_ || &loaded_->device() != &device) && refused_ != &device) {
+    loaded_.reset();
     if (auto loaded = load(context, device, function, options); !loaded) {
       refused_ = &device;
-      if (options.verbose) fmt::print(stderr, "tfl: {} does not run on a GPU: {}\n", function.name, loaded.error().message);
-      return false;
+      why_ = std::move(loaded.error().message);
+      if (options.verbose) fmt::print(stderr, "tfl: {} does not run on a GPU: {}\n", function.name, why_);
     }
   }
-  return loaded_->run(context, inputs, results);
+  if (refused_ != &device && loaded_->run(context, inputs, results, why_)) {
+    context.devices().count_done();
+    return true;
+  }
+  context.devices().count_declined(why_);
+  return false;
 }
 
 Result<void> GpuCluster::load(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options) {
   std::optional<plan::Plan> plan = plan::build_plan(context, function);
   if (!plan) return fail(ErrorKind::RuntimeError, "it has no plan");
-  if (!plan->routines.empty()) return fail(ErrorKind::RuntimeError, "it calls routines of the processor");
   std::string text = plan::plan_text(*plan);
   text.erase(0, text.find('\n') + 1);  // the name
   std::vector<Tensor> constants;

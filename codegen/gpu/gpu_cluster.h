@@ -23,7 +23,7 @@ std::string gpu_target(const gpu::Device& device);
 
 class GpuCluster {
  public:
-  /// As GpuFunction::run; false also when there is no code for `function`.
+  /// As GpuFunction::run; false also when there is no code for `function`. The context's devices count what became of the call.
   bool run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options, std::span<const Tensor> inputs,
            std::span<Tensor> results);
 
@@ -32,6 +32,7 @@ class GpuCluster {
 
   std::unique_ptr<GpuFunction> loaded_;  // on the device that it was called on last
   gpu::Device* refused_ = nullptr;       // has no code for it
+  std::string why_;                      // of the last refusal
 };
 
 }  // namespace tfl::codegen

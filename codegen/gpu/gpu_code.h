@@ -15,7 +15,7 @@ inline constexpr std::string_view kGpuTarget = "sm_80";
 
 struct GpuCode {
   std::string image;            // PTX; for an emulated GPU the names of the kernels in a line, and an object
-  std::vector<GpuUnits> units;  // of GpuModule::kernels, then products
+  std::vector<GpuUnits> units;  // of GpuModule::kernels, then products, then the launches of routines
 };
 
 /// `target`: "sm_80", ...; empty: an emulated GPU. Gives what went wrong, or nothing.

@@ -19,7 +19,7 @@ constexpr uint32_t kThreads = 256, kFewThreads = 32;
 
 bool has_kernels(const plan::Block& block) {
   return std::any_of(block.steps.begin(), block.steps.end(), [](const plan::Step& s) {
-    return s.kind == plan::Step::Kind::kernel || s.kind == plan::Step::Kind::product ||
+    return s.kind == plan::Step::Kind::kernel || s.kind == plan::Step::Kind::product || s.kind == plan::Step::Kind::routine ||
            std::any_of(s.blocks.begin(), s.blocks.end(), has_kernels);
   });
 }
@@ -28,10 +28,6 @@ bool has_loops(const plan::Block& block) {
   return std::any_of(block.steps.begin(), block.steps.end(), [](const plan::Step& s) {
     return s.kind == plan::Step::Kind::loop || std::any_of(s.blocks.begin(), s.blocks.end(), has_loops);
   });
-}
-
-bool is_straight(const std::vector<GpuStep>& steps) {
-  return std::all_of(steps.begin(), steps.end(), [](const GpuStep& s) { return s.blocks.empty(); });
 }
 
 }  // namespace
@@ -49,6 +45,12 @@ GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCod
   }
   for (size_t i = 0; i < m.kernels.size(); ++i) kernels_.push_back(kernel_name(m, i));
   for (size_t i = 0; i < m.products.size(); ++i) products_.push_back(product_name(m, i));
+  size_t units = m.kernels.size() + m.products.size();
+  for (uint32_t r : m.routines) {
+    auto& phases = routines_.emplace_back();
+    for (int phase = 0; phase < gpu_phases(schedule_.plan.routines[r].routine); ++phase) phases.push_back({gpu_phase_name(r, phase), units++});
+  }
+  all_units_ = units;
   looks_back_ = facts_.can_fail || has_loops(schedule_.plan.body) ||
                 std::any_of(schedule_.plan.results.begin(), schedule_.plan.results.end(),
                             [](const ResultPlace& r) { return r.kind == ResultPlace::Kind::scalar; });
@@ -57,8 +59,7 @@ GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCod
 Result<std::unique_ptr<GpuFunction>> GpuFunction::load(gpu::Device& device, GpuSchedule schedule, const GpuCode& code,
                                                        std::vector<Tensor> constants) {
   std::unique_ptr<GpuFunction> made(new GpuFunction(device, std::move(schedule), code, std::move(constants)));
-  const GpuModule& m = made->schedule_.module;
-  if (!made->facts_.usable || made->units_.size() != m.kernels.size() + m.products.size())
+  if (!made->facts_.usable || made->units_.size() != made->all_units_)
     return fail(ErrorKind::InternalError, "a plan that GPUs cannot run");
   made->module_ = TFL_TRY(device.load(code.image));
   for (const Tensor& t : made->constants_) {
@@ -207,6 +208,11 @@ struct GpuFunction::Call {
         case GpuStep::Kind::product:
           TFL_TRY(launch(self.products_[s.index], blocks_of(self.units_[self.kernels_.size() + s.index]), kThreads));
           break;
+        case GpuStep::Kind::routine:
+          // One block at least: indices are checked where there is nothing to write.
+          for (const Phase& phase : self.routines_[s.index])
+            TFL_TRY(launch(phase.name, std::max<int64_t>(1, blocks_of(self.units_[phase.units])), kThreads));
+          break;
         case GpuStep::Kind::branch: {
           uint64_t value = 0;
           if (!TFL_TRY(ask(s.word, value)) || !TFL_TRY(steps(s.blocks[chosen(s, value)]))) return false;
@@ -227,24 +233,29 @@ struct GpuFunction::Call {
     return inside ? static_cast<size_t>(index) : s.blocks.size() - 1;
   }
 
-  // From the second time on the launches of an iteration are one, where the device records launches.
+  /// The launches of one iteration of a loop, as one; they are not run. Null where the device does not record them.
+  Result<std::unique_ptr<gpu::Graph>> recorded(const GpuStep& s) {
+    if (!device.begin_graph()) return std::unique_ptr<gpu::Graph>();
+    Result<bool> done = steps(s.blocks[1]);
+    if (done) done = steps(s.blocks[0]);
+    Result<std::unique_ptr<gpu::Graph>> graph = device.end_graph();  // after a failure, too: else everything later would be recorded
+    if (!done) return done.failure();
+    return graph;
+  }
+
+  // The launches of an iteration become one, where the device records launches: from the third time on, when all code has been loaded.
   Result<bool> loop(const GpuStep& s) {
+    constexpr int64_t kRecorded = 2;
     std::unique_ptr<gpu::Graph> graph;
     bool records = device.has_graphs() && is_straight(s.blocks[0]) && is_straight(s.blocks[1]);
     for (int64_t i = 0;; ++i) {
       if (s.limit >= 0 && i >= s.limit) return true;
+      if (i == kRecorded && records) graph = TFL_TRY(recorded(s));
       if (graph) {
         TFL_TRY(device.launch_graph(*graph));
       } else {
-        if (i == 1 && records) TFL_TRY(device.begin_graph());
-        if (i > 0) {
-          if (!TFL_TRY(steps(s.blocks[1]))) return false;
-        }
+        if (i > 0 && !TFL_TRY(steps(s.blocks[1]))) return false;
         if (!TFL_TRY(steps(s.blocks[0]))) return false;
-        if (i == 1 && records) {
-          graph = TFL_TRY(device.end_graph());
-          if (graph) TFL_TRY(device.launch_graph(*graph));
-        }
       }
       uint64_t value = 0;
       if (!TFL_TRY(ask(s.word, value))) return false;
@@ -268,18 +279,21 @@ struct GpuFunction::Call {
   }
 };
 
-bool GpuFunction::run(Context& context, std::span<const Tensor> inputs, std::span<Tensor> results) const {
+bool GpuFunction::run(Context& context, std::span<const Tensor> inputs, std::span<Tensor> results, std::string& why) const {
   Call call(*this, context, inputs, results);
-  bool good = facts_.types_hold(schedule_.plan, inputs, results.size()) &&
-              facts_.sizes_hold(schedule_.plan, inputs, call.words);
-  if (good) {
-    Result<bool> done = call.run();
-    good = done && *done && context.interrupt.load(std::memory_order_relaxed) == 0;
+  if (!facts_.types_hold(schedule_.plan, inputs, results.size()) || !facts_.sizes_hold(schedule_.plan, inputs, call.words)) {
+    why = "the code is for other sizes";
+  } else if (Result<bool> done = call.run(); !done) {
+    why = done.error().message;
+  } else if (!*done) {
+    why = "an operation would raise, or gives what the plan did not expect";
+  } else if (context.interrupt.load(std::memory_order_relaxed) != 0) {
+    why = "it was interrupted";
+  } else {
+    return true;
   }
-  if (!good) {
-    for (Tensor& t : results) t = Tensor();
-  }
-  return good;
+  for (Tensor& t : results) t = Tensor();
+  return false;
 }
 
 }  // namespace tfl::codegen

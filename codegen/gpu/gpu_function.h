@@ -23,8 +23,8 @@ class GpuFunction {
   GpuFunction(const GpuFunction&) = delete;
   GpuFunction& operator=(const GpuFunction&) = delete;
 
-  /// As ir::Native::run: false when the plan declines these inputs, an operation would raise, or the device has failed.
-  bool run(Context& context, std::span<const Tensor> inputs, std::span<Tensor> results) const;
+  /// As ir::Native::run: false when the plan declines these inputs, an operation would raise, or the device has failed; `why` says it.
+  bool run(Context& context, std::span<const Tensor> inputs, std::span<Tensor> results, std::string& why) const;
 
   gpu::Device& device() const { return device_; }
 
@@ -38,7 +38,13 @@ class GpuFunction {
   std::vector<GpuUnits> units_;
   std::vector<Tensor> constants_;
   PlanFacts facts_;
+  struct Phase {
+    std::string name;
+    size_t units;  // number in units_
+  };
   std::vector<std::string> segments_, kernels_, products_;  // names
+  std::vector<std::vector<Phase>> routines_;
+  size_t all_units_ = 0;
   std::vector<uint32_t> threads_;                           // of segments
   std::vector<gpu::Address> constant_addresses_;
   std::unique_ptr<gpu::Module> module_;

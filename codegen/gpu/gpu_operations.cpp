@@ -76,9 +76,12 @@ void GpuOperations::make(Context& context, Op op, std::span<const Tensor> operan
 bool GpuOperations::run(Context& context, gpu::Device& device, Op op, std::span<const Tensor> operands,
                         const Attrs& attrs, Tensors& results) {
   OpKind kind = op_info(op).kind;
-  if (op == Op::identity || kind == OpKind::Create || kind == OpKind::Random || kind == OpKind::Check ||
-      kind == OpKind::Effect || kind == OpKind::Control || kind == OpKind::Text)
+  if (op == Op::identity || kind == OpKind::Check || kind == OpKind::Effect || kind == OpKind::Control || kind == OpKind::Text) return false;
+  auto decline = [&] {
+    context.devices().count_declined(fmt::format("{} alone is not made for GPUs", op_info(op).name));
     return false;
+  };
+  if (kind == OpKind::Create || kind == OpKind::Random) return decline();
   std::string key = key_of(op, operands, attrs);
   auto found = known_.find(key);
   if (found == known_.end()) {
@@ -87,7 +90,7 @@ bool GpuOperations::run(Context& context, gpu::Device& device, Op op, std::span<
     make(context, op, operands, attrs, found->second);
   }
   Operation& o = found->second;
-  if (!o.function) return false;
+  if (!o.function) return decline();
   SmallVec<Tensor, 4> inputs;
   for (uint32_t i : o.parameters) inputs.push_back(operands[i]);
   std::vector<Tensor> given(o.results);

@@ -22,7 +22,7 @@ using plan::ValueId;
 constexpr int64_t kSmallKernel = 1 << 15, kSmallProduct = 1 << 17;
 constexpr int64_t kUnknownIterations = 64;
 
-int64_t work_of(const plan::Sizes& sizes, int64_t cost) {
+int64_t work_of_sizes(const plan::Sizes& sizes, int64_t cost) {
   int64_t work = std::max<int64_t>(cost, 1);
   for (Size s : sizes) {
     if (!is_known(s) || __builtin_mul_overflow(work, s, &work)) return INT64_MAX;
@@ -35,6 +35,14 @@ class Scheduler {
   explicit Scheduler(GpuSchedule& to) : to_(to), plan_(to.plan) {}
 
   void run() {
+    for (const plan::RoutineStep& r : plan_.routines) {
+      to_.checks = to_.checks || routine_fails(r.routine);
+      // The seed of random numbers is a pair, or three words that are the state of a generator.
+      if (r.routine == Routine::random && !is_known(r.sizes[1])) to_.supported = false;
+    }
+    for (uint32_t p = 0; p < plan_.products.size(); ++p) {
+      if (is_fused(plan_.products[p])) to_.module.fused.push_back(p);
+    }
     to_.steps = steps(plan_.body);
     words();
   }
@@ -50,19 +58,57 @@ class Scheduler {
     const Kernel& k = plan_.kernels[kernel];
     int64_t cost = k.cost;
     for (const plan::KernelLoop& l : k.loops) cost *= l.limit >= 0 ? std::clamp<int64_t>(l.limit, 1, 1000) : kUnknownIterations;
-    return work_of(k.axes, cost) <= kSmallKernel;
+    return work_of_sizes(k.axes, cost) <= kSmallKernel;
   }
+
+  static bool is_small(const plan::RoutineStep& r) {
+    switch (r.routine) {
+      case Routine::scatter:  // every update is looked at for every element, as far as threads go
+      case Routine::segment: return work_of_sizes(r.sizes, 1) <= kSmallKernel;
+      case Routine::sort: return work_of_sizes({r.sizes[0], r.sizes[1]}, 64) <= kSmallKernel;
+      case Routine::random: return work_of_sizes({r.sizes[0]}, 16) <= kSmallKernel;
+      default: return work_of_sizes(r.sizes, 2) <= kSmallKernel;
+    }
+  }
+
+  int64_t work_of(const Product& p) const {
+    if (p.window == kNone) return work_of_sizes({p.batch, p.m, p.n, p.k}, 1);
+    const plan::Window& w = plan_.windows[p.window];
+    const Windows& windows = w.shape.windows;
+    return work_of_sizes({w.batch, std::max(windows.outputs(), windows.inputs()), windows.taps(), w.shape.channels_in, w.shape.channels_out}, 1);
+  }
+
+  // Whether the epilogue of a product is a map over its rows and columns that reads of the result what it then stands at.
+  bool is_fused(const Product& p) const {
+    constexpr size_t kMostExprs = 24;
+    if (p.epilogue == kNone || (p.window != kNone && is_pool(plan_.windows[p.window].kind))) return false;
+    const Kernel& k = plan_.kernels[p.epilogue];
+    bool flat = k.axes.size() == 1 && (is_one(p.m) || is_one(p.n));
+    bool square = k.axes.size() == 2 && k.axes[0] == p.m && k.axes[1] == p.n;
+    if (k.form != plan::Form::map || !k.loops.empty() || (!flat && !square) || k.exprs.size() > kMostExprs) return false;
+    return std::all_of(k.exprs.begin(), k.exprs.end(), [&](const Expr& e) {
+      if (e.kind != plan::ExprKind::load) return true;
+      const plan::Access& a = e.access;
+      if (a.value != p.result) {
+        const plan::Value &mine = plan_.values[a.value], &result = plan_.values[p.result];
+        return mine.home == plan::Home::pointer || mine.home != result.home || mine.index != result.index;
+      }
+      bool plain = a.offset == 0 && a.indexed.empty() && a.mask == kNone && a.strides[a.strides.size() - 1] == 1;
+      return plain && (flat || a.strides[0] == p.n);
+    });
+  }
+  static bool is_one(Size s) { return s == 1; }
 
   bool is_light(const Step& s) const {
     switch (s.kind) {
       case Step::Kind::scalar:
       case Step::Kind::check:
       case Step::Kind::point: return true;
-      case Step::Kind::routine: return false;
+      case Step::Kind::routine: return is_small(plan_.routines[s.index]);
       case Step::Kind::kernel: return is_small(s.index);
       case Step::Kind::product: {
         const Product& p = plan_.products[s.index];
-        return p.window == kNone && work_of({p.batch, p.m, p.n, p.k}, 1) <= kSmallProduct && (p.epilogue == kNone || is_small(p.epilogue));
+        return work_of(p) <= kSmallProduct && (p.epilogue == kNone || is_small(p.epilogue));
       }
       case Step::Kind::branch:
       case Step::Kind::loop:
@@ -100,9 +146,10 @@ class Scheduler {
     return static_cast<uint32_t>(it - all.begin());
   }
 
-  GpuStep condition(GpuStep::Kind kind, ValueId value) {
+  GpuStep condition(GpuStep::Kind kind, ValueId value, uint32_t location) {
     GpuStep s;
     s.kind = kind;
+    s.location = location;
     s.dtype = plan_.values[value].dtype;
     s.index = value;  // words are given out at the end
     asked_.insert(value);
@@ -126,14 +173,13 @@ class Scheduler {
         case Step::Kind::kernel: launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, s.index)); break;
         case Step::Kind::product: {
           uint32_t epilogue = plan_.products[s.index].epilogue;
-          if (plan_.products[s.index].window != kNone) to_.supported = false;
           launch(run, GpuStep::Kind::product, number_of(to_.module.products, s.index));
-          if (epilogue != kNone) launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, epilogue));
+          if (epilogue != kNone && !is_fused(plan_.products[s.index])) launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, epilogue));
           break;
         }
         case Step::Kind::branch: {
           flush(run);
-          GpuStep b = condition(GpuStep::Kind::branch, s.condition);
+          GpuStep b = condition(GpuStep::Kind::branch, s.condition, s.location);
           for (const Block& inner : s.blocks) {
             Run of_block;
             add(of_block, inner);
@@ -148,7 +194,7 @@ class Scheduler {
           // The variables are what the loop gives; each block has copies of them.
           moves(run, s.results, s.initial);
           flush(run);
-          GpuStep l = condition(GpuStep::Kind::loop, s.blocks[0].results[0]);
+          GpuStep l = condition(GpuStep::Kind::loop, s.blocks[0].results[0], s.location);
           l.limit = s.limit;
           for (size_t i = 0; i < 2; ++i) {
             Run of_block;
@@ -161,10 +207,10 @@ class Scheduler {
           run.done.push_back(std::move(l));
           break;
         }
+        case Step::Kind::routine: launch(run, GpuStep::Kind::routine, number_of(to_.module.routines, s.index)); break;
         case Step::Kind::scalar:
         case Step::Kind::check:
-        case Step::Kind::point:     // always light
-        case Step::Kind::routine: break;  // plans with one are the CPU's
+        case Step::Kind::point: break;  // always light
       }
     }
   }
@@ -243,6 +289,15 @@ void tell(const GpuSchedule& s, const std::vector<GpuStep>& steps, size_t depth,
         break;
       }
       case GpuStep::Kind::product: out += "launch product" + std::to_string(s.module.products[step.index]) + "\n"; break;
+      case GpuStep::Kind::routine: {
+        uint32_t r = s.module.routines[step.index];
+        int phases = gpu_phases(s.plan.routines[r].routine);
+        for (int phase = 0; phase < phases; ++phase) {
+          if (phase > 0) out.append(2 * depth, ' ');
+          out += "launch " + gpu_phase_name(r, phase) + "\n";
+        }
+        break;
+      }
       case GpuStep::Kind::branch: out += "the host chooses by word " + std::to_string(step.word) + "\n"; break;
       case GpuStep::Kind::loop: out += "the host repeats while word " + std::to_string(step.word) + "\n"; break;
     }
@@ -253,7 +308,36 @@ void tell(const GpuSchedule& s, const std::vector<GpuStep>& steps, size_t depth,
   }
 }
 
+void control_of_block(const Block& block, std::vector<GpuControl>& out) {
+  for (const Step& s : block.steps) {
+    if (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop) out.push_back({s.kind == Step::Kind::loop, false, false, s.location});
+    for (const Block& inner : s.blocks) control_of_block(inner, out);
+  }
+}
+
+void control_of_steps(const GpuSchedule& s, const std::vector<GpuStep>& steps, std::vector<GpuControl>& out) {
+  for (const GpuStep& step : steps) {
+    bool loop = step.kind == GpuStep::Kind::loop;
+    if (step.kind == GpuStep::Kind::segment) control_of_block(s.module.segments[step.index], out);
+    if (loop || step.kind == GpuStep::Kind::branch) {
+      bool recorded = loop && std::all_of(step.blocks.begin(), step.blocks.end(), is_straight);
+      out.push_back({loop, true, recorded, step.location});
+    }
+    for (const auto& block : step.blocks) control_of_steps(s, block, out);
+  }
+}
+
 }  // namespace
+
+bool is_straight(const std::vector<GpuStep>& steps) {
+  return std::all_of(steps.begin(), steps.end(), [](const GpuStep& s) { return s.blocks.empty(); });
+}
+
+std::vector<GpuControl> control_of(const GpuSchedule& s) {
+  std::vector<GpuControl> out;
+  control_of_steps(s, s.steps, out);
+  return out;
+}
 
 GpuSchedule gpu_schedule(Plan plan) {
   GpuSchedule s;

@@ -15,4 +15,7 @@ enum class CodeText : uint8_t { plan, llvm, assembly, ptx };
 /// Outlines the clusters of `f`, an optimised function, and tells about each in order. An error where the compiler cannot be had.
 Result<std::string> code_text(Context& context, ir::Function& f, CodeText what, Cpu cpu);
 
+/// What a GPU would do with the clusters of `f`: launches, and who goes through branches and loops. `f` is outlined.
+std::string gpu_report(Context& context, ir::Function& f);
+
 }  // namespace tfl::codegen

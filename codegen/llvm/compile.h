@@ -66,7 +66,16 @@ struct GpuModule {
   bool checks = false;                       // nothing may run after a segment that has failed
   bool emulated = false;                     // an object for a CPU (codegen/gpu/emulator.h), not PTX
   std::string target = "sm_80";
+  std::vector<uint32_t> fused;               // products whose epilogue is in their kernel: each element as soon as it has its value
+  std::vector<uint32_t> routines;            // of the plan, too, some of which are two launches: "routine1_0", "routine1_1"
 };
+
+/// How many launches a routine is; what the kernel of one of them is called.
+inline int gpu_phases(Routine r) { return r == Routine::scatter || r == Routine::segment ? 2 : 1; }
+inline std::string gpu_phase_name(uint32_t routine, int phase) { return "routine" + std::to_string(routine) + '_' + std::to_string(phase); }
+
+/// Windows that nothing is multiplied in.
+inline bool is_pool(WindowKind k) { return k == WindowKind::max_pool || k == WindowKind::max_pool_grad || k == WindowKind::avg_pool || k == WindowKind::avg_pool_grad; }
 
 struct CompileRequest {
   const plan::Plan* plan = nullptr;
@@ -79,7 +88,7 @@ struct CompileRequest {
 };
 struct CompileResult {
   std::string bytes;     // an ELF object, or text
-  std::vector<GpuUnits> units;  // of GpuModule::kernels, then products
+  std::vector<GpuUnits> units;  // of GpuModule::kernels, then products, then the launches of routines
   std::string error;     // not empty: an internal error, there are no bytes
 };
 

@@ -124,8 +124,9 @@ void Driver::step(const Step& s) {
       if (block_) return block_->product(b_, frame_, s.index);
       return product(plan_.products[s.index]);
     case Step::Kind::routine:
-      if (s.index >= plan_.routines.size() || block_) return fail("a routine that the plan does not have");
+      if (s.index >= plan_.routines.size()) return fail("a routine that the plan does not have");
       calls_kernels_ = true;
+      if (block_) return block_->routine(b_, frame_, s.index);
       return routine(plan_.routines[s.index]);
     case Step::Kind::check: {
       llvm::Value* holds = scalar(s.condition);

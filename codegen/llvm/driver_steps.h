@@ -11,12 +11,13 @@
 
 namespace tfl::codegen {
 
-/// Kernels and products where a block of a GPU's threads goes through the steps together, each of which has all scalars.
+/// Kernels, products and routines where a block of a GPU's threads goes through the steps together, each of which has all scalars.
 class BlockSteps {
  public:
   virtual ~BlockSteps() = default;
   virtual void kernel(Builder& b, llvm::Value* frame, uint32_t kernel) = 0;
   virtual void product(Builder& b, llvm::Value* frame, uint32_t product) = 0;
+  virtual void routine(Builder& b, llvm::Value* frame, uint32_t routine) = 0;
   virtual bool emulated() const = 0;
 };
 

@@ -3,9 +3,12 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include <algorithm>
+
 #include "codegen/abi.h"
 #include "codegen/llvm/driver_steps.h"
 #include "codegen/llvm/gpu_kernel.h"
+#include "codegen/llvm/gpu_routine.h"
 
 namespace tfl::codegen {
 
@@ -14,7 +17,7 @@ namespace {
 class Gpu final : public BlockSteps {
  public:
   Gpu(llvm::Module& module, const CompileRequest& request)
-      : module_(module), request_(request), plan_(*request.plan), gpu_(*request.gpu), kernels_(plan_.kernels.size()), products_(plan_.products.size()), b_(module.getContext()) {}
+      : module_(module), request_(request), plan_(*request.plan), gpu_(*request.gpu), kernels_(plan_.kernels.size()), products_(plan_.products.size()), routines_(plan_.routines.size()), b_(module.getContext()) {}
 
   std::string emit(std::vector<GpuUnits>& units) {
     std::vector<llvm::Function*> bodies;
@@ -26,14 +29,17 @@ class Gpu final : public BlockSteps {
       bodies.push_back(driver.function());
       if (!gpu_.emulated) enter("segment" + std::to_string(i), driver.function());
     }
-    auto body = [&](const char* name, uint32_t number, const Made& made) {
+    auto body = [&](const std::string& name, const Made& made) {
       if (!error_.empty()) return;
       bodies.push_back(made.function);
       units.push_back(made.units);
-      if (!gpu_.emulated) enter(name + std::to_string(number), made.function);
+      if (!gpu_.emulated) enter(name, made.function);
     };
-    for (uint32_t k : gpu_.kernels) body("kernel", k, kernel_of(k));
-    for (uint32_t p : gpu_.products) body("product", p, product_of(p));
+    for (uint32_t k : gpu_.kernels) body("kernel" + std::to_string(k), kernel_of(k));
+    for (uint32_t p : gpu_.products) body("product" + std::to_string(p), product_of(p));
+    for (uint32_t r : gpu_.routines) {
+      for (int phase = 0; phase < gpu_phases(plan_.routines[r].routine); ++phase) body(gpu_phase_name(r, phase), phases_of(r)[static_cast<size_t>(phase)]);
+    }
     if (error_.empty() && gpu_.emulated) emit_choice(bodies);
     return error_;
   }
@@ -42,11 +48,16 @@ class Gpu final : public BlockSteps {
   void kernel(Builder& b, llvm::Value* frame, uint32_t kernel) override { call(b, frame, kernel_of(kernel).function); }
   void product(Builder& b, llvm::Value* frame, uint32_t product) override {
     call(b, frame, product_of(product).function);
-    if (plan_.products[product].epilogue != plan::kNone) kernel(b, frame, plan_.products[product].epilogue);
+    if (plan_.products[product].epilogue != plan::kNone && !is_fused(product)) kernel(b, frame, plan_.products[product].epilogue);
+  }
+  void routine(Builder& b, llvm::Value* frame, uint32_t routine) override {
+    for (const Made& phase : phases_of(routine)) call(b, frame, phase.function);
   }
   bool emulated() const override { return gpu_.emulated; }
 
  private:
+  bool is_fused(uint32_t product) const { return std::find(gpu_.fused.begin(), gpu_.fused.end(), product) != gpu_.fused.end(); }
+
   struct Made {
     llvm::Function* function = nullptr;
     GpuUnits units;
@@ -66,11 +77,23 @@ class Gpu final : public BlockSteps {
     Made& made = products_[p];
     if (!made.function) {
       std::string error;
-      made.function = emit_gpu_product(module_, plan_, p, gpu_.emulated, made.units, error);
+      made.function = emit_gpu_product(module_, plan_, p, is_fused(p), gpu_.emulated, made.units, error);
       if (!error.empty()) error_ = error;
       if (made.function) finish(made.function);
     }
     return made;
+  }
+  const std::vector<Made>& phases_of(uint32_t r) {
+    std::vector<Made>& phases = routines_[r];
+    for (int phase = static_cast<int>(phases.size()); phase < gpu_phases(plan_.routines[r].routine); ++phase) {
+      GpuRoutine emitter(module_, plan_, r, phase, gpu_.emulated);
+      Made made;
+      made.function = emitter.emit();
+      made.units = emitter.units();
+      finish(made.function);
+      phases.push_back(std::move(made));
+    }
+    return phases;
   }
   void finish(llvm::Function* f) const {
     if (!gpu_.emulated) f->addFnAttr(llvm::Attribute::AlwaysInline);
@@ -160,6 +183,7 @@ class Gpu final : public BlockSteps {
   const plan::Plan& plan_;
   const GpuModule& gpu_;
   std::vector<Made> kernels_, products_;
+  std::vector<std::vector<Made>> routines_;
   Builder b_;
   std::string error_;
 };

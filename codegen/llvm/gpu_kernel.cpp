@@ -14,10 +14,29 @@ GpuKernel::GpuKernel(llvm::Module& module, const Plan& plan, uint32_t kernel, bo
     : plan_(plan),
       kernel_(plan.kernels[kernel]),
       space_(kernel_space(plan, kernel, Cpu::x86_64_v3)),
-      grid_(module, "kernel" + std::to_string(kernel), emulated),
+      own_(std::make_unique<Grid>(module, "kernel" + std::to_string(kernel), emulated)),
+      grid_(*own_),
       b_(grid_.b),
       kept_(kernel_.stages.size()),
       reduced_(kernel_.stages.size()) {}
+
+GpuKernel::GpuKernel(Grid& grid, const Plan& plan, uint32_t kernel)
+    : plan_(plan), kernel_(plan.kernels[kernel]), space_(kernel_space(plan, kernel, Cpu::x86_64_v3)), grid_(grid), b_(grid.b), kept_(kernel_.stages.size()), reduced_(kernel_.stages.size()) {}
+
+void GpuKernel::element(llvm::Value* i, llvm::Value* j, llvm::Value* columns, ValueId value, llvm::Value* v) {
+  auto every = [](const Stage&) { return true; };
+  Point p = point();
+  if (space_.groups.size() == 1) {
+    p.index[0] = b_.CreateAdd(b_.CreateMul(i, columns), j);
+  } else {
+    for (uint32_t g = 0; g < space_.groups.size(); ++g) p.index[g] = space_.groups[g].axis == 0 ? i : j;
+  }
+  for (ExprId e = 0; e < kernel_.exprs.size(); ++e) {
+    if (kernel_.exprs[e].kind == ExprKind::load && kernel_.exprs[e].access.value == value) p.values[e] = v;
+  }
+  compute(needed_by(every), Level::vector, p);
+  store_all(every, p);
+}
 
 llvm::Function* GpuKernel::emit() {
   switch (kernel_.form) {

@@ -4,6 +4,7 @@
 
 #include <llvm/ADT/SmallVector.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,11 @@ namespace tfl::codegen {
 class GpuKernel {
  public:
   GpuKernel(llvm::Module& module, const plan::Plan& plan, uint32_t kernel, bool emulated);
+  /// For single elements, in a function that somebody else makes.
+  GpuKernel(Grid& grid, const plan::Plan& plan, uint32_t kernel);
   llvm::Function* emit();
+  /// In a section: what a map over rows and columns does with one element, of which `value` has been read as `v`.
+  void element(llvm::Value* i, llvm::Value* j, llvm::Value* columns, plan::ValueId value, llvm::Value* v);
   /// How many units there are.
   GpuUnits units() const { return units_; }
 
@@ -86,14 +91,15 @@ class GpuKernel {
   const plan::Plan& plan_;
   const plan::Kernel& kernel_;
   KernelSpace space_;
-  Grid grid_;
+  std::unique_ptr<Grid> own_;
+  Grid& grid_;
   Builder& b_;
   GpuUnits units_;
   std::vector<Grid::Variable> kept_, reduced_;  // by stage
   std::vector<bool> is_reduced_;                // by stage: its result is known
 };
 
-/// A product of matrices in the order of runtime/kernels/matmul.h; `error` says why there is none.
-llvm::Function* emit_gpu_product(llvm::Module& module, const plan::Plan& plan, uint32_t product, bool emulated, GpuUnits& units, std::string& error);
+/// A product of matrices in the order of runtime/kernels/matmul.h, with its epilogue where that is `fused`; `error` says why there is none.
+llvm::Function* emit_gpu_product(llvm::Module& module, const plan::Plan& plan, uint32_t product, bool fused, bool emulated, GpuUnits& units, std::string& error);
 
 }  // namespace tfl::codegen

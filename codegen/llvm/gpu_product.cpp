@@ -1,9 +1,12 @@
 // Products of matrices by the threads of a GPU: one chain of fused multiply-adds for each element and each 512 values of k, in the order
-// of runtime/kernels/matmul.h. Large ones go through tiles in shared memory; in small ones each thread reads what its element needs.
+// of runtime/kernels/matmul.h. Large ones go through tiles in shared memory; in small ones each thread reads what its element needs. What
+// the matrices are, gpu_matrices.h says: those of convolutions lie nowhere.
 #include <algorithm>
 
 #include "codegen/llvm/gpu_kernel.h"
+#include "codegen/llvm/gpu_matrices.h"
 #include "codegen/llvm/kernel.h"
+#include "codegen/llvm/kernel_space.h"
 #include "runtime/kernels/matmul.h"
 
 namespace tfl::codegen {
@@ -20,49 +23,32 @@ constexpr int64_t kLarge = 1024;      // sides of matrices that are worth tiles 
 
 class GpuProduct {
  public:
-  GpuProduct(llvm::Module& module, const Plan& plan, uint32_t number, bool emulated)
-      : plan_(plan),
-        p_(plan.products[number]),
-        dtype_(plan.values[p_.a].dtype),
-        grid_(module, "product" + std::to_string(number), emulated),
-        b_(grid_.b),
-        type_(register_type(b_, dtype_, 1)) {}
+  /// `fused`: finish(i, j, v) gets each element with its value; `kept`: which lies in memory, too.
+  using Finish = llvm::function_ref<void(llvm::Value* i, llvm::Value* j, llvm::Value* v)>;
+  GpuProduct(Grid& grid, GpuMatrices& matrices, DType dtype, Finish finish, bool fused, bool kept)
+      : x_(matrices), dtype_(dtype), grid_(grid), b_(grid.b), type_(register_type(b_, dtype, 1)), finish_(finish), fused_(fused), kept_(kept) {}
 
-  llvm::Function* emit(GpuUnits& units) {
-    m_ = size(p_.m);
-    n_ = size(p_.n);
-    k_ = size(p_.k);
-    batch_ = size(p_.batch);
-    a_ = grid_.pointer(plan_.values[p_.a].word);
-    bb_ = grid_.pointer(plan_.values[p_.b].word);
-    to_ = grid_.pointer(plan_.values[p_.result].word);
-    units.factors.push_back({p_.batch, 1});
+  void emit(GpuUnits& units) {
+    for (Size s : x_.product_sizes) units.factors.push_back({s, 1});
     if (is_small()) {
-      units.factors.push_back({p_.m, 1});
-      units.factors.push_back({p_.n, 1});
+      for (Size s : x_.row_sizes) units.factors.push_back({s, 1});
+      units.factors.push_back({x_.column_size, 1});
       units.per = kGpuThreads;
       emit_direct();
-    } else {
-      bool large = known(p_.m) >= kLarge && known(p_.n) >= kLarge && dtype_size(dtype_) == 4;
-      side_ = large ? 128 : 64;
-      depth_ = large ? 8 : 16;
-      units.factors.push_back({p_.m, side_});
-      units.factors.push_back({p_.n, side_});
-      emit_tiles();
+      return;
     }
-    grid_.finish();
-    return grid_.function();
+    bool large = x_.known_rows >= kLarge && x_.known_columns >= kLarge && dtype_size(dtype_) == 4;
+    side_ = large ? 128 : 64;
+    depth_ = large ? 8 : 16;
+    for (size_t i = 0; i < x_.row_sizes.size(); ++i) units.factors.push_back({x_.row_sizes[i], i == 0 ? side_ : 1});
+    units.factors.push_back({x_.column_size, side_});
+    emit_tiles();
   }
 
  private:
-  int64_t known(Size s) const { return known_size(plan_, s).value_or(-1); }
-  llvm::Value* size(Size s) {
-    std::optional<int64_t> known = known_size(plan_, s);
-    return known ? grid_.word(*known) : grid_.number(symbol_of(s));
-  }
   bool is_small() const {
-    int64_t m = known(p_.m), n = known(p_.n);
-    return (m >= 0 && m < kShort) || (n >= 0 && n < kShort) || (m >= 0 && n >= 0 && m * n <= kFew);
+    int64_t m = x_.known_rows, n = x_.known_columns;
+    return x_.products_inside || (m >= 0 && m < kShort) || (n >= 0 && n < kShort) || (m >= 0 && n >= 0 && m * n <= kFew);
   }
 
   // x y + z
@@ -72,27 +58,12 @@ class GpuProduct {
   }
   llvm::Value* sum(llvm::Value* x, llvm::Value* y) { return type_->isFloatingPointTy() ? b_.CreateFAdd(x, y) : b_.CreateAdd(x, y); }
   llvm::Value* zero() { return llvm::Constant::getNullValue(type_); }
-
-  llvm::Value* a_at(llvm::Value* batch, llvm::Value* i, llvm::Value* p) {
-    return element(a_, batch, p_.a_batch, i, p_.transpose_a ? grid_.word(1) : k_, p, p_.transpose_a ? m_ : grid_.word(1));
-  }
-  llvm::Value* b_at(llvm::Value* batch, llvm::Value* p, llvm::Value* j) {
-    return element(bb_, batch, p_.b_batch, p, p_.transpose_b ? grid_.word(1) : n_, j, p_.transpose_b ? k_ : grid_.word(1));
-  }
-  llvm::Value* to_at(llvm::Value* batch, llvm::Value* i, llvm::Value* j) {
-    llvm::Value* row = b_.CreateAdd(b_.CreateMul(batch, m_), i);
-    return b_.CreateGEP(type_, to_, b_.CreateAdd(b_.CreateMul(row, n_), j));
-  }
-  llvm::Value* element(llvm::Value* from, llvm::Value* batch, Size of_batch, llvm::Value* x, llvm::Value* of_x, llvm::Value* y, llvm::Value* of_y) {
-    llvm::Value* offset = b_.CreateAdd(b_.CreateMul(x, of_x), b_.CreateMul(y, of_y));
-    if (of_batch != 0) offset = b_.CreateAdd(offset, b_.CreateMul(batch, size(of_batch)));
-    return b_.CreateGEP(type_, from, offset);
-  }
+  llvm::Value* read(const GpuMatrices::Element& e) { return emit_load(b_, dtype_, 1, e.address, e.exists); }
 
   // An element is a thread's, which keeps nothing but the sum.
   void emit_direct() {
-    llvm::Value* matrix = b_.CreateMul(m_, n_);
-    llvm::Value* all = b_.CreateMul(batch_, matrix);
+    llvm::Value* matrix = b_.CreateMul(x_.most_rows, x_.columns);
+    llvm::Value* all = b_.CreateMul(x_.products, matrix);
     grid_.units(grid_.up(all, kGpuThreads), [&](llvm::Value* unit) {
       grid_.section(
           [&](llvm::Value* thread) {
@@ -103,26 +74,37 @@ class GpuProduct {
     });
   }
 
+  void finished(llvm::Value* i, llvm::Value* j, llvm::Value* v) {
+    x_.place(i, j);
+    finish_(i, j, v);
+  }
+
   void direct(llvm::Value* e, llvm::Value* matrix) {
-    llvm::Value* batch = b_.CreateUDiv(e, matrix);
-    llvm::Value* place = b_.CreateSub(e, b_.CreateMul(batch, matrix));
-    llvm::Value* i = b_.CreateUDiv(place, n_);
-    llvm::Value* j = b_.CreateSub(place, b_.CreateMul(i, n_));
+    llvm::Value* apart = x_.products_inside ? x_.products : matrix;
+    llvm::Value* more = b_.CreateUDiv(e, apart);
+    llvm::Value* less = b_.CreateSub(e, b_.CreateMul(more, apart));
+    llvm::Value *product = x_.products_inside ? less : more, *place = x_.products_inside ? more : less;
+    llvm::Value* i = b_.CreateUDiv(place, x_.columns);
+    llvm::Value* j = b_.CreateSub(place, b_.CreateMul(i, x_.columns));
+    x_.enter(product);
     Grid::Variable chain = grid_.variable(type_), total = grid_.variable(type_);
-    grid_.set(total, zero());
-    grid_.loop(grid_.word(0), k_, grid_.word(kProductBlock), [&](llvm::Value* first) {
-      grid_.set(chain, zero());
-      llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k_, b_.CreateAdd(first, grid_.word(kProductBlock)));
-      grid_.loop(first, last, grid_.word(1), [&](llvm::Value* p) {
-        llvm::Value* x = emit_load(b_, dtype_, 1, a_at(batch, i, p));
-        llvm::Value* y = emit_load(b_, dtype_, 1, b_at(batch, p, j));
-        grid_.set(chain, chained(x, y, grid_.get(chain)));
+    grid_.when(b_.CreateICmpSLT(i, x_.rows), [&] {
+      grid_.set(total, zero());
+      grid_.loop(grid_.word(0), x_.k, grid_.word(kProductBlock), [&](llvm::Value* first) {
+        grid_.set(chain, zero());
+        llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
+        grid_.loop(first, last, grid_.word(1), [&](llvm::Value* p) {
+          llvm::Value *x = read(x_.a(i, p)), *y = read(x_.b(p, j));
+          grid_.set(chain, chained(x, y, grid_.get(chain)));
+        });
+        llvm::Value* begins = b_.CreateICmpEQ(first, grid_.word(0));
+        llvm::Value* mine = grid_.get(chain);
+        grid_.set(total, b_.CreateSelect(begins, mine, sum(grid_.get(total), mine)));
       });
-      llvm::Value* begins = b_.CreateICmpEQ(first, grid_.word(0));
-      llvm::Value* mine = grid_.get(chain);
-      grid_.set(total, b_.CreateSelect(begins, mine, sum(grid_.get(total), mine)));
+      llvm::Value* v = grid_.get(total);
+      if (kept_) emit_store(b_, dtype_, 1, v, x_.result(i, j));
+      if (fused_) finished(i, j, v);
     });
-    emit_store(b_, dtype_, 1, grid_.get(total), to_at(batch, i, j));
   }
 
   // A block of threads makes a square of the result, a thread some elements of it, in fours. For each few values of k the parts of a
@@ -134,17 +116,18 @@ class GpuProduct {
     llvm::Value* tile_b = b_.CreateGEP(type_, tile_a, grid_.word(depth_ * row));
     int64_t count = side_ / kSide;  // of elements along each side that a thread has
     Grid::Variable chains = grid_.variable(type_, count * count);
-    llvm::Value *down = grid_.up(m_, side_), *along = grid_.up(n_, side_);
+    llvm::Value *down = grid_.up(x_.most_rows, side_), *along = grid_.up(x_.columns, side_);
     auto place = [&](llvm::Value* number, int64_t i) {  // of element i of a thread along a side
       return b_.CreateAdd(b_.CreateMul(number, grid_.word(4)), grid_.word(i / 4 * 4 * kSide + i % 4));
     };
     auto across = [&](llvm::Value* thread) { return b_.CreateAnd(thread, grid_.word(kSide - 1)); };
     auto below = [&](llvm::Value* thread) { return b_.CreateLShr(thread, 4); };
-    grid_.units(b_.CreateMul(batch_, b_.CreateMul(down, along)), [&](llvm::Value* unit) {
+    grid_.units(b_.CreateMul(x_.products, b_.CreateMul(down, along)), [&](llvm::Value* unit) {
       llvm::Value* left = b_.CreateUDiv(unit, along);
       llvm::Value* j0 = b_.CreateMul(b_.CreateSub(unit, b_.CreateMul(left, along)), grid_.word(side_));
-      llvm::Value* batch = b_.CreateUDiv(left, down);
-      llvm::Value* i0 = b_.CreateMul(b_.CreateSub(left, b_.CreateMul(batch, down)), grid_.word(side_));
+      llvm::Value* product = b_.CreateUDiv(left, down);
+      llvm::Value* i0 = b_.CreateMul(b_.CreateSub(left, b_.CreateMul(product, down)), grid_.word(side_));
+      x_.enter(product);
       auto leave = [&](llvm::Value* first) {
         grid_.section(
             [&](llvm::Value* thread) {
@@ -153,12 +136,17 @@ class GpuProduct {
                 for (int64_t s = 0; s < count; ++s) {
                   llvm::Value* i = b_.CreateAdd(i0, place(below(thread), r));
                   llvm::Value* j = b_.CreateAdd(j0, place(across(thread), s));
-                  grid_.when(b_.CreateAnd(b_.CreateICmpSLT(i, m_), b_.CreateICmpSLT(j, n_)), [&] {
-                    llvm::Value* at = to_at(batch, i, j);
+                  grid_.when(b_.CreateAnd(b_.CreateICmpSLT(i, x_.rows), b_.CreateICmpSLT(j, x_.columns)), [&] {
+                    llvm::Value* at = x_.result(i, j);
                     llvm::Value* mine = grid_.get(chains, grid_.word(r * count + s));
                     llvm::Value* later = b_.CreateICmpSGT(first, grid_.word(0));
                     llvm::Value* before = emit_load(b_, dtype_, 1, at, later);
-                    emit_store(b_, dtype_, 1, b_.CreateSelect(later, sum(before, mine), mine), at);
+                    llvm::Value* v = b_.CreateSelect(later, sum(before, mine), mine);
+                    if (!fused_) return emit_store(b_, dtype_, 1, v, at);
+                    llvm::Value* last = b_.CreateICmpSLE(x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
+                    if (kept_) emit_store(b_, dtype_, 1, v, at);
+                    else grid_.when(b_.CreateNot(last), [&] { emit_store(b_, dtype_, 1, v, at); });
+                    grid_.when(last, [&] { finished(i, j, v); });
                   });
                 }
               }
@@ -174,8 +162,8 @@ class GpuProduct {
       };
       auto bring = [&](llvm::Value* p0, llvm::Value* end) {
         grid_.section([&](llvm::Value* thread) {
-          fill(tile_a, row, thread, p0, end, i0, m_, !p_.transpose_a, [&](llvm::Value* i, llvm::Value* p) { return a_at(batch, i, p); });
-          fill(tile_b, row, thread, p0, end, j0, n_, p_.transpose_b, [&](llvm::Value* j, llvm::Value* p) { return b_at(batch, p, j); });
+          fill(tile_a, row, thread, p0, end, i0, x_.rows, x_.a_by_k, [&](llvm::Value* i, llvm::Value* p) { return x_.a(i, p); });
+          fill(tile_b, row, thread, p0, end, j0, x_.columns, x_.b_by_k, [&](llvm::Value* j, llvm::Value* p) { return x_.b(p, j); });
         });
       };
       auto step = [&](llvm::Value* thread, llvm::Value* q) {
@@ -193,9 +181,9 @@ class GpuProduct {
         }
       };
       clear();
-      grid_.when(b_.CreateICmpEQ(k_, grid_.word(0)), [&] { leave(grid_.word(0)); });
-      grid_.loop(grid_.word(0), k_, grid_.word(kProductBlock), [&](llvm::Value* first) {
-        llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k_, b_.CreateAdd(first, grid_.word(kProductBlock)));
+      grid_.when(b_.CreateICmpEQ(x_.k, grid_.word(0)), [&] { leave(grid_.word(0)); });
+      grid_.loop(grid_.word(0), x_.k, grid_.word(kProductBlock), [&](llvm::Value* first) {
+        llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
         llvm::Value* whole = b_.CreateAdd(first, b_.CreateAnd(b_.CreateSub(last, first), grid_.word(-depth_)));
         grid_.loop(first, whole, grid_.word(depth_), [&](llvm::Value* p0) {
           bring(p0, last);
@@ -221,7 +209,7 @@ class GpuProduct {
   // A thread's part of a tile: `depth_` values of k from p0 on for `side_` rows of a or columns of b from `first` on. `by_k`: the values
   // of k lie in a row in memory, so that threads beside each other read those.
   void fill(llvm::Value* tile, int64_t row, llvm::Value* thread, llvm::Value* p0, llvm::Value* end, llvm::Value* first, llvm::Value* count, bool by_k,
-            llvm::function_ref<llvm::Value*(llvm::Value*, llvm::Value*)> at) {
+            llvm::function_ref<GpuMatrices::Element(llvm::Value*, llvm::Value*)> at) {
     for (int64_t done = 0; done < side_ * depth_; done += kGpuThreads) {
       llvm::Value* number = b_.CreateAdd(thread, grid_.word(done));
       int64_t width = by_k ? depth_ : side_;
@@ -230,37 +218,66 @@ class GpuProduct {
       llvm::Value *q = by_k ? inner : other, *r = by_k ? other : inner;
       llvm::Value *p = b_.CreateAdd(p0, q), *x = b_.CreateAdd(first, r);
       llvm::Value* exists = b_.CreateAnd(b_.CreateICmpSLT(p, end), b_.CreateICmpSLT(x, count));
-      llvm::Value* v = emit_load(b_, dtype_, 1, at(x, p), exists);
+      GpuMatrices::Element e = at(x, p);
+      llvm::Value* v = emit_load(b_, dtype_, 1, e.address, e.exists ? b_.CreateAnd(exists, e.exists) : exists);
       b_.CreateAlignedStore(v, b_.CreateGEP(type_, tile, b_.CreateAdd(b_.CreateMul(q, grid_.word(row)), r)), llvm::Align(dtype_size(dtype_)));
     }
   }
 
-  const Plan& plan_;
-  const plan::Product& p_;
+  GpuMatrices& x_;
   DType dtype_;
-  Grid grid_;
+  Grid& grid_;
   Builder& b_;
   llvm::Type* type_;
-  llvm::Value *m_ = nullptr, *n_ = nullptr, *k_ = nullptr, *batch_ = nullptr, *a_ = nullptr, *bb_ = nullptr, *to_ = nullptr;
+  Finish finish_;
+  bool fused_, kept_;
   int64_t side_ = 64, depth_ = 16;
 };
 
+// Whether anybody but the epilogue looks at the result of a product.
+bool is_read(const Block& block, ValueId value) {
+  return std::any_of(block.steps.begin(), block.steps.end(), [&](const Step& s) {
+    if (s.from == value || (s.kind == Step::Kind::scalar && s.expr.kind == ExprKind::load && s.expr.access.value == value)) return true;
+    return std::any_of(s.blocks.begin(), s.blocks.end(), [&](const Block& inner) { return is_read(inner, value); });
+  });
+}
+bool is_read(const Plan& plan, const plan::Product& product) {
+  if (plan.values[product.result].home != Home::temporary || is_read(plan.body, product.result)) return true;
+  for (uint32_t k = 0; k < plan.kernels.size(); ++k) {
+    for (const Expr& e : plan.kernels[k].exprs) {
+      if (k != product.epilogue && e.kind == ExprKind::load && e.access.value == product.result) return true;
+    }
+  }
+  for (const plan::Product& p : plan.products) {
+    if (p.a == product.result || p.b == product.result) return true;
+  }
+  return std::any_of(plan.routines.begin(), plan.routines.end(),
+                     [&](const RoutineStep& r) { return std::find(r.at.begin(), r.at.end(), product.result) != r.at.end(); });
+}
+
 }  // namespace
 
-llvm::Function* emit_gpu_product(llvm::Module& module, const Plan& plan, uint32_t product, bool emulated, GpuUnits& units, std::string& error) {
-  if (plan.products[product].window != plan::kNone) {
-    error = "windows are not made for GPUs";
-    return nullptr;
+llvm::Function* emit_gpu_product(llvm::Module& module, const Plan& plan, uint32_t number, bool fused, bool emulated, GpuUnits& units, std::string& error) {
+  const plan::Product& product = plan.products[number];
+  Grid grid(module, "product" + std::to_string(number), emulated);
+  std::optional<GpuKernel> epilogue;
+  if (fused) epilogue.emplace(grid, plan, product.epilogue);
+  std::unique_ptr<GpuMatrices> matrices;
+  if (product.window != kNone && is_pool(plan.windows[product.window].kind)) {
+    emit_gpu_pool(grid, plan, product, units);
+  } else {
+    matrices = gpu_matrices(grid, plan, product, error);
+    if (!matrices) return nullptr;
+    llvm::Value* columns = nullptr;
+    auto finish = [&](llvm::Value* i, llvm::Value* j, llvm::Value* v) { epilogue->element(i, j, columns, product.result, v); };
+    if (fused) {
+      std::optional<int64_t> known = known_size(plan, product.n);
+      columns = known ? grid.word(*known) : grid.number(symbol_of(product.n));
+    }
+    GpuProduct(grid, *matrices, plan.values[product.a].dtype, finish, fused, !fused || is_read(plan, product)).emit(units);
   }
-  switch (plan.values[plan.products[product].a].dtype) {
-    case DType::F32:
-    case DType::F64:
-    case DType::I32:
-    case DType::U32:
-    case DType::I64:
-    case DType::U64: return GpuProduct(module, plan, product, emulated).emit(units);
-    default: error = "products of this type are not made for GPUs"; return nullptr;
-  }
+  grid.finish();
+  return grid.function();
 }
 
 }  // namespace tfl::codegen

@@ -167,6 +167,22 @@ void Devices::drop_copies(bool all) {
   }
 }
 
+// ------------------------------------------------------------------------------------------------------------ work
+
+void Devices::count_declined(std::string_view reason) {
+  constexpr size_t kMostReasons = 256;
+  ++work_.declined;
+  if (auto known = work_.reasons.find(std::string(reason)); known != work_.reasons.end()) ++known->second;
+  else if (work_.reasons.size() < kMostReasons) work_.reasons.emplace(reason, 1);
+}
+
+std::string Devices::work_text() const {
+  if (work_.done + work_.declined == 0) return {};
+  std::string text = fmt::format("{} calls and operations ran on a GPU, {} on the CPU in place of one", work_.done, work_.declined);
+  for (const auto& [reason, times] : work_.reasons) text += fmt::format("\n  {} because {}", times, reason);
+  return text;
+}
+
 // ---------------------------------------------------------------------------------------------------------- errors
 
 void Devices::failed_later(Error error) {

@@ -3,6 +3,7 @@
 // of devices there are, nor scripts.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -79,6 +80,17 @@ class Devices {
   };
   const Traffic& traffic() const { return traffic_; }
 
+  /// Calls of compiled functions and single operations that ran on a device, and what the CPU did in their place, by the reason.
+  struct Work {
+    uint64_t done = 0, declined = 0;
+    std::map<std::string, uint64_t> reasons;
+  };
+  const Work& work() const { return work_; }
+  void count_done() { ++work_.done; }
+  void count_declined(std::string_view reason);
+  /// The same in a sentence; empty when no device was asked for anything.
+  std::string work_text() const;
+
   /// Remembers an error that nobody could be told; the interpreter raises it between two statements.
   void failed_later(Error error);
   /// The first of them, once.
@@ -109,6 +121,7 @@ class Devices {
   bool chosen_ = false;
   std::unordered_multimap<const std::byte*, Copy> copies_;  // by the first element
   Traffic traffic_;
+  Work work_;
   std::unique_ptr<Error> failure_;
 };
 
