@@ -1,5 +1,7 @@
 #include "codegen/jit/code_text.h"
 
+#include <fmt/core.h>
+
 #include <optional>
 #include <vector>
 
@@ -28,6 +30,42 @@ Result<std::string> ptx_text(plan::Plan plan) {
 }
 
 }  // namespace
+
+namespace {
+
+size_t count_launches(const GpuSchedule& schedule, const std::vector<GpuStep>& steps) {
+  size_t n = 0;
+  for (const GpuStep& s : steps) {
+    if (s.kind == GpuStep::Kind::routine) n += static_cast<size_t>(gpu_phases(schedule.plan.routines[schedule.module.routines[s.index]].routine));
+    else n += s.blocks.empty();
+    for (const auto& block : s.blocks) n += count_launches(schedule, block);
+  }
+  return n;
+}
+
+}  // namespace
+
+std::string gpu_report(Context& context, ir::Function& f) {
+  std::string text;
+  plan::outline(context, f, [&](const std::shared_ptr<ir::Function>& cluster) {
+    std::optional<plan::Plan> plan = plan::build_plan(context, *cluster);
+    if (!plan) {
+      text += fmt::format("{}: the CPU runs it as a graph\n", cluster->name);
+      return;
+    }
+    GpuSchedule schedule = gpu_schedule(std::move(*plan));
+    size_t launches = count_launches(schedule, schedule.steps);
+    text += fmt::format("{}: {} launch{}\n", cluster->name, launches, launches == 1 ? "" : "es");
+    for (const GpuControl& c : control_of(schedule)) {
+      const ir::Location& at = (*cluster->locations)[c.location];
+      text += fmt::format("  {}{}: {}\n", c.is_loop ? "loop" : "branch", at.line ? fmt::format(" (line {})", at.line) : "",
+                          !c.by_host     ? "inside one kernel, by one block of threads"
+                          : c.recorded   ? "the host reads the condition back; the launches of an iteration are recorded as a CUDA graph"
+                                         : "the host reads the condition back");
+    }
+  });
+  return text;
+}
 
 Result<std::string> code_text(Context& context, ir::Function& f, CodeText what, Cpu cpu) {
   std::vector<std::shared_ptr<ir::Function>> clusters;
