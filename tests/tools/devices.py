@@ -87,6 +87,18 @@ with tf.device("/GPU:0"):
     c = tf.matmul([[1.0]], [[2.0]])
 '''
 
+# A loop of launches over many blocks, which the pretended driver does not run.
+LOOP = '''import tensorflow as tf
+@tf.function
+def doubled(x):
+    while tf.reduce_sum(x) < 1e7:
+        x = x * 2.0
+    return x
+with tf.device("/GPU:0"):
+    y = doubled(tf.ones([100000]))
+print(y.device, float(y[-1]))
+'''
+
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -141,6 +153,7 @@ class Check:
         self.lists()
         self.memory()
         self.placement()
+        self.loops()
         if not self.failed:
             print("all is well")
         return 1 if self.failed else 0
@@ -208,6 +221,18 @@ class Check:
         here, there = "in device /job:localhost/replica:0/task:0/device:CPU:0", "in device /job:localhost/replica:0/task:0/device:GPU:0"
         self.same("log", done.stderr.splitlines()[:2], [f"Executing op _EagerConst {here}", f"Executing op Mul {here}"])
         self.same("log of a scope", done.stderr.splitlines()[-1], f"Executing op MatMul {there}")
+
+    def loops(self):
+        """Iterations become one launch; what fails while they are recorded ends the recording, and the CPU does the work."""
+        done, calls = self.run("run", "--jit=wait", behaviour="loops-go-on", script=LOOP)
+        lines = calls.splitlines()
+        self.same("a recorded loop", (done.returncode, done.stdout.split()[:1], lines.count("record 1"), lines.count("recorded"),
+                                      lines.count("launch graph"), lines.count("no graph")),
+                  (0, ["/job:localhost/replica:0/task:0/device:GPU:0"], 1, 1, 4, 1))
+        done, calls = self.run("run", "--jit=wait", behaviour="loops-go-on,launch-refused-in-recording", script=LOOP)
+        lines = calls.splitlines()
+        self.same("a launch fails in a recording", (done.returncode, done.stdout.split()[-1:], lines.count("record 1"), lines.count("recorded"), lines.count("launch graph")),
+                  (0, ["128.0"], 1, 1, 0))
 
 
 if __name__ == "__main__":
