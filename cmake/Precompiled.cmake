@@ -13,8 +13,9 @@ set(TFL_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <charconv> <cmath> <
 function(tfl_precompile target)
   if(TFL_PCH)
     target_precompile_headers(${target} PRIVATE ${TFL_STANDARD_HEADERS} ${ARGN})
-    # g++ 12 does not know a system header when it was precompiled, and shows the wrong warnings that it hides elsewhere about std::string.
-    target_compile_options(${target} PRIVATE
+    # A precompiled header is not known to be a system's, and g++ 12 shows the wrong warnings that it hides elsewhere about std::string, clang
+    # what the standard library's own functions call.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
       $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overread;-Wno-stringop-overflow;-Wno-restrict>)
   endif()
 endfunction()

@@ -79,7 +79,7 @@ void complete_reshape(const TensorType& x, TensorType& out) {
 
 class Refiner {
  public:
-  Refiner(Context& context, Op op, std::span<const Ref> operands, const Attrs& attrs) : context_(context), op_(op), operands_(operands), attrs_(attrs) {}
+  Refiner(Context& context, Op op, std::span<const Ref> operands) : context_(context), op_(op), operands_(operands) {}
 
   void operator()(TensorType& out) {
     int sizes = sizes_operand(op_);
@@ -143,7 +143,6 @@ class Refiner {
   Context& context_;
   Op op_;
   std::span<const Ref> operands_;
-  const Attrs& attrs_;
 };
 
 // Values are worth computing for operands that a rule can look into.
@@ -179,7 +178,7 @@ Result<void> infer_node(Context& context, Op op, std::span<const Ref> operands, 
   }
   SmallVec<TensorType, 2> results;
   TFL_TRY(tfl::infer(context, op, infos, attrs, results));
-  if (!elementwise && results.size() == 1) Refiner(context, op, operands, attrs)(results[0]);
+  if (!elementwise && results.size() == 1) Refiner(context, op, operands)(results[0]);
   types.reserve(results.size());
   for (TensorType& t : results) types.push_back(Type::of(std::move(t)));
   return {};
