@@ -243,6 +243,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   build->add_option("--emit", out.build.emit, "shared-lib (default), static-lib, object, llvm, asm, several with commas; or executable: the whole script as\na program")->type_name("KINDS");
   build->add_option("--target", out.build.target, "native (default), x86-64-v3, x86-64-v4, x86-64-v3,x86-64-v4 (the better one where it runs), aarch64 (objects and\ntexts)")->type_name("CPU");
   build->add_option("--weights", out.build.weights, "Values of variables: embed (default), or file: beside the library, to be loaded")->check(CLI::IsMember({"embed", "file"}))->type_name("WHERE");
+  build->add_option("--linker", out.build.linker, "What links: system (default: the C compiler, or else a linker), or own: the one that comes with tfl")->check(CLI::IsMember({"system", "own"}))->type_name("WHICH");
   add_run_options(*build, out, limit);
   add_color(*build, out);
 

@@ -39,7 +39,7 @@ struct GraphOptions {
 
 /// What tfl build makes.
 struct BuildOptions {
-  std::string folder, name, emit, target, weights;
+  std::string folder, name, emit, target, weights, linker;
   std::vector<std::string> exports;
 };
 

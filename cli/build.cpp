@@ -129,6 +129,7 @@ int build_files(const Arguments& a) {
     return kExitUsage;
   }
   request.weights_in_file = a.build.weights == "file";
+  request.own_linker = a.build.linker == "own";
   if (request.cpu == codegen::Cpu::aarch64 && (request.shared || request.archive)) {
     say("for aarch64 there are objects and texts: --emit object,llvm,asm");
     return kExitUsage;

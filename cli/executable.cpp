@@ -1,6 +1,7 @@
 // tfl build --emit executable: a script, the modules it imports and the machine code of its traced functions as one program,
 // which needs no TFL where it runs. It is a copy of this program that carries a bundle (runtime/support/bundle.h) of
 //   main            the script's name          source/NAME, code/NAME   text and bytecode of the script and its modules
+//   bytecode/KEY    what AutoGraph made of functions
 //   object/KEY      machine code               identity/FILE            of the program that made it, for the keys
 //   options         what the script may touch, one flag a line
 #include <dirent.h>
@@ -47,14 +48,16 @@ bool add_module(Interp& interp, Files& files, const std::string& path, const std
   return true;
 }
 
-void add_objects(Files& files, const std::string& folder) {
+// The files of a cache, but for what the bundle has already.
+void add_cache(Files& files, const std::string& folder, const std::string& prefix) {
   DIR* d = opendir(folder.c_str());
   if (!d) return;
   Files found;
   while (dirent* e = readdir(d)) {
     std::string bytes;
-    if (e->d_name[0] != '.' && read_cache_file(folder + "/" + e->d_name, SIZE_MAX / 2, bytes))
-      found.emplace_back(std::string("object/") + e->d_name, std::move(bytes));
+    if (e->d_name[0] == '.' || !read_cache_file(folder + "/" + e->d_name, SIZE_MAX / 2, bytes)) continue;
+    if (std::none_of(files.begin(), files.end(), [&](const auto& f) { return f.second == bytes; }))
+      found.emplace_back(prefix + e->d_name, std::move(bytes));
   }
   closedir(d);
   std::sort(found.begin(), found.end());
@@ -125,7 +128,8 @@ int build_executable(const Arguments& given) {
         return kExitUncaught;
     }
   }
-  add_objects(files, cache_folder("native"));
+  add_cache(files, cache_folder("bytecode"), "bytecode/");
+  add_cache(files, cache_folder("native"), "object/");
   for (const char* part : {"", "libtfl_llvm.so", "../lib/tfl/libtfl_llvm.so"})
     files.emplace_back(std::string("identity/") + part, std::to_string(program_identity(part)));
   std::string options;

@@ -1,11 +1,9 @@
 // Finds and loads libtfl_llvm.so when the first plan is compiled.
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <string>
 
 #include "codegen/llvm/compile.h"
 #include "runtime/context.h"
+#include "runtime/support/beside.h"
 
 namespace tfl::codegen {
 
@@ -16,32 +14,9 @@ struct Compiler {
   std::string error;
 };
 
-// The folder that the program's file lies in, with a slash at its end.
-std::string program_folder() {
-  std::string path(4096, '\0');
-  ssize_t n = readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(n > 0 ? static_cast<size_t>(n) : 0);
-  return path.substr(0, path.rfind('/') + 1);
-}
-
 Compiler load() {
   Compiler made;
-  std::string folder = program_folder();
-  // As it is built, as it is installed, and for a program in a folder of the build's.
-  for (const char* place : {"", "../lib/tfl/", "../"}) {
-    std::string path = folder + place + "libtfl_llvm.so";
-    if (access(path.c_str(), R_OK) != 0) continue;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      const char* reason = dlerror();
-      made.error = std::string("cannot load ") + path + ": " + (reason ? reason : "unknown reason");
-      return made;
-    }
-    made.entry = reinterpret_cast<CompilerEntry>(dlsym(library, kCompilerEntry));
-    if (!made.entry) made.error = path + " has no function " + kCompilerEntry;
-    return made;
-  }
-  made.error = "libtfl_llvm.so was not found beside the program in " + folder + " or in " + folder + "../lib/tfl";
+  made.entry = reinterpret_cast<CompilerEntry>(entry_beside_program("libtfl_llvm.so", kCompilerEntry, made.error));
   return made;
 }
 

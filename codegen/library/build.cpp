@@ -128,16 +128,17 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
   };
   bool library = request.shared || request.archive;
   if (library || request.object) {
-    LinkRequest link{request.name, request.folder, TFL_TRY(compile_all(request, functions, CompileRequest::Output::object)), true};
+    LinkRequest link{request.name, request.folder, TFL_TRY(compile_all(request, functions, CompileRequest::Output::object)), true, request.own_linker};
     for (size_t i = 0; request.object && i < link.objects.size(); ++i) {
       // The parts, the library itself, the parts for better processors.
       bool library_itself = i == names.size(), better = i > names.size();
       std::string name = library_itself ? "" : "_" + names[better ? i - names.size() - 1 : i];
       TFL_TRY(text(base + name + (better ? "_v4.o" : ".o"), link.objects[i]));
     }
-    if (request.shared) files.push_back(TFL_TRY(link_library(link)));
-    link.shared = false;
-    if (request.archive) files.push_back(TFL_TRY(link_library(link)));
+    for (bool shared : {false, true}) {  // in the order that codegen/lld/linker.h wants
+      link.shared = shared;
+      if (shared ? request.shared : request.archive) files.push_back(TFL_TRY(link_library(link)));
+    }
   }
   for (auto [wanted, output, ending] : {std::tuple(request.llvm, CompileRequest::Output::llvm, "ll"), std::tuple(request.assembly, CompileRequest::Output::assembly, "s")}) {
     if (!wanted) continue;

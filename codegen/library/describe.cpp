@@ -137,11 +137,42 @@ void numbers(Writer& w, const std::vector<uint32_t>& list) {
   for (uint32_t v : list) w.integer(v);
 }
 
+// The steps of a function in one list: its own, then those of regions, each region's one after the other.
+struct StepList {
+  struct Item {
+    const Step* step;
+    size_t first_region;
+  };
+  struct Region {
+    const Step::Region* of;
+    size_t first;
+  };
+  std::vector<Item> items;
+  std::vector<Region> regions;
+
+  void add(const std::vector<Step>& steps) {
+    size_t first = items.size();
+    for (const Step& s : steps) items.push_back({&s, 0});
+    for (size_t i = 0; i < steps.size(); ++i) {
+      items[first + i].first_region = regions.size();
+      for (const Step::Region& r : steps[i].regions) regions.push_back({&r, 0});
+      for (size_t k = 0; k < steps[i].regions.size(); ++k) {
+        regions[items[first + i].first_region + k].first = items.size();
+        add(steps[i].regions[k].steps);
+      }
+    }
+  }
+};
+
 void steps(Writer& w, const LoweredFunction& f, uint32_t& number) {
+  StepList list;
+  list.add(f.steps);
   w.string(f.from->name);
   w.count(f.face.arguments);
   w.count(f.face.outputs);
   w.count(f.values);
+  w.count(list.items);
+  w.count(list.regions);
   w.count(f.steps);
   for (const auto& v : f.face.arguments) w.type(v.name, v.dtype, v.dims);
   numbers(w, f.state_inputs);
@@ -154,12 +185,20 @@ void steps(Writer& w, const LoweredFunction& f, uint32_t& number) {
       w.elements(v.constant);
     }
   }
-  for (const Step& s : f.steps) {
-    w.integer(static_cast<int64_t>(s.kind));
-    w.integer(number + s.part);
-    w.integer(s.axis);
-    numbers(w, s.inputs);
-    numbers(w, s.results);
+  for (auto& [step, first_region] : list.items) {
+    w.integer(static_cast<int64_t>(step->kind));
+    w.integer(number + step->part);
+    w.integer(step->axis);
+    w.integer(static_cast<int64_t>(first_region));
+    w.count(step->regions);
+    numbers(w, step->inputs);
+    numbers(w, step->results);
+  }
+  for (auto& [region, first] : list.regions) {
+    w.integer(static_cast<int64_t>(first));
+    w.count(region->steps);
+    numbers(w, region->params);
+    numbers(w, region->results);
   }
   numbers(w, f.results);
   numbers(w, f.state_results);
@@ -170,7 +209,7 @@ void steps(Writer& w, const LoweredFunction& f, uint32_t& number) {
 
 std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   Writer w;
-  w.bytes = "TFLLIB02";
+  w.bytes = "TFLLIB03";
   w.string(request.name);
   w.string(cpu_name(request.cpu));
   size_t entries = 0, stepwise = 0;

@@ -40,6 +40,7 @@ struct LibraryRequest {
   Cpu cpu = Cpu::x86_64_v3;
   bool better = false;           // also code for x86-64-v4, which is taken where the processor has it
   bool weights_in_file = false;  // variables begin with zeros; NAME.safetensors has their values
+  bool own_linker = false;       // libtfl_lld.so, even where a C compiler is installed
   std::string folder;            // where the files go
   bool shared = true, archive = false, object = false, llvm = false, assembly = false;
 };
@@ -76,10 +77,16 @@ struct Part {
 
 /// A function whose sizes follow from values is run step by step: parts, and operations that the library's runtime has.
 struct Step {
-  enum class Kind : uint8_t { part, nonzero, boolean_mask, unique, unique_with_counts } kind = Kind::part;
+  enum class Kind : uint8_t { part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop } kind = Kind::part;
+  /// What a branch or loop runs; its parameters stand for inputs: of branches those behind the one that decides.
+  struct Region {
+    std::vector<uint32_t> params, results;  // values
+    std::vector<Step> steps;
+  };
   uint32_t part = 0;
-  int64_t axis = 0;
+  int64_t axis = 0;  // of a loop: how many of its inputs are variables
   std::vector<uint32_t> inputs, results;  // values
+  std::vector<Region> regions;            // then and else; one a number; condition and body
 };
 struct StepValue {
   DType dtype;
@@ -134,6 +141,7 @@ struct LinkRequest {
   std::string name, folder;
   std::vector<std::string> objects;  // contents of ELF objects
   bool shared = true;
+  bool own_linker = false;  // even where a C compiler is installed
 };
 Result<std::string> link_library(const LinkRequest& request);
 

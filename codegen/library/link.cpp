@@ -1,19 +1,25 @@
-// Linking with the tools that are there: the C compiler, or a linker alone. Everything happens in a folder of its own; the
-// finished file is copied to its place at the end.
+// Linking with the tools that are there: the C compiler, a linker, or the one that comes with this program. Everything happens in a
+// folder of its own; the finished file is copied to its place at the end.
 #include <fmt/core.h>
+#include <link.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #include "codegen/library/embedded.h"
 #include "codegen/library/library.h"
+#include "codegen/lld/linker.h"
+#include "runtime/support/beside.h"
 #include "runtime/support/file.h"
 #include "runtime/support/tools.h"
 
 namespace tfl::codegen {
 
 namespace {
+
+constexpr std::initializer_list<const char*> kLinkers = {"ld", "ld.bfd", "ld.lld", "ld.lld-19"};
 
 // Maybe to another file system.
 Result<void> copy_file(const std::string& from, const std::string& to) {
@@ -25,6 +31,81 @@ Result<void> copy_file(const std::string& from, const std::string& to) {
   return {};
 }
 
+// The C library and its mathematics as this program has them: they are there without the files for developers.
+std::vector<std::string> system_libraries() {
+  std::vector<std::string> found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* to) {
+        std::string path = info->dlpi_name ? info->dlpi_name : "";
+        std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+        if (name.starts_with("libc.so") || name.starts_with("libm.so"))
+          static_cast<std::vector<std::string>*>(to)->push_back(path);
+        return 0;
+      },
+      &found);
+  return found;
+}
+
+Result<void> run_own_linker(const LinkJob& job) {
+  std::string error;
+  auto entry = reinterpret_cast<LinkerEntry>(entry_beside_program("libtfl_lld.so", kLinkerEntry, error));
+  if (entry) entry(job, error);
+  if (error.empty()) return {};
+  return fail(ErrorKind::OSError, "{}{}",
+              entry ? "the linker failed:\n" : "neither a C compiler nor a linker is in the PATH, and ", error);
+}
+
+// A library under its own name that shows nothing but its interface.
+Result<void> link_shared(const LinkRequest& request, const ScratchFolder& space, const std::vector<std::string>& inputs,
+                         const std::string& out) {
+  std::string script = TFL_TRY(space.write("exports", fmt::format("{{ global: {}_*; local: *; }};\n", request.name)));
+  std::string compiler, linker;
+  if (!request.own_linker) compiler = find_program({std::getenv("CC"), "cc", "gcc", "clang"});
+  if (!request.own_linker) linker = find_program(kLinkers);
+  std::vector<std::string> options = {"-soname=lib" + request.name + ".so",
+                                      "--version-script=" + script,
+                                      "--gc-sections",
+                                      "--build-id=none",
+                                      "--as-needed",
+                                      "--no-undefined",
+                                      "--strip-all",
+                                      "--hash-style=gnu"};
+  std::vector<std::string> command = {"-shared", "-o", out};
+  if (compiler.empty()) {
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"-z", "noexecstack", "-z", "relro"});
+    command.insert(command.end(), inputs.begin(), inputs.end());
+    for (std::string& library : system_libraries()) command.push_back(std::move(library));
+    if (linker.empty()) return run_own_linker({std::move(command), {}, {}, {}});
+    command.insert(command.begin(), linker);
+    return run_program(space, command);
+  }
+  command.insert(command.begin(), compiler);
+  for (const std::string& o : options) command.push_back("-Wl," + o);
+  command.insert(command.end(), {"-Wl,-z,noexecstack", "-Wl,-z,relro"});
+  command.insert(command.end(), inputs.begin(), inputs.end());
+  command.insert(command.end(), {"-lm", "-lc"});
+  return run_program(space, command);
+}
+
+// One object whose symbols are its own, but for those of the interface: two such archives go into one program.
+Result<void> link_static(const LinkRequest& request, const ScratchFolder& space, const std::vector<std::string>& inputs,
+                         const std::string& out) {
+  std::string linker = find_program(kLinkers), objcopy = find_program({"objcopy", "llvm-objcopy", "llvm-objcopy-19"}),
+              ar = find_program({"ar", "llvm-ar", "llvm-ar-19"});
+  std::string whole = space.file("whole.o"), own = space.file(request.name + ".o");
+  if (request.own_linker || linker.empty() || objcopy.empty() || ar.empty()) {
+    std::vector<std::string> command = {"-r", "-o", own};
+    command.insert(command.end(), inputs.begin(), inputs.end());
+    return run_own_linker({std::move(command), own, out, request.name + "_"});
+  }
+  std::vector<std::string> command = {linker, "-r", "-o", whole};
+  command.insert(command.end(), inputs.begin(), inputs.end());
+  TFL_TRY(run_program(space, command));
+  TFL_TRY(run_program(space, {objcopy, "--wildcard", "--keep-global-symbol=" + request.name + "_*", whole, own}));
+  return run_program(space, {ar, "rcsD", out, own});
+}
+
 }  // namespace
 
 Result<std::string> link_library(const LinkRequest& request) {
@@ -34,66 +115,10 @@ Result<std::string> link_library(const LinkRequest& request) {
   for (size_t i = 0; i < request.objects.size(); ++i)
     inputs.push_back(TFL_TRY(space.write(fmt::format("{}.o", i), request.objects[i])));
   inputs.push_back(TFL_TRY(space.write("libtfl_standalone.a", standalone_archive())));
-  std::string compiler = find_program({std::getenv("CC"), "cc", "gcc", "clang"});
-  std::string linker = find_program({"ld.lld", "ld", "ld.bfd", "lld-19", "ld.lld-19"});
-
-  if (request.shared) {
-    std::string soname = "lib" + request.name + ".so", out = space.file(soname);
-    std::string script = TFL_TRY(space.write("exports", fmt::format("{{ global: {}_*; local: *; }};\n", request.name)));
-    if (compiler.empty() && linker.empty())
-      return fail(ErrorKind::OSError,
-                  "a shared library needs a C compiler or a linker, and neither cc, gcc, clang, ld nor ld.lld is in "
-                  "the PATH; --emit object needs none");
-    bool driver = !compiler.empty();
-    std::string prefix = driver ? "-Wl," : "";
-    std::vector<std::string> command = {driver ? compiler : linker, "-shared", "-o", out};
-    auto option = [&](std::initializer_list<std::string> words) {
-      std::string all;
-      for (const std::string& w : words) {
-        if (driver)
-          all += "," + w;
-        else
-          command.push_back(w);
-      }
-      if (driver) command.push_back("-Wl" + all);
-    };
-    option({"-soname=" + soname});
-    option({"--version-script=" + script});
-    option({"--gc-sections"});
-    option({"--build-id=none"});
-    option({"--as-needed"});
-    option({"-z", "noexecstack"});
-    option({"-z", "relro"});
-    option({"--no-undefined"});
-    option({"--strip-all"});
-    option({"--hash-style=gnu"});
-    for (const std::string& i : inputs) command.push_back(i);
-    command.insert(command.end(), {"-lm", "-lc"});
-    if (!driver)
-      command.insert(command.end(),
-                     {"-L/lib/x86_64-linux-gnu", "-L/usr/lib/x86_64-linux-gnu", "-L/lib64", "-L/usr/lib64"});
-    TFL_TRY(run_program(space, command));
-    std::string place = request.folder + "/" + soname;
-    TFL_TRY(copy_file(out, place));
-    return place;
-  }
-
-  // One object whose symbols are its own, but for those of the interface: two such archives go into one program.
-  std::string objcopy = find_program({"objcopy", "llvm-objcopy", "llvm-objcopy-19"}),
-              ar = find_program({"ar", "llvm-ar", "llvm-ar-19"});
-  if (linker.empty() || objcopy.empty() || ar.empty())
-    return fail(
-        ErrorKind::OSError,
-        "a static library needs ld, objcopy and ar (Debian's package binutils), and not all of them are in the PATH");
-  std::string whole = space.file("whole.o"), own = space.file(request.name + ".o"),
-              archive = space.file("lib" + request.name + ".a");
-  std::vector<std::string> command = {linker, "-r", "-o", whole};
-  command.insert(command.end(), inputs.begin(), inputs.end());
-  TFL_TRY(run_program(space, command));
-  TFL_TRY(run_program(space, {objcopy, "--wildcard", "--keep-global-symbol=" + request.name + "_*", whole, own}));
-  TFL_TRY(run_program(space, {ar, "rcsD", archive, own}));
-  std::string place = request.folder + "/lib" + request.name + ".a";
-  TFL_TRY(copy_file(archive, place));
+  std::string name = fmt::format("lib{}.{}", request.name, request.shared ? "so" : "a"), out = space.file(name),
+              place = request.folder + "/" + name;
+  TFL_TRY(request.shared ? link_shared(request, space, inputs, out) : link_static(request, space, inputs, out));
+  TFL_TRY(copy_file(out, place));
   return place;
 }
 

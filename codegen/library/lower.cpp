@@ -1,5 +1,5 @@
-// From a traced function to one without captures: tensors become constants, variables become parameters where they are read and
-// results where they are assigned. Then the graph is optimised once more and planned as a whole, or in steps (steps.cpp).
+// From a traced function to one without captures: tensors become constants, variables parameters, and results where they are
+// assigned (ir/state.h). Then the graph is optimised once more and planned as a whole, or in steps (steps.cpp).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "codegen/plan/build.h"
 #include "codegen/plan/outline.h"
 #include "ir/infer.h"
+#include "ir/state.h"
 #include "optimizer/pass.h"
 
 namespace tfl::codegen {
@@ -18,77 +19,66 @@ using ir::Block;
 using ir::Node;
 using ir::Ref;
 
-// Replaces reads and assignments of variables by the values themselves, in program order.
-class Lift {
- public:
-  Lift(Context& context, ir::Function& f) : context_(context), function_(f) {}
-
-  // `value` is what the variable that parameter `resource` stands for holds at first.
-  void begin(const Node* resource, Ref value) { current_[resource] = value; }
-  Ref value_of(const Node* resource) const { return current_.at(resource); }
-  bool assigned(const Node* resource) const { return assigned_.contains(resource); }
-
-  Result<void> block(Block& b) {
-    for (size_t i = 0; i < b.nodes.size(); ++i) {
-      Node& n = *b.nodes[i];
-      const Node* variable = n.operands.empty() ? nullptr : n.operands[0].node;
-      switch (n.op) {
-        case Op::read_variable: ir::replace_uses(b, {&n, 0}, current_.at(variable)); break;
-        case Op::is_initialized: {
-          Tensor yes = TFL_TRY(Tensor::empty(context_, DType::Bool, Dims{}));
-          *yes.data<uint8_t>() = 1;
-          n.op = Op::constant;
-          n.operands.clear();
-          n.constant = yes;
-          continue;
-        }
-        case Op::assign_variable:
-          if (b.owner)
-            return fail(ErrorKind::ValueError,
-                        "{}a library cannot assign a variable inside a staged branch or loop; assign it after",
-                        place_of(function_, n));
-          current_[variable] = n.operands[1];
-          assigned_.emplace(variable, true);
-          break;
-        default:
-          if (!n.regions.empty()) TFL_TRY(regions(n));
-          continue;
-      }
-      n.id = kGone;
+// What is in the way of variables as values: the first node that does something else with them than to read and assign them.
+const Node* other_use(const Block& b) {
+  for (const auto& n : b.nodes) {
+    bool plain = n->op == Op::read_variable || n->op == Op::assign_variable || n->op == Op::is_initialized ||
+                 !n->regions.empty();
+    bool uses = std::any_of(n->operands.begin(), n->operands.end(),
+                            [](Ref r) { return r.type().kind == ir::TypeKind::Resource; });
+    if (uses && !plain) return n.get();
+    for (const auto& region : n->regions) {
+      if (const Node* inside = other_use(*region)) return inside;
     }
-    std::erase_if(b.nodes, [](const std::unique_ptr<Node>& n) { return n->id == kGone; });
-    return {};
   }
+  return nullptr;
+}
 
- private:
-  static constexpr uint32_t kGone = UINT32_MAX;
-
-  // Variables go into regions as their values.
-  Result<void> regions(Node& n) {
-    size_t skip = n.op == Op::while_loop ? 0 : 1;
-    for (size_t i = 0; i < n.operands.size(); ++i) {
-      auto at = current_.find(n.operands[i].node);
-      if (at == current_.end()) continue;
-      n.operands[i] = at->second;
-      for (auto& r : n.regions) {
-        Node* p = r->params[i - skip].get();
-        p->types[0] = ir::Type::of(at->second.type().tensor);
-        current_[p] = Ref{p, 0};
-      }
-    }
-    for (auto& r : n.regions) TFL_TRY(block(*r));
-    return {};
-  }
-
-  Context& context_;
-  ir::Function& function_;
-  std::unordered_map<const Node*, Ref> current_;
-  std::unordered_map<const Node*, bool> assigned_;
-};
+Failure refused_variables(const ir::Function& f) {
+  const Node* n = other_use(f.body);
+  if (!n)
+    return fail(ErrorKind::ValueError, "{} cannot be part of a library: it assigns a variable whose size may change",
+                f.name);
+  return fail(ErrorKind::ValueError,
+              "{}{} cannot be part of a library: it uses a variable in another way than to read and to assign it ({})",
+              place_of(f, *n), f.name, op_info(n->op).name);
+}
 
 bool all_native(Context& context, const ir::Function& f) {
   return std::all_of(f.body.nodes.begin(), f.body.nodes.end(),
                      [&](const auto& n) { return n->op == Op::constant || plan::is_native(context, *n); });
+}
+
+// Tensors that the function captures become constants at the head of its body; what remains behind the arguments are variables, whose
+// types are those of their values. Their states, in order.
+Result<std::vector<uint32_t>> take_captures(const LibraryRequest& request, const ExportedFunction& exported,
+                                            ir::Function& f) {
+  std::vector<uint32_t> states;
+  size_t arguments = exported.arguments.size();
+  for (size_t i = arguments; i < f.body.params.size(); ++i) {
+    Node* p = f.body.params[i].get();
+    const Capture& c = exported.captures[i - arguments];
+    if (c.state >= 0) {
+      const Tensor& value = request.states[static_cast<size_t>(c.state)].value;
+      p->types[0].tensor = {value.dtype(), true, Dims(value.dims())};
+      states.push_back(static_cast<uint32_t>(c.state));
+      continue;
+    }
+    if (!c.constant)
+      return fail(ErrorKind::ValueError, "{} captures something that is neither a tensor nor a variable",
+                  exported.name);
+    auto constant = std::make_unique<Node>();
+    constant->op = Op::constant;
+    constant->types = {ir::Type::of({c.constant.dtype(), true, Dims(c.constant.dims())})};
+    constant->constant = c.constant;
+    constant->name = p->name;
+    constant->block = &f.body;
+    ir::replace_uses(f.body, {p, 0}, {constant.get(), 0});
+    f.body.nodes.insert(f.body.nodes.begin(), std::move(constant));
+    f.body.params[i].reset();
+  }
+  std::erase_if(f.body.params, [](const auto& p) { return !p; });
+  return states;
 }
 
 }  // namespace
@@ -132,50 +122,20 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
   LoweredFunction out;
   out.from = &exported;
   std::shared_ptr<ir::Function> graph = ir::clone(*exported.graph);
+  graph->name = exported.name;
+  ir::prune(*graph);
+  TFL_TRY(optimizer::optimize(context, *graph, 1));  // calls are inlined: what they do to variables can be seen
+  out.state_inputs = TFL_TRY(take_captures(request, exported, *graph));
+  std::vector<ir::VariableUse> uses;
+  bool possible = true;
+  std::shared_ptr<ir::Function> values = ir::without_variables(context, *graph, uses, possible);
+  if (!possible) return refused_variables(*graph);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i].result != ir::VariableUse::kUnchanged) out.state_results.push_back(out.state_inputs[i]);
+  }
+  if (values) graph = std::move(values);
   ir::Function& f = *graph;
-  f.name = exported.name;
-  ir::prune(f);
-  TFL_TRY(optimizer::optimize(context, f, 1));  // calls are inlined: what they do to variables can be seen
-
-  Lift lift(context, f);
   size_t arguments = exported.arguments.size();
-  std::vector<std::pair<const Node*, uint32_t>> variables;
-  std::vector<std::unique_ptr<Node>> resources;
-  for (size_t i = arguments; i < f.body.params.size(); ++i) {
-    Node* p = f.body.params[i].get();
-    const Capture& c = exported.captures[i - arguments];
-    if (c.state < 0) {
-      if (!c.constant)
-        return fail(ErrorKind::ValueError, "{} captures something that is neither a tensor nor a variable",
-                    exported.name);
-      // The parameter becomes a constant at the head of the body.
-      auto constant = std::make_unique<Node>();
-      constant->op = Op::constant;
-      constant->types = {ir::Type::of({c.constant.dtype(), true, Dims(c.constant.dims())})};
-      constant->constant = c.constant;
-      constant->name = p->name;
-      constant->block = &f.body;
-      ir::replace_uses(f.body, {p, 0}, {constant.get(), 0});
-      f.body.nodes.insert(f.body.nodes.begin(), std::move(constant));
-      continue;
-    }
-    variables.emplace_back(p, static_cast<uint32_t>(c.state));
-  }
-  // Their nodes stay alive until nothing refers to them.
-  for (size_t i = arguments; i < f.body.params.size(); ++i) resources.push_back(std::move(f.body.params[i]));
-  f.body.params.resize(arguments);
-  for (auto& [p, state] : variables) {
-    const Tensor& value = request.states[state].value;
-    Ref param = f.body.add_param(ir::Type::of({value.dtype(), true, Dims(value.dims())}), p->name);
-    out.state_inputs.push_back(state);
-    lift.begin(p, param);
-  }
-  TFL_TRY(lift.block(f.body));
-  for (auto& [p, state] : variables) {
-    if (!lift.assigned(p)) continue;
-    f.body.results.push_back(lift.value_of(p));
-    out.state_results.push_back(state);
-  }
   if (!f.result_names.empty()) f.result_names.resize(f.body.results.size());
   ir::prune(f);
   TFL_TRY(optimizer::optimize(context, f, 2));

@@ -27,12 +27,15 @@ std::string link(const std::vector<std::string>& given) {
 
 // The object again with local symbols, as the only member of an archive.
 llvm::Error archive(const LinkJob& job) {
-  llvm::Expected<llvm::object::OwningBinary<llvm::object::ObjectFile>> object = llvm::object::ObjectFile::createObjectFile(job.object);
+  llvm::Expected<llvm::object::OwningBinary<llvm::object::ObjectFile>> object =
+      llvm::object::ObjectFile::createObjectFile(job.object);
   if (!object) return object.takeError();
   llvm::objcopy::ConfigManager config;
   config.Common.InputFilename = job.object;
   config.Common.OutputFilename = job.archive;
-  auto pattern = llvm::objcopy::NameOrPattern::create(job.prefix + "*", llvm::objcopy::MatchStyle::Wildcard, [](llvm::Error e) { return e; });
+  std::string shown = job.prefix + "*";  // the pattern refers to it
+  auto pattern =
+      llvm::objcopy::NameOrPattern::create(shown, llvm::objcopy::MatchStyle::Wildcard, [](llvm::Error e) { return e; });
   if (!pattern) return pattern.takeError();
   if (llvm::Error e = config.Common.SymbolsToKeepGlobal.addMatcher(std::move(pattern))) return e;
   llvm::SmallString<0> bytes;
@@ -42,7 +45,8 @@ llvm::Error archive(const LinkJob& job) {
   llvm::NewArchiveMember member(llvm::MemoryBufferRef(bytes, path.substr(path.rfind('/') + 1)));
   std::vector<llvm::NewArchiveMember> members;
   members.push_back(std::move(member));
-  return llvm::writeArchive(job.archive, members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU, true, false);
+  return llvm::writeArchive(job.archive, members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
+                            true, false);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ struct LinkJob {
   std::string object, archive, prefix;
 };
 
-/// What the library exports. `error` is empty when all went well.
+/// What the library exports. `error` is empty when all went well. Relocatable links (-r) come before others: the linker keeps names that
+/// a later one of them would take for its own.
 using LinkerEntry = void (*)(const LinkJob& job, std::string& error);
 inline constexpr const char* kLinkerEntry = "tfl_link_job";
 

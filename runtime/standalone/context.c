@@ -63,17 +63,6 @@ int64_t tfls_count(const tfls_type *t) {
   return n;
 }
 
-bool tfls_processor_serves(const char *cpu) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (strcmp(cpu, "x86-64-v4") == 0) return __builtin_cpu_supports("x86-64-v4");
-  if (strcmp(cpu, "x86-64-v3") == 0) return __builtin_cpu_supports("x86-64-v3");
-#else
-  (void)cpu;
-#endif
-  return true;
-}
-
 static int processors(void) {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

@@ -154,9 +154,13 @@ static void stepwise(reader *r, const tfls_library *l, tfls_stepwise *p) {
   p->outputs = count(r);
   p->values = count(r);
   p->steps = count(r);
+  p->regions = count(r);
+  p->first_steps = count(r);
+  if (p->first_steps > p->steps) r->ok = false;
   p->argument = table(r, p->arguments, sizeof *p->argument);
   p->value = table(r, p->values, sizeof *p->value);
   p->step = table(r, p->steps, sizeof *p->step);
+  p->region = table(r, p->regions, sizeof *p->region);
   for (uint32_t i = 0; r->ok && i < p->arguments; ++i) type(r, &p->argument[i]);
   p->state_read = numbers(r, &p->states_read, l->states);
   for (uint32_t i = 0; r->ok && i < p->values; ++i) {
@@ -175,8 +179,19 @@ static void stepwise(reader *r, const tfls_library *l, tfls_stepwise *p) {
     s->kind = (uint8_t)integer(r);
     s->function = (uint32_t)integer(r);
     s->axis = integer(r);
+    s->first_region = (uint32_t)integer(r);
+    s->regions = count(r);
+    if (s->first_region > p->regions || s->regions > p->regions - s->first_region) r->ok = false;
     s->input = numbers(r, &s->inputs, p->values);
     s->result = numbers(r, &s->results, p->values);
+  }
+  for (uint32_t i = 0; r->ok && i < p->regions; ++i) {
+    tfls_region *g = &p->region[i];
+    g->first = (uint32_t)integer(r);
+    g->steps = count(r);
+    if (g->first > p->steps || g->steps > p->steps - g->first) r->ok = false;
+    g->param = numbers(r, &g->params, p->values);
+    g->result = numbers(r, &g->results, p->values);
   }
   p->result = numbers(r, &p->results, p->values);
   p->state_written = numbers(r, &p->states_written, l->states);
@@ -196,7 +211,7 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   out->memory = calloc(1, room);
   if (!out->memory) return false;
   reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};
-  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB02", 8) != 0) r.ok = false;
+  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB03", 8) != 0) r.ok = false;
   r.at += 8;
   out->name = string(&r);
   out->cpu = string(&r);

@@ -115,19 +115,25 @@ typedef struct {
   const void *elements;
 } tfls_step_value;
 typedef struct {
-  uint8_t kind; /* part, nonzero, boolean_mask, unique, unique_with_counts */
-  uint32_t function;
+  uint8_t kind; /* part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop */
+  uint32_t function, first_region, regions;
   int64_t axis;
   uint32_t inputs, results;
   uint32_t *input, *result; /* values */
 } tfls_step;
+/* What a branch or loop runs. */
+typedef struct {
+  uint32_t first, steps, params, results;
+  uint32_t *param, *result; /* values */
+} tfls_region;
 typedef struct {
   const char *name;
-  uint32_t arguments, outputs, values, steps, states_read, results, states_written;
+  uint32_t arguments, outputs, values, steps, regions, first_steps, states_read, results, states_written; /* first_steps: those of no region */
   tfls_type *argument; /* sizes < 0: equal numbers are equal sizes */
   uint32_t *state_read; /* the values after the arguments */
   tfls_step_value *value;
   tfls_step *step;
+  tfls_region *region;
   uint32_t *result; /* values: outputs, then what is assigned */
   uint32_t *state_written;
 } tfls_stepwise;
@@ -187,6 +193,8 @@ void tfls_context_free(tfl_context *c);
 const char *tfls_last_error(const tfl_context *c);
 tfl_status tfls_context_cancel(tfl_context *c);
 int64_t tfls_count(const tfls_type *t); /* elements of a type with known sizes */
+
+/* processor.c: whether this processor has what code for "x86-64-v3" or "x86-64-v4" takes. */
 bool tfls_processor_serves(const char *cpu);
 
 /* call.c */
@@ -209,8 +217,22 @@ tfl_status tfls_explain_sizes(tfl_context *c, const tfls_function *f, uint32_t l
 /* steps.c: allocates the outputs, for tfls_tensor_free. */
 tfl_status tfls_call_steps(tfl_context *c, uint32_t stepwise, void *const *tensors);
 void tfls_tensor_free(tfl_context *c, tfl_tensor *t);
+/* A run of such a function. */
+typedef struct {
+  tfl_context *context;
+  const tfls_stepwise *function;
+  tfl_tensor *value;
+  bool *own; /* memory of a value is its own, and nobody else's */
+} tfls_run;
+tfl_status tfls_run_steps(tfls_run *run, uint32_t first, uint32_t steps);
+/* The value `from` to `out`, as it is where it may go, else as a copy. */
+tfl_status tfls_hand_over(tfls_run *run, uint32_t from, bool may_go, tfl_tensor *out);
+/* step_control.c: a branch or loop. */
+tfl_status tfls_run_control(tfls_run *run, const tfls_step *s);
 /* step_kinds.c: one operation; `results` are given their memory and sizes. */
 tfl_status tfls_run_step(tfl_context *c, const tfls_stepwise *p, const tfls_step *s, tfl_tensor *values);
+/* Whether an element is anything but zero. */
+bool tfls_is_true(int dtype, const char *element);
 /* A row-major tensor of the value's type, sizes and elements in one piece of memory; false: no memory. */
 bool tfls_new_tensor(tfl_context *c, int dtype, int rank, const int64_t *shape, tfl_tensor *out);
 

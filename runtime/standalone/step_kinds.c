@@ -25,7 +25,7 @@ static bool take(tfl_context* c, const tfl_tensor* t, int dtype, elements* out) 
 static void drop(tfl_context* c, elements* e) { tfls_free(c, e->copy, e->bytes); }
 
 /* Floating-point zeros have a sign that does not count; all else is a zero when its bytes are. */
-static bool is_true(int dtype, const char* p) {
+bool tfls_is_true(int dtype, const char* p) {
   uint64_t v = 0;
   memcpy(&v, p, (size_t)tfls_bytes(dtype));
   if (dtype <= TFLS_F64) v <<= 65 - tfls_dtypes[dtype].bits;
@@ -33,7 +33,7 @@ static bool is_true(int dtype, const char* p) {
 }
 static int64_t count_true(int dtype, const char* p, int64_t n) {
   int64_t found = 0;
-  for (int64_t i = 0; i < n; ++i) found += is_true(dtype, p + i * tfls_bytes(dtype));
+  for (int64_t i = 0; i < n; ++i) found += tfls_is_true(dtype, p + i * tfls_bytes(dtype));
   return found;
 }
 
@@ -44,7 +44,7 @@ static bool nonzero(tfl_context* c, const tfl_tensor* x, int dtype, tfl_tensor* 
   bool ok = tfls_new_tensor(c, TFLS_I64, 2, shape, out);
   int64_t* to = ok ? out->data : NULL;
   for (int64_t i = 0; ok && i < n; ++i) {
-    if (!is_true(dtype, e.data + i * tfls_bytes(dtype))) continue;
+    if (!tfls_is_true(dtype, e.data + i * tfls_bytes(dtype))) continue;
     for (int64_t k = x->ndim, rest = i; k-- > 0; rest /= x->shape[k]) to[k] = rest % x->shape[k];
     to += x->ndim;
   }
@@ -69,7 +69,7 @@ static bool boolean_mask(tfl_context* c, const tfl_tensor* x, int dtype, const t
   char* to = ok ? out->data : NULL;
   for (int64_t o = 0; ok && inner && o < outer; ++o) {
     for (int64_t i = 0; i < n; ++i) {
-      if (!is_true(mask_dtype, m.data + i * tfls_bytes(mask_dtype))) continue;
+      if (!tfls_is_true(mask_dtype, m.data + i * tfls_bytes(mask_dtype))) continue;
       memcpy(to, from.data + (o * n + i) * inner, (size_t)inner);
       to += inner;
     }

@@ -4,7 +4,7 @@
 
 #include "runtime/standalone/standalone.h"
 
-enum { STEP_PART };
+enum { STEP_PART, STEP_BRANCH = 5 };
 
 /* Before the sizes, in the same piece of memory. */
 typedef struct {
@@ -84,37 +84,50 @@ static tfl_status run_part(tfl_context* c, const tfls_step* s, tfl_tensor* value
   return status;
 }
 
-static tfl_status run_steps(tfl_context* c, const tfls_stepwise* p, tfl_tensor* values) {
-  for (uint32_t i = 0; i < p->steps; ++i) {
-    const tfls_step* s = &p->step[i];
-    if (atomic_exchange(&c->cancelled, 0)) return tfls_fail(c, TFL_ERR_CANCELLED, "%s: cancelled", p->name);
-    tfl_status status = s->kind == STEP_PART ? run_part(c, s, values) : tfls_run_step(c, p, s, values);
+tfl_status tfls_run_steps(tfls_run* run, uint32_t first, uint32_t steps) {
+  tfl_context* c = run->context;
+  for (uint32_t i = first; i < first + steps; ++i) {
+    const tfls_step* s = &run->function->step[i];
+    if (atomic_exchange(&c->cancelled, 0))
+      return tfls_fail(c, TFL_ERR_CANCELLED, "%s: cancelled", run->function->name);
+    tfl_status status = s->kind == STEP_PART     ? run_part(c, s, run->value)
+                        : s->kind >= STEP_BRANCH ? tfls_run_control(run, s)
+                                                 : tfls_run_step(c, run->function, s, run->value);
     if (status != TFL_OK) return status;
   }
   return TFL_OK;
 }
 
-/* Hands the outputs over: a value that is nobody's else as it is, others as copies. */
-static tfl_status give(tfl_context* c, const tfls_stepwise* p, tfl_tensor* values, bool* own, void* const* tensors) {
+tfl_status tfls_hand_over(tfls_run* run, uint32_t from, bool may_go, tfl_tensor* out) {
+  tfl_tensor* value = &run->value[from];
+  if (run->own[from] && may_go) {
+    *out = *value;
+    memset(value, 0, sizeof *value);
+    return TFL_OK;
+  }
+  int dtype = run->function->value[from].dtype;
+  if (!tfls_new_tensor(run->context, dtype, value->ndim, value->shape, out))
+    return tfls_fail(run->context, TFL_ERR_OOM, "%s: no memory for a result", run->function->name);
+  tfls_copy(value, tfls_bytes(dtype), out->data);
+  return TFL_OK;
+}
+
+/* Hands the outputs over, and changes the variables. */
+static tfl_status give(tfls_run* run, void* const* tensors) {
+  tfl_context* c = run->context;
+  const tfls_stepwise* p = run->function;
   for (uint32_t i = 0; i < p->outputs; ++i) {
-    uint32_t v = p->result[i];
-    tfl_tensor* out = tensors[p->arguments + i];
     bool used_again = false;
-    for (uint32_t k = 0; k < p->results; ++k) used_again |= k != i && p->result[k] == v;
-    if (own[v] && !used_again) {
-      *out = values[v];
-      own[v] = false;
-      continue;
-    }
-    if (!tfls_new_tensor(c, p->value[v].dtype, values[v].ndim, values[v].shape, out)) {
+    for (uint32_t k = i + 1; k < p->results; ++k) used_again |= p->result[k] == p->result[i];
+    tfl_status status = tfls_hand_over(run, p->result[i], !used_again, tensors[p->arguments + i]);
+    if (status != TFL_OK) {
       for (uint32_t k = 0; k < i; ++k) tfls_tensor_free(c, tensors[p->arguments + k]);
-      return tfls_fail(c, TFL_ERR_OOM, "%s: no memory for a result", p->name);
+      return status;
     }
-    tfls_copy(&values[v], tfls_bytes(p->value[v].dtype), out->data);
   }
   for (uint32_t i = 0; i < p->states_written; ++i) {
     const tfls_type* t = &c->library.state[p->state_written[i]].type;
-    tfls_copy(&values[p->result[p->outputs + i]], tfls_bytes(t->dtype), c->states[p->state_written[i]]);
+    tfls_copy(&run->value[p->result[p->outputs + i]], tfls_bytes(t->dtype), c->states[p->state_written[i]]);
   }
   return TFL_OK;
 }
@@ -151,8 +164,12 @@ tfl_status tfls_call_steps(tfl_context* c, uint32_t number, void* const* tensors
         own[i] = true;
       }
     }
-    status = run_steps(c, p, values);
-    if (status == TFL_OK) status = give(c, p, values, own, tensors);
+    for (uint32_t i = 0; i < p->regions; ++i) {
+      for (uint32_t k = 0; k < p->region[i].params; ++k) own[p->region[i].param[k]] = false;
+    }
+    tfls_run run = {c, p, values, own};
+    status = tfls_run_steps(&run, 0, p->first_steps);
+    if (status == TFL_OK) status = give(&run, tensors);
   }
   for (uint32_t i = 0; values && own && i < p->values; ++i) {
     if (own[i]) tfls_tensor_free(c, &values[i]);

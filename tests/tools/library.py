@@ -104,6 +104,33 @@ int main(void) {
     return "\n".join(out)
 
 
+def own_linker(tfl, folder):
+    """Without any tool in the PATH; the linker is left out of builds on machines that lack its library."""
+    if not os.path.exists(os.path.join(os.path.dirname(os.path.realpath(tfl)), "libtfl_lld.so")):
+        return
+    place, empty = f"{folder}/own", f"{folder}/empty"
+    os.mkdir(empty)
+    run(tfl, "build", "other.tfl", "-o", place, "--emit", "shared-lib,static-lib", cwd=folder, env={**os.environ, "PATH": empty})
+    program = f"{folder}/other.c"
+    with open(program, "w") as f:
+        f.write("""#include "other.h"
+int main(void) {
+  tfl_context *c;
+  float x[2] = {1, 2}, y[2];
+  if (other_context_new(0, &c) != TFL_OK || other_scale_f32(c, x, 2, y) != TFL_OK) return 1;
+  other_context_free(c);
+  return y[1] != 6;
+}
+""")
+    run("cc", *C_FLAGS, "-I", place, program, "-o", f"{folder}/own_shared", "-L", place, "-lother", f"-Wl,-rpath,{place}")
+    run(f"{folder}/own_shared")
+    run("cc", *C_FLAGS, "-I", place, program, f"{place}/libother.a", "-o", f"{folder}/own_static", "-lm", "-lpthread")
+    run(f"{folder}/own_static")
+    shown = [line.split()[-1] for line in run("nm", "-D", "--defined-only", f"{place}/libother.so").splitlines()]
+    if not shown or any(not s.startswith("other_") for s in shown) or os.path.getsize(f"{place}/libother.so") > 100_000:
+        sys.exit(f"the library that our own linker made shows {shown}, or is large")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--tfl", required=True)
@@ -139,10 +166,9 @@ def main():
 
         run("cc", *C_FLAGS, "-I", place, f"{folder}/errors.c", "-o", f"{folder}/errors", "-L", place, "-lfunctions", f"-Wl,-rpath,{place}")
         run(f"{folder}/errors", folder)
-        run("cc", *C_FLAGS, "-fsanitize=thread", "-I", place, f"{folder}/threads.c", f"{place}/libfunctions.a", "-o", f"{folder}/threads", "-lm", "-lpthread")
+        run(tfl, "build", "other.tfl", "-o", "native", "--emit", "shared-lib,static-lib", cwd=folder)
+        run("cc", *C_FLAGS, "-fsanitize=thread", "-I", place, f"{folder}/threads.c", f"{place}/libfunctions.a", f"{place}/libother.a", "-o", f"{folder}/threads", "-lm", "-lpthread")
         run(f"{folder}/threads")
-
-        run(tfl, "build", "other.tfl", "-o", "native", cwd=folder)
         run("cmake", "-G", "Ninja", "-S", folder, "-B", f"{folder}/cmake", f"-Dfunctions_DIR={place}", f"-Dother_DIR={place}", "-DCMAKE_BUILD_RPATH=" + place)
         run("cmake", "--build", f"{folder}/cmake")
         run(f"{folder}/cmake/two")
@@ -154,6 +180,7 @@ def main():
 
         # The same input gives the same bytes; nothing but the interface is visible; a small library is small.
         run(tfl, "build", "other.tfl", "-o", "again", cwd=folder)
+        own_linker(tfl, folder)
         for name in ("libother.so", "other.h", "other.json", "other.py"):
             with open(f"{place}/{name}", "rb") as a, open(f"{folder}/again/{name}", "rb") as b:
                 if a.read() != b.read():
