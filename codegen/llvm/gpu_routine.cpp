@@ -46,7 +46,10 @@ llvm::Value* GpuRoutine::memory(size_t pointer) {
 
 llvm::Value* GpuRoutine::at(size_t pointer, DType dtype, llvm::Value* i) { return b_.CreateGEP(memory_type(b_, dtype), memory(pointer), i); }
 llvm::Value* GpuRoutine::load(size_t pointer, DType dtype, llvm::Value* i) { return emit_load(b_, dtype, 1, at(pointer, dtype, i)); }
-void GpuRoutine::store(size_t pointer, DType dtype, llvm::Value* value, llvm::Value* i) { emit_store(b_, dtype, 1, value, at(pointer, dtype, i)); }
+void GpuRoutine::store(size_t pointer, DType dtype, llvm::Value* value, llvm::Value* i) {
+  bool half = is_floating(dtype) && dtype_size(dtype) == 2;
+  emit_store(b_, dtype, 1, half ? emit_cast(b_, DType::F32, dtype, 1, value) : value, at(pointer, dtype, i));
+}
 
 void GpuRoutine::copy(size_t to, llvm::Value* i, size_t from, llvm::Value* j) {
   llvm::Align align(dtype_size(dtype_));
