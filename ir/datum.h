@@ -19,6 +19,8 @@ struct VariableResource : Resource {
   virtual Result<Tensor> read() = 0;
   virtual Result<void> assign(Tensor value) = 0;
   virtual bool initialized() const = 0;
+  /// Of the variable: two resources may stand for one.
+  virtual const void* identity() const { return this; }
 };
 
 struct Datum;

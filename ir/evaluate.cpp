@@ -159,6 +159,19 @@ class Machine {
           // Machine code; or its graph, which is part of the caller: neither a failed check before it nor the depth of calls
           // matters.
           Native* native = callee.function->native.get();
+          if (native && !native->variables.empty()) {
+            std::vector<Datum> values;
+            for (uint32_t k = 0; k < i.source_count; ++k) values.push_back(take_datum(*f, sources[k]));
+            bool ran = false;
+            done = on_variables(*native, values, *f, i, results, ran);
+            if (ran || !done) break;
+            auto frame = std::make_unique<Frame>(callee, nullptr, 0);
+            for (uint32_t k = 0; k < i.source_count; ++k) leave(*frame, callee.params[k], std::move(values[k]));
+            frame->next = callee.instructions.data();
+            frames.push_back(std::move(frame));
+            f = frames.back().get();
+            break;
+          }
           if (native) {
             SmallVec<Tensor, 6> inputs;
             for (uint32_t k = 0; k < i.source_count; ++k) inputs.push_back(take(*f, sources[k]));
@@ -220,6 +233,35 @@ class Machine {
       }
       if (pending_ && stops(i)) [[unlikely]] return Failure{std::move(pending_)};
     }
+  }
+
+  // Machine code that takes what variables hold. It cannot stop where the graph does while an error waits, nor tell one variable
+  // that it has twice from two.
+  Result<void> on_variables(Native& native, std::vector<Datum>& values, Frame& f, const Instruction& i, const Place* results, bool& ran) {
+    if (pending_) return {};
+    SmallVec<VariableResource*, 6> variables;
+    SmallVec<Tensor, 6> inputs;
+    for (const Datum& d : values) inputs.push_back(d.tensor);
+    size_t assigned = 0;
+    for (const VariableUse& u : native.variables) {
+      auto* v = dynamic_cast<VariableResource*>(values[u.input].resource.get());
+      if (!v || !v->initialized()) return {};
+      for (VariableResource* other : variables) {
+        if (other->identity() == v->identity()) return {};
+      }
+      variables.push_back(v);
+      inputs[u.input] = TFL_TRY(v->read());
+      assigned += u.result != VariableUse::kUnchanged;
+    }
+    SmallVec<Tensor, 6> given(i.result_count + assigned);
+    if (!native.run(context_, {inputs.data(), inputs.size()}, {given.data(), given.size()})) return {};
+    ran = true;
+    for (uint32_t k = 0; k < i.result_count; ++k) leave(f, results[k], std::move(given[k]));
+    for (size_t k = 0; k < native.variables.size(); ++k) {
+      uint32_t result = native.variables[k].result;
+      if (result != VariableUse::kUnchanged) TFL_TRY(variables[k]->assign(std::move(given[result])));
+    }
+    return {};
   }
 
   // Where an error that waits for the writes behind a failed check is reported at the latest.
@@ -350,7 +392,7 @@ class CompiledProgram final : public Program {
   void find_direct() {
     const Block& b = function_->body;
     const Node* call = b.nodes.empty() ? nullptr : b.nodes.back().get();
-    if (!call || call->op != Op::call || !call->callee || !call->callee->native) return;
+    if (!call || call->op != Op::call || !call->callee || !call->callee->native || !call->callee->native->variables.empty()) return;
     for (size_t i = 0; i + 1 < b.nodes.size(); ++i) {
       if (b.nodes[i]->op != Op::read_variable) return;
     }

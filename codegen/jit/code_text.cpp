@@ -79,12 +79,13 @@ Result<std::string> code_text(Context& context, ir::Function& f, CodeText what, 
       text += comment + cluster->name + " has no plan: it is run as a graph\n";
       continue;
     }
-    if (what == CodeText::plan) {
-      text += plan::plan_text(*plan);
-      continue;
-    }
     if (what == CodeText::ptx) {
       text += comment + cluster->name + "\n" + TFL_TRY(ptx_text(std::move(*plan)));
+      continue;
+    }
+    plan::share_kernels(*plan);
+    if (what == CodeText::plan) {
+      text += plan::plan_text(*plan);
       continue;
     }
     CompileRequest request;

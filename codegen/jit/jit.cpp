@@ -79,6 +79,7 @@ class Cluster final : public ir::Native {
   bool make_unit(Context& context) {
     std::optional<plan::Plan> plan = plan::build_plan(context, *function_);
     if (!plan) return false;
+    plan::share_kernels(*plan);
     std::string text = plan::plan_text(*plan);
     std::vector<Tensor> constants;
     for (Tensor& t : plan->constants) {
@@ -124,6 +125,8 @@ Result<void> Jit::prepare(Context& context, ir::Function& f) {
   if (!state_->options.enabled) return {};
   plan::outline(context, f, [&](const std::shared_ptr<ir::Function>& made) {
     auto cluster = std::make_shared<Cluster>(state_, *made);
+    bool possible = true;
+    (void)ir::without_variables(context, *made, cluster->variables, possible);
     made->native = cluster;
     if (state_->options.in_advance) cluster->compile(context);
   });

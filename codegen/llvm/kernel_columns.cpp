@@ -20,6 +20,25 @@ void KernelEmitter::emit_columns() {
   });
 }
 
+// Whether rows are so short that a vector at the end of each is a loss, and lie one behind the other in whatever is read or written.
+bool KernelEmitter::columns_lie_in_row(const std::vector<bool>& needed) {
+  constexpr int64_t kShort = 64;
+  int64_t columns = space_.groups[space_.vector].known();
+  if (columns < 1 || columns > kShort || columns % space_.lanes == 0 || !kernel_.loops.empty() || !masks_tails()) return false;
+  auto fits = [&](const Access& a) {
+    return a.indexed.empty() && a.mask == kNone && space_.stride(a, space_.vector) == 1 && space_.stride(a, space_.middle) == columns;
+  };
+  for (size_t e = 0; e < kernel_.exprs.size(); ++e) {
+    const Expr& x = kernel_.exprs[e];
+    if (!needed[e] || (space_.levels[e] != Level::vector && space_.levels[e] != Level::middle)) continue;
+    if (x.kind == ExprKind::index || (x.kind == ExprKind::load && !fits(x.access))) return false;
+  }
+  for (const Stage& s : kernel_.stages) {
+    if (s.kind == Stage::Kind::store && !fits(s.target)) return false;
+  }
+  return true;
+}
+
 // Columns [first, last), all rows.
 void KernelEmitter::emit_strip(llvm::Value* first, llvm::Value* last) {
   auto in_loop = [](const Stage& s) { return s.kind != Stage::Kind::store_once; };
@@ -37,8 +56,9 @@ void KernelEmitter::emit_strip(llvm::Value* first, llvm::Value* last) {
   for (uint32_t s = 0; s < kernel_.stages.size(); ++s) {
     if (kernel_.stages[s].kind == Stage::Kind::reduce) all.push_back(make_partial(s, width, blocks));
   }
+  int64_t lane_width = columns_lie_in_row(needed) ? columns : width;  // elements of one of the 16 partial results
   for (Partial& p : all) {
-    p.accumulators.push_back(allocate(register_type(b_, partial_of(p), 1), kReduceLanes * width));
+    p.accumulators.push_back(allocate(register_type(b_, partial_of(p), 1), kReduceLanes * lane_width + space_.lanes));
     partials.push_back(&p);
   }
   outside = *context_;
@@ -54,22 +74,33 @@ void KernelEmitter::emit_strip(llvm::Value* first, llvm::Value* last) {
          [&](llvm::Value* i) { b_.CreateStore(neutral, at(p, memory, i)); });
   };
   auto reduce_rows = [&](llvm::Value* begin, llvm::Value* end) {
-    for (Partial& p : all) fill(p, p.accumulators[0], kReduceLanes * width);
-    loop(begin, end, 1, false, [&](llvm::Value* row) {
+    for (Partial& p : all) fill(p, p.accumulators[0], kReduceLanes * lane_width);
+    loop(begin, end, lane_width == width ? 1 : kReduceLanes, false, [&](llvm::Value* row) {
       Context saved = *context_;
       context_->index[space_.middle] = row;
       compute_uniform(needed, Level::middle);
       compute_bases(needed, in_loop);
-      llvm::Value* lane = b_.CreateMul(b_.CreateAnd(row, word(kReduceLanes - 1)), word(width));
-      tiles([&](Tile& tile) {
+      auto add = [&](Tile& tile, llvm::ArrayRef<llvm::Value*> place, llvm::Value* lane) {
         compute_tile(needed, tile);
         run_stages(0, tile);
         for (Partial& p : all) {
           for (size_t v = 0; v < tile.start.size(); ++v) {
-            accumulate(p, at(p, p.accumulators[0], b_.CreateAdd(lane, tile.strip[v])), tile, v);
+            accumulate(p, at(p, p.accumulators[0], b_.CreateAdd(lane, place[v])), tile, v);
           }
         }
-      });
+      };
+      if (lane_width == width) {
+        llvm::Value* lane = b_.CreateMul(b_.CreateAnd(row, word(kReduceLanes - 1)), word(width));
+        tiles([&](Tile& tile) { add(tile, tile.strip, lane); });
+      } else {
+        // 16 rows as one: there is an end in none of them.
+        auto rows = [&](llvm::Value* elements, int64_t count, int unroll) {
+          for_tiles(word(0), elements, count, space_.lanes, unroll, true, [&](Tile& tile) { add(tile, tile.start, word(0)); });
+        };
+        llvm::Value* whole = b_.CreateICmpSLE(b_.CreateAdd(row, word(kReduceLanes)), end);
+        when(whole, [&] { rows(word(kReduceLanes * columns), kReduceLanes * columns, space_.unroll); });
+        when(b_.CreateNot(whole), [&] { rows(b_.CreateMul(b_.CreateSub(end, row), word(columns)), -1, 0); });
+      }
       *context_ = std::move(saved);
     });
     for (Partial& p : all) {
@@ -77,7 +108,8 @@ void KernelEmitter::emit_strip(llvm::Value* first, llvm::Value* last) {
       loop(word(0), b_.CreateSub(last, first), space_.lanes, false, [&](llvm::Value* i) {
         llvm::SmallVector<llvm::Value*, 16> lane;
         for (int64_t j = 0; j < kReduceLanes; ++j) {
-          lane.push_back(b_.CreateLoad(type, at(p, p.accumulators[0], b_.CreateAdd(i, word(j * width)))));
+          llvm::Value* from = at(p, p.accumulators[0], b_.CreateAdd(i, word(j * lane_width)));
+          lane.push_back(lane_width == width ? b_.CreateLoad(type, from) : b_.CreateAlignedLoad(type, from, llvm::Align(1)));
         }
         for (size_t half = kReduceLanes / 2; half > 0; half /= 2) {
           for (size_t j = 0; j < half; ++j) {

@@ -148,6 +148,7 @@ class KernelEmitter {
   void run_stages(uint32_t pass, Tile& tile);
   void emit_columns();  // kernel_columns.cpp
   void emit_strip(llvm::Value* first, llvm::Value* last);
+  bool columns_lie_in_row(const std::vector<bool>& needed);
   void emit_blocks();  // kernel_blocks.cpp
   void emit_tree();
 

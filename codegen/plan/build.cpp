@@ -2,6 +2,7 @@
 
 #include "codegen/plan/arrays.h"
 #include "codegen/plan/builder.h"
+#include "ir/state.h"
 
 namespace tfl::plan {
 
@@ -16,11 +17,20 @@ bool stays_in_memory(Builder& b, ir::Ref r) {
 
 }  // namespace
 
-std::optional<Plan> build_plan(Context& context, const ir::Function& given) {
+std::shared_ptr<const ir::Function> of_tensors(Context& context, const ir::Function& cluster) {
+  std::shared_ptr<const ir::Function> now(std::shared_ptr<const ir::Function>(), &cluster);
+  std::vector<ir::VariableUse> uses;
   bool possible = true;
-  std::shared_ptr<ir::Function> rows = without_arrays(context, given, possible);
-  if (!possible) return std::nullopt;
-  const ir::Function& cluster = rows ? *rows : given;
+  if (auto values = ir::without_variables(context, *now, uses, possible)) now = values;
+  if (!possible) return nullptr;
+  if (auto rows = without_arrays(context, *now, possible)) now = rows;
+  return possible ? now : nullptr;
+}
+
+std::optional<Plan> build_plan(Context& context, const ir::Function& given) {
+  std::shared_ptr<const ir::Function> values = of_tensors(context, given);
+  if (!values) return std::nullopt;
+  const ir::Function& cluster = *values;
   Plan plan;
   plan.name = cluster.name;
   std::optional<Shapes> shapes = Shapes::of(context, cluster, plan);

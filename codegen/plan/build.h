@@ -2,6 +2,7 @@
 // This header must not know LLVM or a processor.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "codegen/plan/plan.h"
@@ -9,7 +10,14 @@
 
 namespace tfl::plan {
 
+/// The cluster over tensors alone: variables are what they hold (ir/state.h), arrays have rows (arrays.h). Itself when it has neither,
+/// null when that is not possible.
+std::shared_ptr<const ir::Function> of_tensors(Context& context, const ir::Function& cluster);
+
 /// None when the cluster cannot be planned (sizes that only the run knows): the graph is then run as it is.
 std::optional<Plan> build_plan(Context& context, const ir::Function& cluster);
+
+/// Kernels that are equal but for the memory they work on become one, which runs several times.
+void share_kernels(Plan& plan);
 
 }  // namespace tfl::plan

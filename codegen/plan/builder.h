@@ -128,6 +128,8 @@ struct ReductionSpec {
   SmallVec<bool, 8> reduced;  // of the operand's axes
 };
 ReductionSpec reduction_spec(Builder& b, const ir::Node& n);
+/// What elements are combined as.
+DType partial_dtype(ReduceKind kind, DType dtype);
 
 /// What one block of the graph becomes.
 class BlockBuilder {
@@ -168,6 +170,8 @@ class BlockBuilder {
   void reduce(ir::Ref x, std::span<const bool> reduced, Stage stage, ValueId target);
   bool reduce_directly(ir::Ref x, const Sizes& dims, std::span<const bool> reduced, const Stage& stage, ValueId target,
                        ValueId from);
+  bool reduce_columns_in_blocks(ir::Ref x, const Sizes& dims, std::span<const bool> reduced, const Stage& stage, ValueId target,
+                                ValueId from);
   void add_blocks(Loop loop, std::vector<ValueId> tokens, Size length, ValueId target);
   void make_parts(const ir::Node& n, ValueId target);
   void make_tile(const ir::Node& n, ValueId target);
@@ -284,6 +288,7 @@ void place_values(Builder& b);
 inline constexpr int64_t kRecomputeCost = 8;   // more than this is not computed twice
 inline constexpr int64_t kLongestRow = 16384;  // that is kept in scratch memory, and never cut into blocks
 inline constexpr int64_t kManyRows = 16;       // of which longer ones need not be cut, either
+inline constexpr int64_t kFewUnits = 8;        // reductions of fewer outer indices and strips of columns are cut into blocks
 inline constexpr int64_t kShortTotal = 4096;   // of a reduction of everything that needs no blocks
 inline constexpr size_t kMostExprs = 400;
 inline constexpr size_t kMostStores = 8;

@@ -205,6 +205,7 @@ bool BlockBuilder::reduce_directly(ir::Ref x, const Sizes& dims, std::span<const
       kept.push_back(dims[i]);
     }
   }
+  if (loop.columns && reduce_columns_in_blocks(x, dims, reduced, stage, target, from)) return true;
   size_t before = units_.size();
   loop.kernel.form = loop.columns ? Form::columns : Form::rows;
   Expressions e(*this, &loop.kernel);
@@ -237,15 +238,11 @@ bool BlockBuilder::reduce_directly(ir::Ref x, const Sizes& dims, std::span<const
   return true;
 }
 
-namespace {
-
 DType partial_dtype(ReduceKind kind, DType dtype) {
   if (kind == ReduceKind::wide_sum) return is_unsigned(dtype) ? DType::U64 : DType::I64;
   if (dtype == DType::F16 || dtype == DType::BF16) return DType::F32;
   return dtype == DType::Bool ? DType::U8 : dtype;
 }
-
-}  // namespace
 
 // Rows of [outer..., reduced...], whose reduction is stage 0: as they are, or in blocks when they are long.
 void BlockBuilder::add_blocks(Loop loop, std::vector<ValueId> tokens, Size length, ValueId target) {

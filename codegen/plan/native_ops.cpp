@@ -3,6 +3,7 @@
 #include "codegen/plan/arrays.h"
 #include "codegen/plan/outline.h"
 #include "ir/infer.h"
+#include "ir/state.h"
 #include "runtime/kernels/routine.h"
 #include "runtime/ops/infer_util.h"
 
@@ -54,7 +55,7 @@ class Question {
       default: break;
     }
     const OpInfo& info = op_info(n.op);
-    if (info.kind == OpKind::Effect) return "an effect";
+    if (info.kind == OpKind::Effect) return n.block != home_ && is_variable_use(n) ? "" : "an effect";
     if (is_control(n.op)) {
       if (n.op == Op::call) return "a call";
       if (!is_array_of_rows(n)) return "an array";
@@ -80,6 +81,15 @@ class Question {
   }
 
  private:
+  // In regions variables become values that branches give and loops carry.
+  static bool is_variable_use(const Node& n) {
+    return n.op == Op::read_variable || n.op == Op::assign_variable || n.op == Op::is_initialized;
+  }
+  static std::string_view variable(const ir::Type& t) {
+    if (t.opaque) return "no tensor";
+    return type(ir::Type::of(t.tensor));
+  }
+
   static std::string_view type(const ir::Type& t) {
     if (t.kind == ir::TypeKind::Array) return is_number(t.tensor.dtype) ? "" : "text";
     if (!t.is_tensor()) return "no tensor";
@@ -311,9 +321,8 @@ class Question {
   }
 
   std::string_view control(const Node& n) {
-    for (Ref r : n.operands) {
-      if (r.type().kind == ir::TypeKind::Resource) return "no tensor";
-    }
+    // Whoever asks for a region's node has asked for those around it.
+    if (n.block == home_ && !ir::carries_variables(n)) return "variables that are used in other ways than to read and assign them";
     for (const ir::Type& t : n.types) {
       if (std::string_view why = type(t); !why.empty()) return why;
     }
@@ -324,6 +333,10 @@ class Question {
       std::unordered_set<const Node*> needed = needed_nodes(*region);
       for (size_t i = 0; i < region->params.size(); ++i) {
         const Node& p = *region->params[i];
+        if (p.types[0].kind == ir::TypeKind::Resource) {
+          if (std::string_view why = variable(p.types[0]); !why.empty()) return why;
+          continue;
+        }
         if (std::string_view why = type(n.operands[inputs_from(n) + i].type()); !why.empty()) return why;
         if (!needed.contains(&p) && !(n.op == Op::while_loop && i < n.types.size())) continue;
         if (std::string_view why = type(p.types[0]); !why.empty()) return why;

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "codegen/plan/arrays.h"
+#include "codegen/plan/build.h"
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/shapes.h"
 
@@ -47,6 +47,10 @@ struct Info {
 };
 
 bool is_number(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String; }
+
+bool uses_variables(const Node& n) {
+  return std::any_of(n.operands.begin(), n.operands.end(), [](Ref r) { return r.type().kind == ir::TypeKind::Resource; });
+}
 
 size_t work_of(const Node& n) {
   if (is_view(n.op) || n.op == Op::shape || n.op == Op::size || n.op == Op::rank || n.op == Op::constant) return 0;
@@ -165,9 +169,20 @@ class Outliner {
   }
 
   void levels(IrBlock& b) {
-    // The first level that is left to what keeps its order, to nodes in clusters and to others; writes and reads of what they
-    // write.
-    int order_inside = 0, order_outside = 0, written = 0, read = 0;
+    // The first level that is left to nodes in clusters and to others: to what keeps its order, behind writes of variables and
+    // the like, behind their reads.
+    struct First {
+      int inside = 0, outside = 0;
+      void behind_cluster(int level) {
+        inside = std::max(inside, level);
+        outside = std::max(outside, level + 1);
+      }
+      void behind_node(int after) {
+        inside = std::max(inside, after);
+        outside = std::max(outside, after);
+      }
+    };
+    First order, written, read;
     for (auto& n : b.nodes) {
       Info& x = info(n.get());
       bool rootless = true;
@@ -184,20 +199,24 @@ class Outliner {
       if (x.role == Role::inside) {
         x.rootless = rootless && !x.ordered;
         if (!x.ordered) continue;
-        x.level = std::max(x.level, order_inside);
-        order_inside = x.level;
-        order_outside = std::max(order_outside, x.level + 1);
+        x.level = std::max(x.level, order.inside);
+        if (uses_variables(*n)) {
+          bool writes = ir::effects_of(*n).writes;
+          x.level = std::max({x.level, written.inside, writes ? read.inside : 0});
+          if (writes) written.behind_cluster(x.level);
+          read.behind_cluster(x.level);
+        }
+        order.behind_cluster(x.level);
       } else if (x.role == Role::outside) {
         ir::Effects e = ir::effects_of(*n);
-        if (e.reads) x.after = std::max(x.after, written);
+        if (e.reads) x.after = std::max(x.after, written.outside);
         if (x.ordered && n->op != Op::read_variable) {
-          x.after = std::max(x.after, order_outside);
-          if (e.writes) x.after = std::max({x.after, written, read});
-          order_outside = x.after;
-          order_inside = std::max(order_inside, x.after);
+          x.after = std::max(x.after, order.outside);
+          if (e.writes) x.after = std::max({x.after, written.outside, read.outside});
+          order.behind_node(x.after);
         }
-        if (e.writes) written = x.after;
-        if (e.reads) read = std::max(read, x.after);
+        if (e.writes) written.behind_node(x.after);
+        if (e.reads) read.behind_node(x.after);
       }
     }
   }
@@ -378,13 +397,13 @@ class Outliner {
   bool check(Cluster& c, IrBlock& b) {
     Plan plan;
     const Node* culprit = nullptr;
-    bool possible = true;
-    std::shared_ptr<ir::Function> rows = without_arrays(context_, *c.function, possible);
-    if (possible && Shapes::of(context_, rows ? *rows : *c.function, plan, rows ? nullptr : &culprit)) return true;
-    if (rows || !possible) {
-      // Arrays stay the evaluator's.
+    std::shared_ptr<const ir::Function> tensors = of_tensors(context_, *c.function);
+    bool same = tensors.get() == c.function.get();
+    if (tensors && Shapes::of(context_, *tensors, plan, same ? &culprit : nullptr)) return true;
+    if (!same) {
+      // Arrays and variables stay the evaluator's.
       for (auto& n : b.nodes) {
-        if (cluster_of(n.get()) == &c && has_arrays(*n)) refused_.insert(n.get());
+        if (cluster_of(n.get()) == &c && (has_arrays(*n) || uses_variables(*n))) refused_.insert(n.get());
       }
       return false;
     }

@@ -4,9 +4,11 @@
 #include "frontend/autograph/autograph.h"
 #include "frontend/autograph/builder.h"
 #include "frontend/autograph/rewrite.h"
+#include "frontend/bytecode/cache.h"
 #include "frontend/compile/function_compiler.h"
 #include "frontend/object/native.h"
 #include "frontend/scope/collect.h"
+#include "runtime/support/bundle.h"
 
 namespace tfl {
 
@@ -45,7 +47,7 @@ Rewritten rewrite_code(const Code* code) {
 }
 
 /// The converted code of `code`, None where there is none.
-Result<Value> compile_converted(Interp& interp, const Code* code) {
+Result<Value> convert(Interp& interp, const Code* code) {
   Rewritten made = rewrite_code(code);
   if (!made.found() || made.generator) return Value::none();
   std::vector<Diagnostic> diagnostics;
@@ -80,6 +82,22 @@ Result<Value> compile_converted(Interp& interp, const Code* code) {
   }
   mark_converted(result);
   return result;
+}
+
+/// The same from the cache, where it lies beside the bytecode of scripts: text that need not be parsed.
+Result<Value> converted_code(Interp& interp, const Code* code) {
+  if (!interp.options.use_cache && !is_bundle()) return convert(interp, code);
+  const Span& at = code->span;
+  std::string variant = interp.options.rewrite_asserts ? "converted, rewritten asserts" : "converted";
+  for (uint32_t place : {at.line, at.column, at.end_line, at.end_column}) variant += ' ' + std::to_string(place);
+  variant += ' ' + code->qualname->text;
+  for (Str* name : code->free_names) variant += ' ' + name->text;
+  BytecodeCache cache(*code->source, variant);
+  Value known = cache.load(interp, code->source, true);
+  if (!known.is_empty()) return known;
+  Value made = TFL_TRY(convert(interp, code));
+  if (made.is(Kind::Code)) cache.store(interp, made);
+  return made;
 }
 
 bool marked_off(Interp& interp, const Function* f) {
@@ -156,7 +174,7 @@ Result<Value> converted_function(Interp& interp, const Value& function) {
   Function* f = function.as<Function>();
   const Code* code = f->code.as<Code>();
   if (code->converted || code->generator || !code->source || code->source->internal || marked_off(interp, f)) return Value();
-  if (code->autograph.is_empty()) code->autograph = TFL_TRY(compile_converted(interp, code));
+  if (code->autograph.is_empty()) code->autograph = TFL_TRY(converted_code(interp, code));
   if (!code->autograph.is(Kind::Code)) return Value();
   return with_code(interp, f, code->autograph);
 }

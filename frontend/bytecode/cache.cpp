@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMinSource = 64;                   // compiling less is faster than a look at the disk
 constexpr size_t kMaxFile = size_t{256} << 20;
-constexpr size_t kMaxFiles = 512;                   // when there are more, the older half goes
+constexpr size_t kMaxFiles = 2048;                  // when there are more, the older half goes
 
 }  // namespace
 
@@ -27,10 +27,10 @@ BytecodeCache::BytecodeCache(const Source& source, std::string_view variant) {
   name_ = fmt::format("{:016x}{:016x}", first, second);
 }
 
-Value BytecodeCache::load(Interp& interp, std::shared_ptr<const Source> source) const {
+Value BytecodeCache::load(Interp& interp, std::shared_ptr<const Source> source, bool converted) const {
   std::string data;
   if (folder_.empty() || !read_cache_file(folder_ + "/" + name_, kMaxFile, data)) return {};
-  auto code = deserialise_code(interp, data, std::move(source));
+  auto code = deserialise_code(interp, data, std::move(source), converted ? CodeFile::converted : CodeFile::module);
   return code ? code.take() : Value();
 }
 

@@ -1,6 +1,7 @@
-// The bytecode of scripts on disk: $XDG_CACHE_HOME/tfl/bytecode or ~/.cache/tfl/bytecode, one file a source text, named by a hash
-// of the text, the options and the program that compiled it. Files are written whole or not at all; whatever cannot be read,
-// damaged or not ours, is as if it were not there. Must not know how code is compiled.
+// The bytecode of scripts on disk: $XDG_CACHE_HOME/tfl/bytecode or ~/.cache/tfl/bytecode, one file a source text and one a function
+// that AutoGraph has converted, named by a hash of the text, the options and the program that compiled it. Files are written whole
+// or not at all; whatever cannot be read, damaged or not ours, is as if it were not there. A program of a script's own (runtime/support/bundle.h) carries its files and
+// looks nowhere else. Must not know how code is compiled.
 #pragma once
 
 #include <memory>
@@ -19,8 +20,8 @@ class BytecodeCache {
  public:
   /// `variant`: what else than the text decides the code.
   BytecodeCache(const Source& source, std::string_view variant);
-  /// The code, or Empty.
-  Value load(Interp& interp, std::shared_ptr<const Source> source) const;
+  /// The code, or Empty: a module's, or what AutoGraph made of a function.
+  Value load(Interp& interp, std::shared_ptr<const Source> source, bool converted = false) const;
   void store(Interp& interp, const Value& code) const;
 
  private:

@@ -1,5 +1,5 @@
 // Reads the binary form back. Nothing in it is trusted: every length is checked before memory is taken for it, and the code that
-// comes out is verified as a whole.
+// comes out is verified as a whole, unless it is a part of the program.
 #include <bit>
 #include <cstring>
 
@@ -15,15 +15,17 @@ using format::ConstantTag;
 
 class Reader {
  public:
-  Reader(Interp& interp, std::string_view data, std::shared_ptr<const Source> source)
-      : interp_(interp), data_(data), source_(std::move(source)) {}
+  Reader(Interp& interp, std::string_view data, std::shared_ptr<const Source> source, CodeFile kind)
+      : interp_(interp), data_(data), source_(std::move(source)), kind_(kind) {}
 
-  Result<Value> module() {
+  Result<Value> whole() {
     TFL_TRY(header());
     TFL_TRY(strings());
     Value code = TFL_TRY(read_code(0));
     if (at_ != data_.size()) return bad();
-    if (!code.as<Code>()->module_body) return bad();
+    const Code* c = code.as<Code>();
+    bool converted = kind_ == CodeFile::converted;
+    if (c->converted != converted || c->module_body == converted) return bad();
     return code;
   }
 
@@ -35,7 +37,8 @@ class Reader {
     if (data_.size() < format::kHeaderSize || !data_.starts_with(format::kMagic)) return bad();
     std::memcpy(words, data_.data() + format::kMagic.size(), sizeof words);
     data_.remove_prefix(format::kHeaderSize);
-    if (words[0] != format::format_version() || words[1] != data_.size() || words[2] != format::checksum(data_)) return bad();
+    if (words[0] != format::format_version() || words[1] != data_.size()) return bad();
+    if (checked() && words[2] != format::checksum(data_)) return bad();
     return {};
   }
 
@@ -68,7 +71,7 @@ class Reader {
     for (size_t i = 0; i < n; ++i) {
       uint64_t head = TFL_TRY(number());
       std::string_view text = TFL_TRY(blob(head >> 1));
-      if (find_invalid_utf8(text) != text.npos) return bad();
+      if (checked() && find_invalid_utf8(text) != text.npos) return bad();
       strings_.push_back(head & 1 ? interp_.str(interp_.intern(text)) : interp_.str(std::string(text)));
     }
     return {};
@@ -132,12 +135,14 @@ class Reader {
     c.qualname = TFL_TRY(name());
     c.doc = TFL_TRY(constant(depth));
     if (!c.doc.is_none() && !c.doc.is_str()) return bad();
-    uint32_t flags = TFL_TRY(number(31));
+    uint32_t flags = TFL_TRY(number(127));
     c.generator = flags & 1;
     c.class_body = flags & 2;
     c.module_body = flags & 4;
     c.var_positional = flags & 8;
     c.var_keyword = flags & 16;
+    c.converted = flags & 32;
+    c.helper = flags & 64;
     c.positional_only = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));
     c.positional = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));
     c.keyword_only = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));
@@ -158,7 +163,7 @@ class Reader {
     size_t constants = TFL_TRY(count());
     c.constants.reserve(constants);
     for (size_t i = 0; i < constants; ++i) c.constants.push_back(TFL_TRY(constant(depth + 1)));
-    TFL_TRY(verify_code(c));
+    if (checked()) TFL_TRY(verify_code(c));
     return result;
   }
 
@@ -188,17 +193,20 @@ class Reader {
     return {};
   }
 
+  bool checked() const { return kind_ != CodeFile::library; }
+
   Interp& interp_;
   std::string_view data_;
   size_t at_ = 0;
   std::shared_ptr<const Source> source_;
+  CodeFile kind_;
   std::vector<Value> strings_;
 };
 
 }  // namespace
 
-Result<Value> deserialise_code(Interp& interp, std::string_view data, std::shared_ptr<const Source> source) {
-  return Reader(interp, data, std::move(source)).module();
+Result<Value> deserialise_code(Interp& interp, std::string_view data, std::shared_ptr<const Source> source, CodeFile kind) {
+  return Reader(interp, data, std::move(source), kind).whole();
 }
 
 }  // namespace tfl

@@ -31,7 +31,7 @@ uint64_t checksum(std::string_view data, uint64_t seed) {
 }
 
 uint64_t format_version() {
-  constexpr uint64_t kLayout = 1;
+  constexpr uint64_t kLayout = 2;
   constexpr std::string_view kInstructions =
 #define TFL_INSTRUCTION(name, operands) #name operands "\n"
 #include "frontend/bytecode/instructions.def"
@@ -117,7 +117,7 @@ class Writer {
     text(c.qualname);
     constant(c.doc);
     number((c.generator ? 1u : 0u) | (c.class_body ? 2u : 0u) | (c.module_body ? 4u : 0u) | (c.var_positional ? 8u : 0u) |
-           (c.var_keyword ? 16u : 0u));
+           (c.var_keyword ? 16u : 0u) | (c.converted ? 32u : 0u) | (c.helper ? 64u : 0u));
     for (uint32_t v : {uint32_t{c.positional_only}, uint32_t{c.positional}, uint32_t{c.keyword_only}, c.registers,
                        static_cast<uint32_t>(c.caches.size()), c.span.line, c.span.column, c.span.end_line, c.span.end_column}) {
       number(v);

@@ -26,9 +26,14 @@ CompileResult compile_module(Interp&, std::shared_ptr<const Source> source, cons
 /// The same for a script or module that is going to run: its code comes from the bytecode cache on disk when it is there, and
 /// goes into it when it is not. Does without the cache where the interpreter's options say so.
 CompileResult compile_cached(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});
-/// Binary form, for the bytecode cache and the standard library inside the program. Trusts nothing when reading.
+/// Binary form, for the bytecode cache and the standard library inside the program.
 std::string serialise_code(Interp&, const Value& code);
-Result<Value> deserialise_code(Interp&, std::string_view data, std::shared_ptr<const Source> source);
+enum class CodeFile : uint8_t {
+  module,
+  converted,  // what AutoGraph made of a function
+  library,    // a module inside the program, checked when that was built; of the others nothing is trusted
+};
+Result<Value> deserialise_code(Interp&, std::string_view data, std::shared_ptr<const Source> source, CodeFile kind = CodeFile::module);
 /// `tfl dump --bytecode`.
 std::string dump_code(Interp&, const Value& code);
 

@@ -1,6 +1,7 @@
 #include "frontend/parse/source.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tfl {
 
@@ -9,6 +10,13 @@ Source::Source(std::string name_, std::string text_) : name(std::move(name_)), t
   line_starts.push_back(0);
   size_t size = std::min(text.size(), kMaxSourceBytes);
   for (size_t i = 0; i < size; ++i) {
+    // Eight characters at a time where none ends a line: all are above 0x1F and below 0x80.
+    for (uint64_t word; i + sizeof word <= size; i += sizeof word) {
+      std::memcpy(&word, text.data() + i, sizeof word);
+      constexpr uint64_t kHigh = 0x8080808080808080u, kSpace = 0x2020202020202020u;
+      if (((word | (word - kSpace)) & kHigh) != 0) break;
+    }
+    if (i == size) break;
     if (static_cast<unsigned char>(text[i]) >= 0x80) ascii = false;
     if (text[i] == '\n' || (text[i] == '\r' && (i + 1 == size || text[i + 1] != '\n'))) {
       line_starts.push_back(static_cast<uint32_t>(i + 1));

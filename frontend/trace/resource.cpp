@@ -35,6 +35,7 @@ struct BoundVariable final : ir::VariableResource {
     return {};
   }
   bool initialized() const override { return static_cast<bool>(v->value); }
+  const void* identity() const override { return v; }
 
   Value owner;
   VariableObject* v;

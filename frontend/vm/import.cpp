@@ -97,7 +97,7 @@ Result<Value> library_code(Interp& interp, const EmbeddedFile& file, const std::
   source->internal = true;
   std::shared_ptr<const Source> shared = std::move(source);
   if (file.code_data) {
-    auto code = deserialise_code(interp, file.code(), shared);
+    auto code = deserialise_code(interp, file.code(), shared, CodeFile::library);
     if (code) return code;
     return fail(ErrorKind::SystemError, "the bytecode of module '{}' is damaged: {}", name, code.error().message);
   }

@@ -31,6 +31,7 @@ import tensorflow as tf
 eager = sys.argv[1] == "eager"
 traced = (lambda f: f) if eager else tf.function
 state = tf.Variable(0.5)
+cells = tf.Variable([0.5, 1.0, -2.0])
 BITS = {1: tf.uint8, 2: tf.uint16, 4: tf.uint32, 8: tf.uint64}
 
 
@@ -69,8 +70,10 @@ def run(index, f, signature, calls):
     for k, call in enumerate(calls):
         for again in range(1 if eager else 2):
             state.assign(0.5)
+            cells.assign([0.5, 1.0, -2.0])
             try:
                 out = [f"{t.dtype.name} {t.shape} {bits(t)}" for t in g(*call())]
+                out.append(f"variables {bits(state.read_value())} {bits(cells.read_value())}")
             except Exception as e:
                 out = [f"error {type(e).__name__}: {e}".replace("\\n", " ")]
             if not again:

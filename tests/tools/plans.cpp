@@ -106,6 +106,8 @@ std::string difference(Context& c, const FunctionPtr& given, uint64_t seed, Coun
     }
     plans += plan_text(*p);
     planned.push_back(std::make_shared<PlannedFunction>(std::move(*p)));
+    bool possible = true;
+    (void)without_variables(c, *cluster, planned.back()->variables, possible);
     cluster->native = planned.back();
   });
   std::string actual = run(c, copy, seed);

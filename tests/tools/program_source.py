@@ -390,7 +390,7 @@ class Program(Windows):
         """Statements that are more than one operation: gradients, control flow by functions, arrays, variables."""
         r = self.rng
         x = self.pick(env, lambda v: v.dtype in ("float32", "float64") and self.small_enough(v.shape * 2))
-        kind = r.choice(["gradient", "gradient", "cond", "while_loop", "array", "variable"])
+        kind = r.choice(["gradient", "gradient", "cond", "while_loop", "array", "variable", "updates"])
         if x is None:
             return None
         self.fresh += 1
@@ -408,6 +408,12 @@ class Program(Windows):
             out.append(f"{t} = tf.TensorArray(tf.{x.dtype}, size=3, element_shape={list(x.shape) if not self.unknown else None})")
             out.append((f"for j{t} in tf.range(3):", [f"{t} = {t}.write(j{t}, {x.name} * tf.cast(j{t}, tf.{x.dtype}))"]))
             return self.new(x.dtype, (3,) + x.shape, f"{t}.stack()", out, env)
+        if kind == "updates":
+            test = self.tensor_condition(env)
+            step = f"state.assign(tf.sin(state) + tf.cast(j{t}, tf.float32))"
+            sometimes = f"cells.assign_add(tf.cast(tf.reduce_mean({x.name}), tf.float32) * cells + state)"
+            out.append((f"for j{t} in tf.range(n % 5):", [step, (f"if {test}:", [sometimes])]))
+            return self.new("float32", (3,), "cells * 1.0", out, env)
         changed = "state.assign_add(tf.cast(n, tf.float32)) * 1.0"
         return self.new(x.dtype, (), changed if x.dtype == "float32" else f"tf.cast(state * 2.0, tf.{x.dtype})", out, env)
 
@@ -420,21 +426,29 @@ class Program(Windows):
         x = self.pick(env, lambda v: v.rank > 0 and v.dtype in ("float32", "int32", "float64", "int64"))
         if x is None or self.large:
             return None
-        kind = r.choice(["sort", "mask", "scatter", "segments", "einsum", "diagonal", "top"])
+        kind = r.choice(["sort", "mask", "scatter", "segments", "einsum", "diagonal", "top", "arg", "order", "random"])
         if kind == "sort":
             return self.new(x.dtype, x.shape, f"tf.sort({x.name}, direction='{r.choice(['ASCENDING', 'DESCENDING'])}')", out, env)
         if kind == "mask":
             return self.new(x.dtype, x.shape[1:], f"tf.reduce_sum(tf.boolean_mask({x.name}, tf.range(tf.shape({x.name})[0]) % 2 == 0), axis=0)", out, env)
         if kind == "scatter" and x.size:
-            return self.new(x.dtype, x.shape, f"tf.tensor_scatter_nd_update({x.name}, [[n % {x.shape[0]}]], {x.name}[-1:])", out, env)
+            return self.new(x.dtype, x.shape, f"tf.tensor_scatter_nd_{r.choice(['update', 'add', 'max'])}({x.name}, [[n % {x.shape[0]}]], {x.name}[-1:])", out, env)
         if kind == "segments":
-            return self.new(x.dtype, (3,) + x.shape[1:], f"tf.math.unsorted_segment_sum({x.name}, tf.range(tf.shape({x.name})[0]) % 3, 3)", out, env)
+            return self.new(x.dtype, (3,) + x.shape[1:], f"tf.math.unsorted_segment_{r.choice(['sum', 'max', 'min', 'prod'])}({x.name}, tf.range(tf.shape({x.name})[0]) % 3, 3)", out, env)
         if kind == "einsum" and x.rank == 2 and x.dtype in FLOATS:
             return self.new(x.dtype, (x.shape[0], x.shape[0]), f"tf.einsum('ij,kj->ik', {x.name}, {x.name})", out, env)
         if kind == "diagonal" and x.rank == 2:
             return self.new(x.dtype, x.shape, f"tf.linalg.band_part({x.name}, {r.choice([0, 1, -1])}, {r.choice([0, 1, -1])})", out, env)
         if kind == "top" and x.shape[-1] > 1:
             return self.new(x.dtype, x.shape[:-1] + (2,), f"tf.math.top_k({x.name}, 2)[0]", out, env)
+        if kind == "arg" and x.size:
+            axis = r.randrange(x.rank)
+            return self.new("int64", x.shape[:axis] + x.shape[axis + 1:], f"tf.{r.choice(['argmax', 'argmin'])}({x.name}, axis={axis})", out, env)
+        if kind == "order":
+            return self.new("int32", x.shape, f"tf.argsort({x.name}, axis={r.randrange(x.rank)}, stable=True)", out, env)
+        if kind == "random" and x.dtype in ("float32", "float64"):
+            draw = r.choice(["uniform", "normal", "truncated_normal"])
+            return self.new(x.dtype, x.shape, f"{x.name} + tf.random.stateless_{draw}(tf.shape({x.name}), [n, 3], dtype=tf.{x.dtype})", out, env)
         return None
 
     # Text.

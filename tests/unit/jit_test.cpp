@@ -4,6 +4,7 @@
 #include "runtime/support/cache_files.h"
 #include "runtime/support/tools.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -203,6 +204,22 @@ TEST_CASE("code goes with its function", "[jit]") {
   CHECK(mappings() == before);
   CHECK(c.memory.live_bytes() == bytes);
   CHECK(jit.counts().compiled == 20);
+}
+
+TEST_CASE("nothing is left of functions that were compiled", "[jit]") {
+  Context c;
+  Jit jit(waiting());
+  auto some = [&](int first, int last) {
+    for (int i = first; i < last; ++i) Prepared(c, jit, scaled(0.125 * i)).run(two(c, 40));
+  };
+  constexpr int kFunctions = 60;
+  some(0, kFunctions);  // what is allocated once
+  size_t code = mappings(), heap = mallinfo2().uordblks;
+  some(kFunctions, 2 * kFunctions);
+  CHECK(jit.counts().compiled == 2 * kFunctions);
+  CHECK(mappings() == code);
+  // A table of the compiler's may grow meanwhile; a plan or an object for each would be several times as much.
+  CHECK(mallinfo2().uordblks < heap + kFunctions * 512);
 }
 
 TEST_CASE("functions and programs may go while something is compiled", "[jit]") {

@@ -75,6 +75,7 @@ struct Reduce {
   static constexpr int L = kReduceLanes;
   static constexpr int N = kLanes<C>;
   static constexpr int kStrip = kReduceStripBytes / sizeof(C);  // columns whose 16 lanes stay in the first-level cache
+  static constexpr int kNarrow = 64;                              // columns that are walked over with those of the next rows
   using V = Vec<C, L>;
   using W = Vec<C, N>;
   static constexpr C kNeutral = R::template neutral<C>();
@@ -121,10 +122,30 @@ struct Reduce {
     for (; count > 0; --count, x += stride, ++out) together<1>(x, stride, n, out);
   }
 
+  // Few columns whose rows lie without gaps: 16 rows are vectors without an end in each row. Spare lanes hold what is neutral.
+  static void narrow_columns(const T* x, std::int64_t rows, std::int64_t columns, C* out) {
+    alignas(64) C lanes[L * kNarrow + L];
+    std::fill_n(lanes, L * columns + L, kNeutral);
+    std::int64_t rest = rows * columns;
+    for (std::int64_t group = L * columns; rest > 0; rest -= group, x += group) {
+      std::int64_t n = std::min(rest, group), i = 0;
+      for (; i + L <= n; i += L) R::combine(V::load(lanes + i), read<L>(x + i)).store(lanes + i);
+      if (i < n) R::combine(V::load(lanes + i), read_partial<L>(x + i, static_cast<int>(n - i))).store(lanes + i);
+    }
+    // What a vector overwrites behind its half has been read.
+    for (int half = L / 2; half > 0; half /= 2) {
+      for (std::int64_t i = 0; i < half * columns; i += L) {
+        R::combine(V::load(lanes + i), V::load(lanes + half * columns + i)).store(lanes + i);
+      }
+    }
+    std::copy_n(lanes, columns, out);
+  }
+
   static void columns(const std::byte* source, std::int64_t stride, std::int64_t rows, std::int64_t columns, std::byte* target) {
     alignas(64) C lanes[L][kStrip];
     auto* x = reinterpret_cast<const T*>(source);
     auto* out = reinterpret_cast<C*>(target);
+    if (stride == columns && columns <= kNarrow && columns % N != 0) return narrow_columns(x, rows, columns, out);
     for (; columns > 0; columns -= kStrip, x += kStrip, out += kStrip) {
       int width = static_cast<int>(std::min<std::int64_t>(columns, kStrip));
       int used = static_cast<int>(std::min<std::int64_t>(rows, L));
