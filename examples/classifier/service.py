@@ -3,24 +3,31 @@
     PYTHONPATH=out python3 examples/classifier/service.py clothes.safetensors 8080
     curl --data-binary @picture http://127.0.0.1:8080/classify
 """
+import contextlib
 import json
+import queue
 import sys
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import clothes
 import numpy as np
 
 NAMES = ["T-shirt", "trousers", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot"]
-local = threading.local()
+idle = queue.SimpleQueue()
 
 
+@contextlib.contextmanager
 def context():
-    """A context serves one thread at a time: each thread has its own."""
-    if not hasattr(local, "context"):
-        local.context = clothes.Context(num_threads=1)
-        local.context.load(sys.argv[1])
-    return local.context
+    """A context serves one thread at a time: requests take turns with those that there are, and make another when none is idle."""
+    try:
+        c = idle.get_nowait()
+    except queue.Empty:
+        c = clothes.Context(num_threads=1)
+        c.load(sys.argv[1])
+    try:
+        yield c
+    finally:
+        idle.put(c)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -30,7 +37,8 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(400, {"error": "POST 784 bytes to /classify"})
             return
         picture = np.frombuffer(self.rfile.read(length), np.uint8).astype(np.float32) / 255
-        label, probability = context().classify(picture[None])
+        with context() as c:
+            label, probability = c.classify(picture[None])
         self.answer(200, {"label": int(label[0]), "name": NAMES[label[0]], "probability": round(float(probability[0]), 4)})
 
     def answer(self, status, value):
