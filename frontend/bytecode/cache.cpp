@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+
 #include "frontend/bytecode/format.h"
 #include "frontend/compile/compile.h"
+#include "runtime/support/bundle.h"
 #include "runtime/support/cache_files.h"
 
 namespace tfl {
@@ -19,8 +22,10 @@ std::string bytecode_cache_folder() { return cache_folder("bytecode"); }
 
 BytecodeCache::BytecodeCache(const Source& source, std::string_view variant) {
   if (source.text.size() < kMinSource) return;
-  folder_ = bytecode_cache_folder();
-  if (folder_.empty()) return;
+  if (!is_bundle()) {
+    folder_ = bytecode_cache_folder();
+    if (folder_.empty()) return;
+  }
   uint64_t seed = format::checksum(variant, format::format_version()) ^ program_identity();
   uint64_t first = format::checksum(source.text, seed);
   uint64_t second = format::checksum(source.text, ~seed * 0xD6E8FEB86659FD93u + 1);
@@ -29,8 +34,10 @@ BytecodeCache::BytecodeCache(const Source& source, std::string_view variant) {
 
 Value BytecodeCache::load(Interp& interp, std::shared_ptr<const Source> source, bool converted) const {
   std::string data;
-  if (folder_.empty() || !read_cache_file(folder_ + "/" + name_, kMaxFile, data)) return {};
-  auto code = deserialise_code(interp, data, std::move(source), converted ? CodeFile::converted : CodeFile::module);
+  std::optional<std::string_view> carried;
+  if (is_bundle()) carried = bundled_file("bytecode/" + name_);
+  if (!carried && (folder_.empty() || !read_cache_file(folder_ + "/" + name_, kMaxFile, data))) return {};
+  auto code = deserialise_code(interp, carried.value_or(data), std::move(source), converted ? CodeFile::converted : CodeFile::module);
   return code ? code.take() : Value();
 }
 
