@@ -178,10 +178,14 @@ Result<void> scatter(Context& context, ArrayContent& a, const Tensor& indices, c
   return {};
 }
 
-Result<void> split(Context& context, ArrayContent& a, const Tensor& values, const Tensor& lengths) {
+// `keeps`: the lengths are those that the elements have.
+Result<void> split(Context& context, ArrayContent& a, const Tensor& values, const Tensor& lengths, bool keeps) {
   if (values.rank() == 0) return refuse("Tensor must be at least a vector, but saw shape: []");
-  if (lengths.rank() != 1) return refuse("Expected lengths to be a vector, received shape: {}", shape_text(lengths.dims()));
-  Dims sizes = shape_rules::integers(lengths);
+  if (lengths.rank() != 1 && !keeps) return refuse("Expected lengths to be a vector, received shape: {}", shape_text(lengths.dims()));
+  Dims sizes = keeps ? Dims() : shape_rules::integers(lengths);
+  for (const Tensor& t : a.items) {
+    if (keeps) sizes.push_back(t && t.rank() > 0 ? t.dim(0) : 0);
+  }
   int64_t total = 0;
   for (int64_t n : sizes) {
     if (n < 0) return refuse("Invalid value in lengths: {}", n);
@@ -255,6 +259,7 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
       Tensors items;
       TFL_TRY(rows(context, tensors[0], items));
       array->items.assign(items.begin(), items.end());
+      array->grows = attrs.get_bool(Attr::grows);
       if (!array->element.ranked) array->element = {tensors[0].dtype(), true, Dims(tensors[0].dims().subspan(1))};
       return {};
     }
@@ -290,7 +295,7 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
     case Op::array_concat: return give(TFL_TRY(concat(context, *array)));
     case Op::array_gather: return give(TFL_TRY(gather(context, *array, tensors[0])));
     case Op::array_scatter: return scatter(context, writable(array), tensors[0], tensors[1]);
-    case Op::array_split: return split(context, writable(array), tensors[0], tensors[1]);
+    case Op::array_split: return split(context, writable(array), tensors[0], tensors[1], attrs.get_bool(Attr::keepdims));
     case Op::array_add: {
       ArrayContent& a = writable(array);
       size_t at = TFL_TRY(place_for(a, index_of(tensors[0])));

@@ -378,17 +378,63 @@ class Machine {
 
 class CompiledProgram final : public Program {
  public:
-  explicit CompiledProgram(std::shared_ptr<const Function> f) : function_(std::move(f)), codes_(compile(*function_)) { find_direct(); }
+  explicit CompiledProgram(std::shared_ptr<const Function> f) : function_(std::move(f)), codes_(compile(*function_)) {
+    find_direct();
+    find_named_sizes();
+    if (is_plain()) plain_results_ = static_cast<int>(codes_[0]->instructions.back().source_count);
+  }
 
   Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
                    std::vector<Place>* failed) const override {
+    if (!named_.empty()) TFL_TRY(check_named_sizes(inputs));
     Machine machine(context, host, codes_);
     Result<void> done = machine.run(inputs, outputs);
     if (!done && failed) [[unlikely]] *failed = std::move(machine.failed);
     return done;
   }
 
+  bool run_plain(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) const override {
+    if (plain_results_ < 0) return false;
+    const Code& code = *codes_[0];
+    Tensor slots[kPlainSlots];
+    auto take = [&](program::Place p) -> Tensor {
+      if (p & kConstant) return code.constants[p & kIndex];
+      return p & kMove ? std::move(slots[p & kIndex]) : slots[p & kIndex];
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (code.params[i] != kDiscard) slots[code.params[i]] = std::move(inputs[i]);
+    }
+    for (const Instruction* i = code.instructions.data();; ++i) {
+      const program::Place* sources = code.places.data() + i->sources;
+      if (i->step == Step::finish) {
+        for (uint32_t k = 0; k < i->source_count; ++k) results[k] = take(sources[k]);
+        return true;
+      }
+      Tensor operands[kPlainOperands];
+      for (uint32_t k = 0; k < i->source_count; ++k) operands[k] = take(sources[k]);
+      Tensors out;
+      if (!apply_consuming(context, i->node->op, {operands, i->source_count}, i->node->attrs, out) || out.size() < i->result_count) return false;
+      const program::Place* places = code.places.data() + i->results;
+      for (uint32_t k = 0; k < i->result_count; ++k) {
+        if (places[k] != kDiscard) slots[places[k]] = std::move(out[k]);
+      }
+    }
+  }
+
  private:
+  static constexpr uint32_t kPlainSlots = 8, kPlainOperands = 4, kPlainInstructions = 16;
+
+  bool is_plain() const {
+    const Code& code = *codes_[0];
+    bool plain = codes_.size() == 1 && code.object_slots == 0 && code.tensor_slots <= kPlainSlots && named_.empty() &&
+                 code.instructions.size() <= kPlainInstructions && !code.instructions.empty() && code.instructions.back().step == Step::finish;
+    for (const Instruction& i : code.instructions) {
+      plain = plain && (i.step == Step::finish || (i.step == Step::kernel && i.source_count <= kPlainOperands));
+    }
+    for (const auto& p : function_->body.params) plain = plain && p->types[0].is_tensor();
+    return plain;
+  }
+
   void find_direct() {
     const Block& b = function_->body;
     const Node* call = b.nodes.empty() ? nullptr : b.nodes.back().get();
@@ -411,8 +457,42 @@ class CompiledProgram final : public Program {
     direct_ = std::move(found);
   }
 
+  // Sizes that the function gives one name.
+  struct NamedSize {
+    uint32_t input, axis, other_input, other_axis;
+    size_t symbol;
+  };
+
+  void find_named_sizes() {
+    std::vector<std::pair<uint32_t, uint32_t>> first(function_->symbols.size(), {UINT32_MAX, 0});
+    for (uint32_t i = 0; i < function_->body.params.size() && !first.empty(); ++i) {
+      const Type& type = function_->body.params[i]->types[0];
+      for (uint32_t axis = 0; type.is_tensor() && axis < type.tensor.dims.size(); ++axis) {
+        size_t symbol = static_cast<size_t>(-2 - type.tensor.dims[axis]);
+        if (type.tensor.dims[axis] >= -1 || symbol >= first.size()) continue;
+        if (first[symbol].first == UINT32_MAX) first[symbol] = {i, axis};
+        else named_.push_back({first[symbol].first, first[symbol].second, i, axis, symbol});
+      }
+    }
+  }
+
+  Result<void> check_named_sizes(std::span<const Datum> inputs) const {
+    for (const NamedSize& n : named_) {
+      if (n.other_input >= inputs.size()) continue;
+      const Tensor &a = inputs[n.input].tensor, &b = inputs[n.other_input].tensor;
+      if (!a || !b || static_cast<int>(n.axis) >= a.rank() || static_cast<int>(n.other_axis) >= b.rank()) continue;
+      if (a.dims()[n.axis] == b.dims()[n.other_axis]) continue;
+      const Node& param = *function_->body.params[n.other_input];
+      return fail(ErrorKind::InvalidArgumentError, "the size '{}' is {} in one argument and {} in another: {}, '{}' of {}",
+                  function_->symbols[n.symbol], a.dims()[n.axis], b.dims()[n.other_axis], type_text(param.types[0], &function_->symbols),
+                  param.name, function_->name);
+    }
+    return {};
+  }
+
   std::shared_ptr<const Function> function_;
   std::vector<std::unique_ptr<Code>> codes_;
+  std::vector<NamedSize> named_;
 };
 
 }  // namespace

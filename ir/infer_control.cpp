@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "ir/inlined.h"
+
 namespace tfl::ir {
 
 namespace {
@@ -97,29 +99,13 @@ Result<void> infer_loop(const Call& c) {
   return {};
 }
 
-// The callee's symbolic sizes in terms of the caller's: what the operand has where a parameter has the symbol.
 Result<void> infer_call(const Call& c) {
   if (!c.callee) return broken(c.op, "calls nothing");
-  const Block& body = c.callee->body;
-  TFL_TRY(check_inputs(c, body, 0));
-  SmallVec<int64_t, 8> sizes(c.callee->symbols.size(), -1);
-  for (size_t i = 0; i < body.params.size(); ++i) {
-    const TensorType& taken = body.params[i]->types[0].tensor;
-    const TensorType& given = c.type(i).tensor;
-    if (!taken.ranked || !given.ranked || taken.dims.size() != given.dims.size()) continue;
-    for (size_t d = 0; d < taken.dims.size(); ++d) {
-      size_t symbol = static_cast<size_t>(-2 - taken.dims[d]);
-      if (taken.dims[d] < -1 && symbol < sizes.size() && sizes[symbol] == -1) sizes[symbol] = given.dims[d];
-    }
-  }
-  for (Ref r : body.results) {
-    Type t = r.type();
-    for (int64_t& d : t.tensor.dims) {
-      if (d >= -1) continue;
-      size_t symbol = static_cast<size_t>(-2 - d);
-      d = symbol < sizes.size() ? sizes[symbol] : -1;
-    }
-    c.types.push_back(std::move(t));
+  TFL_TRY(check_inputs(c, c.callee->body, 0));
+  SmallVec<int64_t, 8> sizes = sizes_at_call(*c.callee, c.operands);
+  for (Ref r : c.callee->body.results) {
+    c.types.push_back(r.type());
+    set_sizes(c.types.back(), sizes);
   }
   return {};
 }

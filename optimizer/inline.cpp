@@ -55,31 +55,12 @@ class Inliner {
     return false;
   }
 
-  // Names, callers and symbolic sizes in terms of the caller.
+  // Names and named sizes in terms of the caller.
   void finish(const Node& n, Block& block, size_t first) {
-    const ir::Function& callee = *n.callee;
-    SmallVec<int64_t, 8> sizes(callee.symbols.size(), -1);
-    for (size_t i = 0; i < n.operands.size(); ++i) {
-      const TensorType& taken = callee.body.params[i]->types[0].tensor;
-      const TensorType& given = n.operands[i].type().tensor;
-      if (!taken.ranked || !given.ranked || taken.dims.size() != given.dims.size()) continue;
-      for (size_t d = 0; d < taken.dims.size(); ++d) {
-        size_t symbol = static_cast<size_t>(-2 - taken.dims[d]);
-        if (taken.dims[d] < -1 && symbol < sizes.size() && sizes[symbol] == -1) sizes[symbol] = given.dims[d];
-      }
-    }
-    auto rename = [&](ir::Type& t) {
-      for (int64_t& d : t.tensor.dims) {
-        if (d < -1) d = static_cast<size_t>(-2 - d) < sizes.size() ? sizes[static_cast<size_t>(-2 - d)] : -1;
-      }
-    };
+    if (!n.callee->symbols.empty()) ir::set_sizes(block, first, block.nodes.size(), ir::sizes_at_call(*n.callee, n.operands));
     auto visit = [&](Node& inner, auto& self) -> void {
-      if (!callee.symbols.empty()) {
-        for (ir::Type& t : inner.types) rename(t);
-      }
       inner.name = n.name.empty() || inner.name.empty() ? std::string() : n.name + "/" + inner.name;
       for (auto& region : inner.regions) {
-        for (auto& p : region->params) rename(p->types[0]);
         for (auto& deeper : region->nodes) self(*deeper, self);
       }
     };

@@ -95,7 +95,10 @@ class Lowering {
             k.declared = false;
           break;
         }
-        case Op::array_from: element(result, row(n.operands[0].type().tensor)); break;
+        case Op::array_from:
+          if (n.attrs.get_bool(Attr::grows)) return false;
+          element(result, row(n.operands[0].type().tensor));
+          break;
         case Op::array_write:
           same(n.operands[0], result);
           element(result, n.operands[2].type().tensor);
@@ -292,8 +295,8 @@ class Lowering {
 
 bool is_array_of_rows(const ir::Node& n) {
   switch (n.op) {
-    case Op::array_new: return !n.attrs.get_bool(Attr::grows);
-    case Op::array_from:
+    case Op::array_new:
+    case Op::array_from: return !n.attrs.get_bool(Attr::grows);
     case Op::array_size:
     case Op::array_read:
     case Op::array_write:

@@ -134,6 +134,19 @@ bool run_direct(Interp& interp, const ir::Program::Direct& direct, std::span<con
   return true;
 }
 
+/// The same for a graph of a few operations.
+bool run_plain(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  SmallVec<Tensor, 6> inputs;
+  for (const Value& v : operands) {
+    if (!v.is_tensor()) return false;
+    inputs.push_back(v.tensor());
+  }
+  SmallVec<Tensor, 4> given(static_cast<size_t>(program.plain_results()));
+  if (!program.run_plain(interp.context, inputs, given)) return false;
+  for (Tensor& t : given) results.push_back(Value::of(std::move(t)));
+  return true;
+}
+
 }  // namespace
 
 Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results,
@@ -141,6 +154,7 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
   if (const ir::Program::Direct* direct = program.direct()) {
     if (run_direct(interp, *direct, operands, results)) return {};
   }
+  if (program.plain_results() >= 0 && run_plain(interp, program, operands, results)) return {};
   SmallVec<ir::Datum, 8> inputs;
   for (const Value& v : operands)
     inputs.push_back(v.is_tensor() ? ir::Datum{v.tensor(), nullptr, nullptr} : TFL_TRY(datum_of(interp, v)));

@@ -22,7 +22,6 @@ struct Entry {
   Value graph;                  // TracedGraph
   Value outputs;                // the structure of the result; symbolic values stand for tensors
   std::vector<uint32_t> order;  // which leaf of the call is each argument
-  bool straight = true;         // they are in order
   bool single = false;          // the result is one tensor
   std::vector<Value> pins;
   std::list<const std::string*>::iterator use;
@@ -105,14 +104,10 @@ Result<ArgumentKey> key_of_call(Interp& interp, const CallArgs& args) {
   return key;
 }
 
-Result<Value> execute(Interp& interp, const Value& graph, const Value& outputs, bool single, std::span<const Value> arguments) {
+Result<Value> execute(Interp& interp, const Value& graph, const Value& outputs, bool single, SmallVec<Value, 8>&& operands) {
   const FunctionCall& call = graph.as<TracedGraph>()->call;
-  SmallVec<Value, 8> operands;
-  for (const Value& v : arguments) {
-    if (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar))
-      operands.push_back(TFL_TRY(to_tensor(interp, v)));
-    else
-      operands.push_back(v);
+  for (Value& v : operands) {
+    if (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar)) v = TFL_TRY(to_tensor(interp, v));
   }
   for (const Value& v : call.captures) operands.push_back(v);
   SmallVec<Value, 2> results;
@@ -147,7 +142,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
       SmallVec<Value, 8> arguments;
       for (uint32_t i : e.order) arguments.push_back(*quick.leaves[i]);
       Value graph = e.graph, outputs = e.outputs;
-      return execute(interp, graph, outputs, e.single, arguments);
+      return execute(interp, graph, outputs, e.single, std::move(arguments));
     }
     key = TFL_TRY(key_of_call(interp, args));
     auto found = d->entries.find(key.exact);
@@ -162,10 +157,9 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
         for (Str* name : args.keywords) d->last_names.push_back(Value::share(name));
       }
       Value graph = e.graph, outputs = e.outputs;
-      if (e.straight) return execute(interp, graph, outputs, e.single, key.leaves);
-      std::vector<Value> arguments;
+      SmallVec<Value, 8> arguments;
       for (uint32_t i : e.order) arguments.push_back(key.leaves[i]);
-      return execute(interp, graph, outputs, e.single, arguments);
+      return execute(interp, graph, outputs, e.single, std::move(arguments));
     }
   }
   // The library decides: (graph, arguments, structure of the result, may be remembered), or (None, result).
@@ -200,9 +194,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
       // One tensor in two places does not tell which of them an argument came from.
       for (size_t k = at + 1; k < key.leaves.size(); ++k) all = all && !key.leaves[k].identical(arguments[i]);
       e.order.push_back(static_cast<uint32_t>(at));
-      e.straight &= at == i;
     }
-    e.straight &= arguments.size() == key.leaves.size();
     if (all) {
       auto [place, fresh] = d->entries.insert_or_assign(key.exact, std::move(e));
       if (fresh)
@@ -219,7 +211,7 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
       }
     }
   }
-  return execute(interp, t->items[0], outputs, single, arguments);
+  return execute(interp, t->items[0], outputs, single, SmallVec<Value, 8>(arguments.begin(), arguments.end()));
 }
 
 /// forget(): every remembered call is decided anew.

@@ -19,7 +19,9 @@ struct Lifter {
 
   Result<ir::Ref> input(const Value& v, const ir::Type& type) {
     operands.push_back(v);
-    return out->body.add_param(type, "input" + std::to_string(operands.size()));
+    ir::Type unnamed = type;
+    TFL_TRY(name_sizes(interp, *out, Value::none(), unnamed));
+    return out->body.add_param(std::move(unnamed), "input" + std::to_string(operands.size()));
   }
 
   Result<ir::Ref> outside(const Value& v, const ir::Type& type) {

@@ -2,11 +2,13 @@
 //
 //   building() -> bool; is_symbolic(v)
 //   r = Region(name)                     a closed block under construction inside the current one; outer values are captured by themselves
-//   x = r.add_input(like, shape=None, name=None)   a parameter with the type of the tensor or TensorSpec `like` (shape: overrides it)
+//   x = r.add_input(like, shape=None, name=None, sizes=None)   a parameter with the type of the tensor or TensorSpec `like` (shape:
+//                                        overrides it; sizes: names of those that are not known)
 //   r.enter() / r.exit()                 make it the place where operations go / go back to the outer one (use try/finally)
 //   cond(pred, then_region, then_outputs, else_region, else_outputs, name) -> list of results in the current scope
 //   switch(index, regions, outputs_lists, name) -> list
-//   while_loop(initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations, name) -> list
+//   while_loop(initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations, name, checkpoint_every) -> list;
+//                                        the last: its gradient keeps the variables every so many iterations and computes the rest again
 //   host_call(callable, operands, output_specs, name) -> list: calls `callable` with eager tensors each time the graph runs
 //   apply(op, operands, attributes, name) -> list: any row of ir/ops by name; attributes {name: int, float, bool, str, dtype, list}
 //   constant(value, name), known(v) -> eager tensor or None
@@ -391,10 +393,12 @@ Result<Value> result_values(Interp& interp, Value* args) {
 /// array_spec(symbolic array) -> (dtype, shape of an element)
 Result<Value> array_spec(Interp& interp, Value* args) {
   const TensorType& t = symbolic_type(args[0]);
-  return interp.tuple({dtype_value(interp, t.dtype), t.ranked ? shape_value(interp, t.dims) : unknown_shape_value(interp)});
+  Dims dims = t.dims;
+  for (int64_t& d : dims) d = d < 0 ? -1 : d;
+  return interp.tuple({dtype_value(interp, t.dtype), t.ranked ? shape_value(interp, dims) : unknown_shape_value(interp)});
 }
 
-/// placeholder(spec, name): a symbolic value of that type in no graph, which stands for an argument of get_concrete_function.
+/// placeholder(spec, name, sizes): a symbolic value of that type in no graph, which stands for an argument of get_concrete_function.
 Result<Value> placeholder(Interp& interp, Value* args) {
   std::shared_ptr<Scope> scope = begin_function(interp, "signature");
   Value shape = TFL_TRY(get_attr(interp, args[0], interp.intern("shape")));
@@ -403,10 +407,27 @@ Result<Value> placeholder(Interp& interp, Value* args) {
   t.dtype = TFL_TRY(to_dtype(interp, dtype));
   t.ranked = shape.as<ShapeObject>()->ranked;
   t.dims = shape.as<ShapeObject>()->dims;
+  ir::Type type = ir::Type::of(std::move(t));
+  TFL_TRY(name_sizes(interp, *scope->function, args[2], type));
   Value v =
-      add_input(interp, scope, ir::Type::of(std::move(t)), args[1].is_str() ? std::string_view(text_of(args[1])) : "placeholder");
+      add_input(interp, scope, std::move(type), args[1].is_str() ? std::string_view(text_of(args[1])) : "placeholder");
   scope->inputs.clear();  // the value holds the scope, not the other way round
   return v;
+}
+
+/// size_names(symbolic) -> the names of its sizes, None for one without; None when there is none at all
+Result<Value> size_names(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Symbolic)) return Value::none();
+  const std::vector<std::string>& symbols = symbolic(args[0])->scope->function->symbols;
+  bool any = false;
+  std::vector<Value> names;
+  for (int64_t d : symbolic_type(args[0]).dims) {
+    size_t symbol = static_cast<size_t>(-2 - d);
+    bool named = d < -1 && symbol < symbols.size();
+    any |= named;
+    names.push_back(named ? interp.str(symbols[symbol]) : Value::none());
+  }
+  return any ? interp.list(std::move(names)) : Value::none();
 }
 
 /// capture_params(graph) -> the symbolic tensors that stand for captured tensors
@@ -436,7 +457,7 @@ constexpr NativeDef kTraceNatives[] = {
     function("cond", "pred, then_region, then_outputs, else_region, else_outputs, name=None", region_cond),
     function("switch", "index, regions, outputs, name=None", region_switch),
     function("while_loop",
-             "initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations=None, name=None",
+             "initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations=None, name=None, checkpoint_every=None",
              region_while),
     function("host_call", "callable, operands, output_specs, name=None", host_call),
     function("apply", "op, operands, attributes=None, name=None", apply_any),
@@ -461,7 +482,8 @@ constexpr NativeDef kTraceNatives[] = {
     function("operand_values", "v", operand_values),
     function("result_values", "v", result_values),
     function("array_spec", "v", array_spec),
-    function("placeholder", "spec, name=None", placeholder),
+    function("placeholder", "spec, name=None, sizes=None", placeholder),
+    function("size_names", "value", size_names),
     function("capture_params", "graph", capture_params),
     function("name_next", "name", name_next),
 };

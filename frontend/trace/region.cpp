@@ -78,6 +78,7 @@ Result<ir::Type> type_like(Interp& interp, const Value& like, const Value& shape
 Result<Value> region_add_input(Interp& interp, Value* args) {
   RegionObject* r = self_of(args[0]);
   ir::Type type = TFL_TRY(type_like(interp, args[1], args[2]));
+  TFL_TRY(name_sizes(interp, *r->scope->function, args[4], type));
   std::string outer = std::move(interp.tensors->name_scope);
   interp.tensors->name_scope = r->names;
   Value v = add_input(interp, r->scope, std::move(type), args[3].is_str() ? text_of(args[3]) : std::string("placeholder"));
@@ -162,6 +163,7 @@ Result<Value> region_call(Interp& interp, Value* args) {
   Tracer& tracer = tracer_of(interp);
   std::vector<Value> operands = TFL_TRY(to_vector(interp, args[1]));
   for (const Value& v : r->scope->captures) operands.push_back(v);
+  TFL_TRY(check_named_sizes(interp, *r->scope->function, operands));
   std::vector<ir::Ref> refs;
   for (const Value& v : operands) refs.push_back(TFL_TRY(import_into(interp, *tracer.scope, v)));
   std::vector<ir::Type> types;
@@ -222,7 +224,7 @@ Result<Value> region_finish(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kRegionMethods[] = {
-    method("add_input", "self, like, shape=None, name=None", region_add_input),
+    method("add_input", "self, like, shape=None, name=None, sizes=None", region_add_input),
     method("add_variable", "self, like", region_add_variable),
     method("add_resource", "self, name=None", region_add_resource),
     method("enter", "self", region_enter),
@@ -400,7 +402,7 @@ Result<Value> region_switch(Interp& interp, Value* args) {
   return made(interp, Op::switch_case, regions, std::move(operands), Attrs(), args[3]);
 }
 
-/// while_loop(initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations, name)
+/// while_loop(initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations, name, checkpoint_every)
 Result<Value> region_while(Interp& interp, Value* args) {
   TFL_TRY(need_graph(interp, "while_loop"));
   std::vector<Value> operands = TFL_TRY(to_vector(interp, args[0]));
@@ -431,6 +433,7 @@ Result<Value> region_while(Interp& interp, Value* args) {
   Attrs attrs;
   attrs.set_int(Attr::num, static_cast<int64_t>(variables));
   if (args[5].is_int()) attrs.set_int(Attr::limit, args[5].as_int());
+  if (args[7].is_int()) attrs.set_int(Attr::k, args[7].as_int());
   return made(interp, Op::while_loop, regions, std::move(operands), attrs, args[6]);
 }
 

@@ -54,7 +54,9 @@ Result<ir::Ref> import_symbolic(Interp& interp, Scope& scope, const Value& v) {
   uint64_t key = value_key(s);
   auto found = scope.captured_values.find(key);
   if (found != scope.captured_values.end()) return found->second;
-  ir::Ref param = capture(scope, v, s->ir_type(), unique_name(interp, scope, s->node->name));
+  ir::Type type = s->ir_type();
+  if (s->scope->function != scope.function) TFL_TRY(name_sizes(interp, *scope.function, Value::none(), type));
+  ir::Ref param = capture(scope, v, std::move(type), unique_name(interp, scope, s->node->name));
   scope.captured_values.emplace(key, param);
   return param;
 }
@@ -287,6 +289,7 @@ void Tracer::node_made(Interp&, std::span<const Value>, ir::Node*, std::span<con
 
 Result<void> Tracer::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands,
                           SmallVec<Value, 2>& results) {
+  TFL_TRY(check_named_sizes(interp, *call.function, operands));
   ir::Node* node = TFL_TRY(append_node(interp, Op::call, operands, Attrs(), {}, call.function, "StatefulPartitionedCall"));
   if (call.device >= 0) scope->root()->device = call.device;
   results_of(interp, node, results);

@@ -54,8 +54,8 @@ void split(RuleCall& c) {
 void concat(RuleCall& c) {
   const TensorType& element = c.operand_type(0).tensor;
   if (!element.ranked || element.dims.empty() || element.dims[0] < 0) {
-    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "the gradient of TensorArray.concat needs elements of one length that is known")
-                             .with_hint("give the TensorArray an element_shape with a first dimension"));
+    // The lengths are those of the elements, which have to be there for that.
+    return c.give(0, emit(Op::array_split, {c.x(0), c.g(), int_scalar(c.a, 0)}, Attrs().set_bool(Attr::keepdims, true)));
   }
   int64_t one = 1;
   X count = emit(Op::reshape, {c.x_size(0), int_vector(c.a, {&one, 1})});

@@ -137,6 +137,25 @@ void qr(RuleCall& c) {
   c.give(0, transposed(solved));
 }
 
+// The rows of x in the order p are L U; L has ones on its diagonal. Both gradients meet between the factors.
+void lu(RuleCall& c) {
+  X both = c.r(0), g = c.g(0);
+  X diagonal = diagonal_part(both);
+  if (!g || !diagonal) return;
+  X ones = emit(Op::stop_gradient, {emit(Op::divide_no_nan, {diagonal, diagonal})});
+  X u = triangle(both, false), l = both - u + ones;
+  X g_upper = triangle(g, false);
+  X below = triangle(product(l, g - g_upper, true), true);
+  X middle = below - diagonal_part(below) + triangle(product(g_upper, u, false, true), false);
+  X left = solve_lower(l, middle, true);
+  X solved = emit(Op::triangular_solve, {u, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));
+  X rows = transposed(solved);
+  X order = emit(Op::argsort, {c.r(1)}, Attrs().set_int(Attr::axis, -1));
+  if (!rows || !order) return;
+  int64_t batch = static_cast<int64_t>(rows.type().dims.size()) - 2;
+  c.give(0, emit(Op::gather, {rows, order}, Attrs().set_int(Attr::axis, batch).set_int(Attr::batch_dims, batch)));
+}
+
 constexpr RuleRow kLinalgRules[] = {
     {Op::cholesky, cholesky},
     {Op::matrix_determinant, determinant},
@@ -147,6 +166,7 @@ constexpr RuleRow kLinalgRules[] = {
     {Op::eigh, eigh},
     {Op::svd, svd},
     {Op::qr, qr},
+    {Op::lu, lu},
 };
 
 }  // namespace

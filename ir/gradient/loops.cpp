@@ -5,6 +5,7 @@
 //   -->
 //   %v, %n, %stack = while_loop(%v0, 0, [], %c) body (v, n, stack, c) { ... yield f(v, c), n + 1, push(stack, x) }
 //   %gv0, %gc = while_loop(%n, %gv, 0, %stack) cond { n > 0 } body { x = pop(stack); yield n - 1, gv * df/dv, gc + gv * df/dc, stack }
+#include "ir/gradient/checkpoints.h"
 #include "ir/gradient/function.h"
 #include "ir/gradient/regions.h"
 
@@ -12,31 +13,11 @@ namespace tfl::gradient {
 
 namespace {
 
-Result<ir::Ref> int_constant(Context& context, ir::Block& block, int32_t value) {
-  return ir::append_constant(block, TFL_TRY(scalar(context, DType::I32, value)));
-}
-
 // Adds a loop variable to a forward loop that has `variables` of them; its parameter in the body is `in` (made already, somewhere
 // among the body's parameters).
 void add_variable(ir::Node& loop, size_t variables, ir::Ref initial, const ir::Type& type, ir::Node* in, ir::Ref out) {
-  ir::Block& condition = *loop.regions[0];
-  ir::Block& body = *loop.regions[1];
   loop.operands.insert(variables, initial);
-  auto place = [&](ir::Block& block, std::unique_ptr<ir::Node> param) {
-    block.params.insert(block.params.begin() + static_cast<std::ptrdiff_t>(variables), std::move(param));
-  };
-  condition.add_param(type, in->name);
-  std::unique_ptr<ir::Node> last = std::move(condition.params.back());
-  condition.params.pop_back();
-  place(condition, std::move(last));
-  for (size_t i = 0; i < body.params.size(); ++i) {
-    if (body.params[i].get() != in) continue;
-    std::unique_ptr<ir::Node> own = std::move(body.params[i]);
-    body.params.erase(body.params.begin() + static_cast<std::ptrdiff_t>(i));
-    place(body, std::move(own));
-    break;
-  }
-  body.results.push_back(out);
+  gradient::add_variable(*loop.regions[0], *loop.regions[1], variables, type, in, out);
   loop.types.push_back(type);
 }
 
@@ -117,6 +98,8 @@ void loop_rule(RuleCall& c) {
   }
   if (vars.empty()) return;
   Context& context = c.a.context();
+  bool segments = checkpoint_steps(loop, c.a) > 0;
+  std::unique_ptr<ir::Block> plain = segments ? ir::clone_region(body, &loop, loop.block->function) : nullptr;
 
   // The gradient's body: counter, gradients of variables, sums for invariants so far; then stacks, then what passes as it is.
   std::unique_ptr<ir::Block> back = new_region(loop);
@@ -173,6 +156,44 @@ void loop_rule(RuleCall& c) {
   }
   for (size_t j : invs) back_results.push_back(a.ref(gradients[body.param(n + j)]));
 
+  // What comes out: the gradients of variables, and the sums for what does not change.
+  auto give_results = [&](V count, const std::vector<V>& results) {
+    for (size_t j = 0; j < invs.size(); ++j) c.put_sum(n + invs[j], X(&c.a, results[vars.size() + j]), n);
+    for (size_t i = 0; i < vars.size(); ++i) {
+      X g(&c.a, results[i]);
+      // A loop that does not run hands on what its result got.
+      if (sums[i]) c.replace(vars[i], sum_when_left(sums[i], X(&c.a, count), 0) + g);
+      else c.give(vars[i], g);
+    }
+  };
+  std::vector<V> carried_in;
+  auto find_carried_in = [&] {
+    for (size_t k : vars) {
+      X g = g_or_zeros(c, k);
+      if (!g) return false;
+      carried_in.push_back(g.id());
+    }
+    for (size_t j : invs) {
+      // A loop that does not run leaves what it was given: a plain zero, where there is no sum yet.
+      X sum = c.repeated(n + j, n) ? X() : c.gathered(n + j);
+      if (!sum) sum = zeros_of_x(c, n + j);
+      if (!sum) return false;
+      carried_in.push_back(sum.id());
+    }
+    return true;
+  };
+  if (segments) {
+    LoopGradient l{c, loop, a, std::move(plain), std::move(back), n, m, std::move(back_results), counter, var_params, sum_params};
+    l.carried_params.insert(l.carried_params.end(), inv_params.begin(), inv_params.end());
+    std::vector<V> given_sums, results;
+    for (const X& sum : sums) {
+      if (sum) given_sums.push_back(sum.id());
+    }
+    V count = kNone;
+    if (find_carried_in() && checkpointed(l, carried_in, given_sums, count, results)) give_results(count, results);
+    return;
+  }
+
   // The forward loop counts, and carries the stacks.
   struct Added {
     ir::Ref before;
@@ -204,18 +225,8 @@ void loop_rule(RuleCall& c) {
   Result<V> count = c.a.forward({&loop, count_result});
   if (!check(c, count)) return;
   operands.push_back(*count);
-  for (size_t k : vars) {
-    X g = g_or_zeros(c, k);
-    if (!g) return;
-    operands.push_back(g.id());
-  }
-  for (size_t j : invs) {
-    // A loop that does not run leaves what it was given: a plain zero, where there is no sum yet.
-    X sum = c.repeated(n + j, n) ? X() : c.gathered(n + j);
-    if (!sum) sum = zeros_of_x(c, n + j);
-    if (!sum) return;
-    operands.push_back(sum.id());
-  }
+  if (!find_carried_in()) return;
+  operands.insert(operands.end(), carried_in.begin(), carried_in.end());
   for (const Added& s : added) {
     Result<V> v = c.a.enter_stack(s.before, {&loop, s.result});
     if (!check(c, v)) return;
@@ -269,16 +280,8 @@ void loop_rule(RuleCall& c) {
   done = c.a.apply_node(Op::while_loop, operands, Attrs().set_int(Attr::num, static_cast<int64_t>(back_variables)), std::move(regions), nullptr,
                         results);
   if (!done) return c.a.fail_with(done.failure());
-  size_t r = 1;
-  std::vector<V> of_vars(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(vars.size()));
-  r += vars.size();
-  for (size_t j : invs) c.put_sum(n + j, X(&c.a, results[r++]), n);
-  for (size_t i = 0; i < vars.size(); ++i) {
-    X g(&c.a, of_vars[i]);
-    // A loop that does not run hands on what its result got.
-    if (sums[i]) c.replace(vars[i], sum_when_left(sums[i], X(&c.a, *count), 0) + g);
-    else c.give(vars[i], g);
-  }
+  size_t r = 1 + carried_in.size();
+  give_results(*count, std::vector<V>(results.begin() + 1, results.begin() + static_cast<std::ptrdiff_t>(r)));
   for (const Added& s : added) c.a.leave_stack(s.before, results[r++]);
 }
 

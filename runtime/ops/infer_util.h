@@ -44,9 +44,9 @@ inline int64_t front_axis(int64_t axis, int64_t rank) {
   return axis < -rank || axis >= rank ? -1 : axis < 0 ? axis + rank : axis;
 }
 
-/// Whether two sizes may be equal, and what is known of them together.
+/// Whether two sizes may be equal, and what is known of them together. Below -1 are sizes with names, which say more than -1 does.
 inline bool may_equal(int64_t a, int64_t b) { return a == b || !known(a) || !known(b); }
-inline int64_t merge(int64_t a, int64_t b) { return known(a) ? a : known(b) ? b : a; }
+inline int64_t merge(int64_t a, int64_t b) { return known(a) ? a : known(b) ? b : a == -1 ? b : a; }
 
 /// [2,?,4] with unknown sizes as question marks.
 std::string shape_words(std::span<const int64_t> dims);
