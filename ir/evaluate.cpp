@@ -5,6 +5,7 @@
 #include <new>
 
 #include "ir/array.h"
+#include "ir/named_sizes.h"
 #include "ir/program.h"
 #include "runtime/tensor/element.h"
 
@@ -378,15 +379,15 @@ class Machine {
 
 class CompiledProgram final : public Program {
  public:
-  explicit CompiledProgram(std::shared_ptr<const Function> f) : function_(std::move(f)), codes_(compile(*function_)) {
+  explicit CompiledProgram(std::shared_ptr<const Function> f)
+      : function_(std::move(f)), codes_(compile(*function_)), named_(*function_) {
     find_direct();
-    find_named_sizes();
     if (is_plain()) plain_results_ = static_cast<int>(codes_[0]->instructions.back().source_count);
   }
 
   Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
                    std::vector<Place>* failed) const override {
-    if (!named_.empty()) TFL_TRY(check_named_sizes(inputs));
+    if (!named_.empty()) TFL_TRY(named_.check(*function_, inputs));
     Machine machine(context, host, codes_);
     Result<void> done = machine.run(inputs, outputs);
     if (!done && failed) [[unlikely]] *failed = std::move(machine.failed);
@@ -457,42 +458,9 @@ class CompiledProgram final : public Program {
     direct_ = std::move(found);
   }
 
-  // Sizes that the function gives one name.
-  struct NamedSize {
-    uint32_t input, axis, other_input, other_axis;
-    size_t symbol;
-  };
-
-  void find_named_sizes() {
-    std::vector<std::pair<uint32_t, uint32_t>> first(function_->symbols.size(), {UINT32_MAX, 0});
-    for (uint32_t i = 0; i < function_->body.params.size() && !first.empty(); ++i) {
-      const Type& type = function_->body.params[i]->types[0];
-      for (uint32_t axis = 0; type.is_tensor() && axis < type.tensor.dims.size(); ++axis) {
-        size_t symbol = static_cast<size_t>(-2 - type.tensor.dims[axis]);
-        if (type.tensor.dims[axis] >= -1 || symbol >= first.size()) continue;
-        if (first[symbol].first == UINT32_MAX) first[symbol] = {i, axis};
-        else named_.push_back({first[symbol].first, first[symbol].second, i, axis, symbol});
-      }
-    }
-  }
-
-  Result<void> check_named_sizes(std::span<const Datum> inputs) const {
-    for (const NamedSize& n : named_) {
-      if (n.other_input >= inputs.size()) continue;
-      const Tensor &a = inputs[n.input].tensor, &b = inputs[n.other_input].tensor;
-      if (!a || !b || static_cast<int>(n.axis) >= a.rank() || static_cast<int>(n.other_axis) >= b.rank()) continue;
-      if (a.dims()[n.axis] == b.dims()[n.other_axis]) continue;
-      const Node& param = *function_->body.params[n.other_input];
-      return fail(ErrorKind::InvalidArgumentError, "the size '{}' is {} in one argument and {} in another: {}, '{}' of {}",
-                  function_->symbols[n.symbol], a.dims()[n.axis], b.dims()[n.other_axis], type_text(param.types[0], &function_->symbols),
-                  param.name, function_->name);
-    }
-    return {};
-  }
-
   std::shared_ptr<const Function> function_;
   std::vector<std::unique_ptr<Code>> codes_;
-  std::vector<NamedSize> named_;
+  NamedSizes named_;
 };
 
 }  // namespace

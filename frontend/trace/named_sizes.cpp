@@ -47,6 +47,20 @@ Result<void> name_sizes(Interp&, ir::Function& function, const Value& names, ir:
   return {};
 }
 
+Result<Value> size_names(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::Symbolic)) return Value::none();
+  const std::vector<std::string>& symbols = symbolic(args[0])->scope->function->symbols;
+  bool any = false;
+  std::vector<Value> names;
+  for (int64_t d : symbolic_type(args[0]).dims) {
+    size_t symbol = static_cast<size_t>(-2 - d);
+    bool named = d < -1 && symbol < symbols.size();
+    any |= named;
+    names.push_back(named ? interp.str(symbols[symbol]) : Value::none());
+  }
+  return any ? interp.list(std::move(names)) : Value::none();
+}
+
 Result<void> check_named_sizes(Interp& interp, const ir::Function& callee, std::span<const Value> operands) {
   struct First {
     size_t operand = SIZE_MAX, axis = 0;

@@ -415,21 +415,6 @@ Result<Value> placeholder(Interp& interp, Value* args) {
   return v;
 }
 
-/// size_names(symbolic) -> the names of its sizes, None for one without; None when there is none at all
-Result<Value> size_names(Interp& interp, Value* args) {
-  if (!args[0].is(Kind::Symbolic)) return Value::none();
-  const std::vector<std::string>& symbols = symbolic(args[0])->scope->function->symbols;
-  bool any = false;
-  std::vector<Value> names;
-  for (int64_t d : symbolic_type(args[0]).dims) {
-    size_t symbol = static_cast<size_t>(-2 - d);
-    bool named = d < -1 && symbol < symbols.size();
-    any |= named;
-    names.push_back(named ? interp.str(symbols[symbol]) : Value::none());
-  }
-  return any ? interp.list(std::move(names)) : Value::none();
-}
-
 /// capture_params(graph) -> the symbolic tensors that stand for captured tensors
 Result<Value> capture_params(Interp& interp, Value* args) {
   TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));

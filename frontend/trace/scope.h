@@ -124,6 +124,8 @@ std::shared_ptr<Scope> begin_region(Interp&, std::string name);
 Value add_input(Interp&, const std::shared_ptr<Scope>& scope, ir::Type type, std::string_view name);
 /// Sizes of `type` that are not known get these names (a list with a name or None for each, or None), and lose those they had.
 Result<void> name_sizes(Interp&, ir::Function& function, const Value& names, ir::Type& type);
+/// The native size_names(symbolic): a list with the name of each size, None for one without; None when no size has one.
+Result<Value> size_names(Interp&, Value* args);
 /// A call of `callee` with these operands is about to be made in the current scope: sizes of one name that are not known to be equal
 /// are checked when the graph runs.
 Result<void> check_named_sizes(Interp&, const ir::Function& callee, std::span<const Value> operands);

@@ -26,7 +26,8 @@ Result<ir::Node*> add_loop(Context& context, ir::Block& block, std::vector<ir::R
   std::vector<std::unique_ptr<ir::Block>> regions;
   regions.push_back(std::move(condition));
   regions.push_back(std::move(body));
-  return ir::append(context, block, Op::while_loop, std::move(operands), Attrs().set_int(Attr::num, static_cast<int64_t>(variables)), std::move(regions));
+  Attrs attrs = Attrs().set_int(Attr::num, static_cast<int64_t>(variables));
+  return ir::append(context, block, Op::while_loop, std::move(operands), attrs, std::move(regions));
 }
 
 // The forward loop: counts, and pushes its variables where an iteration begins a segment. `before` and `after` of each stack.
@@ -42,7 +43,8 @@ Result<States> keep_states(LoopGradient& l, int32_t steps) {
   ir::Block& body = *l.loop.regions[1];
   States out;
   ir::Ref count_in = body.add_param(kCount, "iterations");
-  ir::Ref every = TFL_TRY(int_constant(context, body, steps)), zero = TFL_TRY(int_constant(context, body, 0)), one = TFL_TRY(int_constant(context, body, 1));
+  ir::Ref every = TFL_TRY(int_constant(context, body, steps));
+  ir::Ref zero = TFL_TRY(int_constant(context, body, 0)), one = TFL_TRY(int_constant(context, body, 1));
   ir::Node* rest = TFL_TRY(ir::append(context, body, Op::mod, {count_in, every}));
   ir::Node* due = TFL_TRY(ir::append(context, body, Op::equal, {{rest, 0}, zero}));
   std::vector<ir::Ref> operands = {{due, 0}}, stacks;
@@ -234,7 +236,8 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
   regions.push_back(std::move(condition));
   regions.push_back(std::move(outer));
   std::vector<V> all;
-  TFL_TRY(l.c.a.apply_node(Op::while_loop, given, Attrs().set_int(Attr::num, static_cast<int64_t>(outer_variables)), std::move(regions), nullptr, all));
+  Attrs attrs = Attrs().set_int(Attr::num, static_cast<int64_t>(outer_variables));
+  TFL_TRY(l.c.a.apply_node(Op::while_loop, given, attrs, std::move(regions), nullptr, all));
   for (size_t i = 0; i < operands.size(); ++i) results.push_back(all[1 + i]);
   for (size_t k = 0; k < l.n; ++k) l.c.a.leave_stack(states.before[k], all[1 + operands.size() + k]);
   return {};

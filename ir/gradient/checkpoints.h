@@ -32,7 +32,8 @@ struct LoopGradient {
 ///     gv' = while_loop(n, gv, kept) { ... the gradient's body, which pops ... }   until first
 ///     yield first, gv', states }
 ///
-/// `operands`: the gradients that go in, as carried_params; `sums`: as sum_params. Gives the number of iterations and the gradients that come out.
+/// `operands`: the gradients that go in, as carried_params; `sums`: as sum_params. Gives the number of iterations and the gradients that
+/// come out.
 bool checkpointed(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& sums, V& count, std::vector<V>& results);
 
 /// Puts a variable behind the first `variables` of a loop's regions: parameter `in` of the body, which becomes `out`.
