@@ -131,6 +131,19 @@ int main(void) {
         sys.exit(f"the library that our own linker made shows {shown}, or is large")
 
 
+def refusals(tfl, folder):
+    """What refused.tfl holds is refused with the words that each function begins with."""
+    with open(f"{folder}/refused.tfl") as f:
+        functions = re.findall(r'def (\w+)\((.*)\):\n    """(.*)"""', f.read())
+    for name, parameters, words in functions:
+        types = ", ".join(re.findall(r'"(.*?)"', parameters))
+        done = subprocess.run([tfl, "build", "refused.tfl", "-o", "refused", "--export", f"{name}({types})"], capture_output=True, text=True, timeout=120, cwd=folder)
+        if done.returncode == 0 or words not in done.stderr:
+            sys.exit(f"{name} is not refused with '{words}': status {done.returncode}, {done.stderr}")
+    if len(functions) < 4:
+        sys.exit("refused.tfl does not look as it did")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--tfl", required=True)
@@ -181,6 +194,7 @@ def main():
         # The same input gives the same bytes; nothing but the interface is visible; a small library is small.
         run(tfl, "build", "other.tfl", "-o", "again", cwd=folder)
         own_linker(tfl, folder)
+        refusals(tfl, folder)
         for name in ("libother.so", "other.h", "other.json", "other.py"):
             with open(f"{place}/{name}", "rb") as a, open(f"{folder}/again/{name}", "rb") as b:
                 if a.read() != b.read():
