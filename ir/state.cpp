@@ -179,6 +179,13 @@ bool carries_variables(const Node& n) {
   return true;
 }
 
+bool assigns_variable(const Node& n, size_t operand) {
+  size_t before = before_inputs(n);
+  return operand >= before && std::any_of(n.regions.begin(), n.regions.end(), [&](const auto& r) {
+    return fate(*r, r->params[operand - before].get()).assigned;
+  });
+}
+
 std::shared_ptr<Function> without_variables(Context& context, const Function& f, std::vector<VariableUse>& uses, bool& possible) {
   possible = true;
   for (size_t i = 0; i < f.body.params.size(); ++i) {

@@ -30,5 +30,7 @@ std::shared_ptr<Function> without_variables(Context& context, const Function& f,
 
 /// Whether that is possible for a node with regions that variables are operands of.
 bool carries_variables(const Node& n);
+/// Whether a region of `n` may assign the variable that is its operand number `operand`.
+bool assigns_variable(const Node& n, size_t operand);
 
 }  // namespace tfl::ir

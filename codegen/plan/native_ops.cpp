@@ -1,5 +1,7 @@
 #include "codegen/plan/native_ops.h"
 
+#include <algorithm>
+
 #include "codegen/plan/arrays.h"
 #include "codegen/plan/outline.h"
 #include "ir/infer.h"
@@ -95,6 +97,21 @@ class Question {
     if (!t.is_tensor()) return "no tensor";
     if (!t.tensor.ranked) return "a rank that only the run knows";
     return is_number(t.tensor.dtype) ? "" : "text";
+  }
+
+  // A branch that is not taken would copy it.
+  static bool assigns_large_variable(const Node& n) {
+    constexpr int64_t kLarge = 1 << 14;  // elements
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      const ir::Type& t = n.operands[i].type();
+      if (t.kind != ir::TypeKind::Resource) continue;
+      int64_t elements = 1;
+      for (int64_t d : t.tensor.dims) {
+        if (d >= 0 && __builtin_mul_overflow(elements, d, &elements)) return true;
+      }
+      if (elements > kLarge && ir::assigns_variable(n, i)) return true;
+    }
+    return false;
   }
 
   std::string_view structural(const Node& n) {
@@ -322,7 +339,10 @@ class Question {
 
   std::string_view control(const Node& n) {
     // Whoever asks for a region's node has asked for those around it.
-    if (n.block == home_ && !ir::carries_variables(n)) return "variables that are used in other ways than to read and assign them";
+    if (n.block == home_) {
+      if (!ir::carries_variables(n)) return "variables that are used in other ways than to read and assign them";
+      if (n.op != Op::while_loop && assigns_large_variable(n)) return "a large variable that a branch assigns";
+    }
     for (const ir::Type& t : n.types) {
       if (std::string_view why = type(t); !why.empty()) return why;
     }
@@ -399,6 +419,10 @@ bool is_native(Context& context, const Node& node) { return Question(context, no
 
 std::string why_not_native(Context& context, const Node& node) { return std::string(Question(context, node.block).node(node)); }
 
+bool uses_variables(const Node& n) {
+  return std::any_of(n.operands.begin(), n.operands.end(), [](Ref r) { return r.type().kind == ir::TypeKind::Resource; });
+}
+
 bool follows_from_sizes(Context& context, Ref r) {
   return r.index == 0 && r.node->op != Op::parameter && Question(context, r.node->block).follows(r);
 }
@@ -467,36 +491,6 @@ Ref outside(Ref parameter) {
     return n.operands[inputs_from(n) + i];
   }
   return {};
-}
-
-bool slice_form(const Attrs& attrs, size_t rank, size_t written, SliceForm& out) {
-  int64_t ellipsis = attrs.get_int(Attr::ellipsis_mask), fresh = attrs.get_int(Attr::new_axis_mask);
-  int64_t begin = attrs.get_int(Attr::begin_mask), end = attrs.get_int(Attr::end_mask),
-          shrink = attrs.get_int(Attr::shrink_axis_mask);
-  if (written > 62) return false;
-  auto bit = [](int64_t mask, size_t i) { return (mask >> i & 1) != 0; };
-  bool seen = false;
-  for (size_t i = 0; i <= written; ++i) {
-    bool implicit = i == written;  // what is not written is taken whole, as if by an ellipsis at the end
-    if (implicit && seen) break;
-    if (implicit || bit(ellipsis, i)) {
-      size_t rest = 0;
-      for (size_t j = i + 1; j < written; ++j) rest += !bit(fresh, j);
-      if (rest > rank) return false;
-      while (out.axes.size() < rank - rest) {
-        out.results.push_back(static_cast<int>(out.axes.size()));
-        out.axes.push_back({});
-      }
-      seen = true;
-    } else if (bit(fresh, i)) {
-      out.results.push_back(-1);
-    } else {
-      if (out.axes.size() >= rank) return false;
-      if (!bit(shrink, i)) out.results.push_back(static_cast<int>(out.axes.size()));
-      out.axes.push_back({static_cast<int>(i), bit(begin, i), bit(end, i), bit(shrink, i)});
-    }
-  }
-  return out.axes.size() == rank;
 }
 
 }  // namespace tfl::plan

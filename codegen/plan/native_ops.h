@@ -15,6 +15,8 @@ bool is_native(Context& context, const ir::Node& node);
 /// Why it is not, in a few words; empty when it is.
 std::string why_not_native(Context& context, const ir::Node& node);
 
+/// Whether a variable is among its operands.
+bool uses_variables(const ir::Node& n);
 /// The nodes that results, effects, the conditions of checks and control flow need, and whatever may fail. The others only word
 /// what a failed check says: plans leave them out, so they may be of any kind.
 std::unordered_set<const ir::Node*> needed_nodes(const ir::Block& block);

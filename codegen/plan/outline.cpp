@@ -48,10 +48,6 @@ struct Info {
 
 bool is_number(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String; }
 
-bool uses_variables(const Node& n) {
-  return std::any_of(n.operands.begin(), n.operands.end(), [](Ref r) { return r.type().kind == ir::TypeKind::Resource; });
-}
-
 size_t work_of(const Node& n) {
   if (is_view(n.op) || n.op == Op::shape || n.op == Op::size || n.op == Op::rank || n.op == Op::constant) return 0;
   size_t work = 1;

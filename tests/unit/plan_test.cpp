@@ -352,6 +352,59 @@ TEST_CASE("Branches write results where they belong", "[plan]") {
   CHECK(p.plan.slots.empty());
 }
 
+TEST_CASE("What no kernel can say is a call of a routine between kernels", "[plan]") {
+  Context c(options(1));
+  struct Case {
+    const char* call;
+    const char* result;
+    plan::Routine routine;
+  };
+  const Case cases[] = {
+      {"cumsum(%0) {axis = 1, exclusive = true}", "f32[6,9]", plan::Routine::scan},
+      {"cumprod(%0) {axis = 0, reverse = true}", "f32[6,9]", plan::Routine::scan},
+      {"argmax(%0) {axis = 1}", "i64[6]", plan::Routine::arg},
+      {"argmin(%0) {axis = 0, dtype = i32}", "i32[9]", plan::Routine::arg},
+      {"sort(%0) {axis = -1, descending = true}", "f32[6,9]", plan::Routine::sort},
+      {"argsort(%0) {axis = -1}", "i32[6,9]", plan::Routine::sort},
+      {"tensor_scatter_add(%0, %at, %rows)", "f32[6,9]", plan::Routine::scatter},
+      {"tensor_scatter_update(%0, %at, %rows)", "f32[6,9]", plan::Routine::scatter},
+      {"unsorted_segment_sum(%0, %ids, %three)", "f32[3,9]", plan::Routine::segment},
+      {"unsorted_segment_max(%0, %ids, %three)", "f32[3,9]", plan::Routine::segment},
+      {"stateless_uniform(%dims, %seed) {dtype = f32}", "f32[6,9]", plan::Routine::random},
+      {"stateless_normal(%dims, %seed) {dtype = f32}", "f32[6,9]", plan::Routine::random},
+  };
+  for (const Case& k : cases) {
+    std::string type = k.result, call = k.call;
+    INFO(call);
+    Planned p = check_plan(c, "func @f(%x: f32[6,9], %rows: f32[2,9]) -> (" + type + R"() {
+  %at = constant [[4], [1]] : i32[2,1]
+  %ids = constant [0, 2, 2, 1, 0, 2] : i32[6]
+  %three = constant 3 : i32
+  %dims = constant [6, 9] : i32[2]
+  %seed = constant [3, 5] : i32[2]
+  %0 = square(%x) : f32[6,9]
+  %1 = )" + call + " : " + type + "\n  %2 = add(%1, %1) : " + type + "\n  return %2\n}");
+    REQUIRE(p.plan.routines.size() == 1);
+    CHECK(p.plan.routines[0].routine == k.routine);
+    CHECK(p.forms.size() == (k.routine == plan::Routine::random ? 1 : 2));
+  }
+}
+
+TEST_CASE("Many rows of few columns are reduced in blocks", "[plan]") {
+  Context c(options(1));
+  auto reduced = [&](std::string_view dims, std::string_view op, std::string_view result) {
+    return check_plan(c, "func @f(%x: " + std::string(dims) + ") -> (" + std::string(result) + ") {\n  %0 = negative(%x) : " + std::string(dims) +
+                             "\n  %1 = " + std::string(op) + "(%0) {axes = [0]} : " + std::string(result) + "\n  return %1\n}")
+        .forms;
+  };
+  Forms blocks{Form::columns, Form::columns, Form::tree};
+  CHECK(reduced("f32[33000,3]", "reduce_sum", "f32[3]") == blocks);
+  CHECK(reduced("f16[32769,2]", "reduce_mean", "f16[2]") == blocks);
+  CHECK(reduced("i8[40000,3]", "reduce_mean", "i8[3]") == blocks);
+  CHECK(reduced("i32[32768,2,2]", "reduce_max", "i32[2,2]") == Forms{Form::columns, Form::tree});
+  CHECK(reduced("f32[30000,3]", "reduce_sum", "f32[3]") == Forms{Form::columns});
+}
+
 TEST_CASE("Sizes that only the run knows become symbols", "[plan]") {
   Context c(options(1));
   Planned p = check_plan(c, R"(func @f(%x: f32[?,4], %y: f32[?,4]) -> (f32[?,8], f32, f32[?]) {
