@@ -8,6 +8,7 @@
 #include "frontend/autograph/rewrite.h"
 #include "frontend/diagnostics/render.h"
 #include "frontend/parse/parse.h"
+#include "frontend/vm/exit.h"
 #include "runtime/support/file.h"
 
 namespace tfl::cli {
@@ -39,6 +40,7 @@ int run_script(const Arguments& a) {
   Value module = session.main_module("__main__", file);
   auto done = interp.run_module(compiled.code, module);
   int code = done ? 0 : session.report(done.error());
+  run_exit_functions(interp);
   interp.streams.flush();
   return code;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "frontend/ast/class_arguments.h"
+
 namespace tfl::ast {
 namespace {
 
@@ -92,7 +94,8 @@ class Dumper {
         const auto* c = as<ClassDef>(s);
         head(s->span, fmt::format("ClassDef {}", c->name));
         for (const Expr* d : c->decorators) labelled("decorator", d);
-        labelled("base", c->base);
+        labelled("base", class_base(c));
+        if (const Call* call = class_keywords(c)) keywords(call);
         return body(c->body, {});
       }
       case StmtKind::With:
@@ -168,6 +171,9 @@ class Dumper {
     child(e);
     --depth_;
   }
+  void keywords(const Call* call) {
+    for (const Keyword& k : call->keywords) labelled(k.name.empty() ? "**" : fmt::format("{}=", k.name), k.value);
+  }
   void body(Block first, Block orelse) {
     ++depth_;
     block("body", first);
@@ -241,8 +247,7 @@ class Dumper {
       case ExprKind::Call:
         head(e->span, "Call");
         for (const Expr* a : as<Call>(e)->args) labelled("arg", a);
-        for (const Keyword& k : as<Call>(e)->keywords)
-          labelled(k.name.empty() ? "**" : fmt::format("{}=", k.name), k.value);
+        keywords(as<Call>(e));
         ++depth_;
         return as<Call>(e)->function;
       case ExprKind::Unary:

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "frontend/ast/class_arguments.h"
 #include "frontend/ast/unparse_writer.h"
 
 namespace tfl::ast {
@@ -71,7 +72,8 @@ void Writer::statement(const Stmt* s, int indent) {
       auto* def = as<ClassDef>(s);
       decorators(def->decorators, indent);
       out += fmt::format("class {}", def->name);
-      if (def->base) out += '(', expr(def->base, kTest), out += ')';
+      if (const Call* call = class_keywords(def)) arguments(call, class_base(def));
+      else if (def->base) out += '(', expr(def->base, kTest), out += ')';
       suite(def->body, indent);
       return;
     }

@@ -1,3 +1,4 @@
+#include "frontend/ast/class_arguments.h"
 #include "frontend/autograph/clone.h"
 #include "frontend/autograph/converter.h"
 #include "frontend/autograph/definite.h"
@@ -214,7 +215,13 @@ void Converter::statement(Stmt* s, std::vector<Stmt*>& out) {
     }
     case StmtKind::ClassDef:
       for (Expr*& d : as<ClassDef>(s)->decorators) d = expr(d);
-      optional(as<ClassDef>(s)->base);
+      if (class_keywords(as<ClassDef>(s))) {
+        auto* call = as<Call>(as<ClassDef>(s)->base);
+        optional(as<Starred>(call->function)->value);
+        for (Keyword& k : call->keywords) k.value = expr(k.value);
+      } else {
+        optional(as<ClassDef>(s)->base);
+      }
       class_body(as<ClassDef>(s));
       break;
     case StmtKind::Break:

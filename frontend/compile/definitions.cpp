@@ -1,6 +1,7 @@
 // def, class and lambda where they stand: defaults, annotations, closure and decorators.
 #include <algorithm>
 
+#include "frontend/ast/class_arguments.h"
 #include "frontend/compile/function_compiler.h"
 
 namespace tfl::compile {
@@ -158,9 +159,10 @@ void FunctionCompiler::class_definition(const ClassDef* def) {
     Temps temps(code_);
     Reg parts = code_.alloc(3);
     make_function(parts, code, inner, {}, nullptr);
-    if (def->base) into(def->base, parts + 1);
+    if (const Expr* base = class_base(def)) into(base, parts + 1);
     else code_.emit(Opcode::Clear, parts + 1);
-    code_.emit(Opcode::Clear, parts + 2);
+    if (const Call* call = class_keywords(def)) spread_keywords(call, parts + 2, parts);
+    else code_.emit(Opcode::Clear, parts + 2);
     code_.emit(Opcode::BuildClass, made, parts, code_.name(def->name));
   }
   apply_decorators(def->decorators, first);

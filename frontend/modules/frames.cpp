@@ -1,5 +1,7 @@
-// The module `_frames`: where the script is, for warnings and logging; the arguments of a function, for inspect.
+// The module `_frames`: where the script is, for warnings and logging; the arguments of a function, for inspect; the
+// ends of objects' lives, for weakref.
 #include "frontend/modules/native_module.h"
+#include "frontend/object/weak.h"
 #include "frontend/vm/frame.h"
 
 namespace tfl {
@@ -67,6 +69,7 @@ constexpr NativeDef kFrames[] = {
 
 Result<void> init_frames(Interp& interp, Module& module) {
   define_all(interp, module, kFrames);
+  define_all(interp, module, watching_natives());
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "frontend/builtins/file_access.h"
 #include "frontend/modules/native_module.h"
 #include "frontend/object/file.h"
+#include "frontend/vm/advice.h"
 #include "runtime/support/file.h"
 
 extern char** environ;  // NOLINT: the C library's
@@ -135,7 +136,7 @@ Result<Value> os_read_dataset(Interp& interp, Value* args) {
 
 Result<Value> os_traceback(Interp& interp, Value* args) {
   if (!args[0].is(Kind::Exception)) return interp.str("NoneType: None\n");
-  return interp.str(interp.format_traceback(args[0]));
+  return interp.str(args[1].as_bool() ? plain_traceback(interp, args[0]) : interp.format_traceback(args[0]));
 }
 
 constexpr NativeDef kOs[] = {
@@ -145,7 +146,7 @@ constexpr NativeDef kOs[] = {
     function("getcwd", "", os_getcwd),              function("realpath", "path, /", os_realpath),
     function("environ", "", os_environ),            function("cpu_count", "", os_cpu_count),
     function("getpid", "", os_getpid),              function("mkdtemp", "prefix, suffix, dir, /", os_mkdtemp),
-    function("traceback", "error, /", os_traceback),  function("read_dataset", "path, /", os_read_dataset),
+    function("traceback", "error, plain=False, /", os_traceback),  function("read_dataset", "path, /", os_read_dataset),
 };
 
 }  // namespace

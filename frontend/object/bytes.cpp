@@ -1,6 +1,7 @@
 // bytes: construction, items, operators.
 #include <algorithm>
 
+#include "frontend/object/attributes.h"
 #include "frontend/object/format_percent.h"
 #include "frontend/object/exception.h"
 #include "frontend/object/hashing.h"
@@ -39,6 +40,10 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   }
   if (!out[1].is_empty()) return fail(ErrorKind::TypeError, "encoding without a string argument");
   if (v.is(Kind::Bytes)) return finish(interp, type, data_of(v));
+  if (Value own = TFL_TRY(call_special(interp, v, interp.intern("__bytes__"), {})); !own.is_empty()) {
+    if (!own.is(Kind::Bytes)) return fail(ErrorKind::TypeError, "__bytes__ returned non-bytes (type {})", interp.type_name(own));
+    return finish(interp, type, data_of(own));
+  }
   Value plain = unboxed(v);
   if (plain.is_int() || plain.is_bool()) {
     if (plain.as_int() < 0) return fail(ErrorKind::ValueError, "negative count");

@@ -260,6 +260,39 @@ Result<Value> cased_are(Interp&, Value* a) {
   return Value::boolean(any);
 }
 
+Result<Value> istitle(Interp&, Value* a) {
+  bool inside = false, any = false;
+  for (char c : self_data(a)) {
+    if (is_alpha(c) && is_upper(c) == inside) return Value::boolean(false);
+    inside = is_alpha(c);
+    any = any || inside;
+  }
+  return Value::boolean(any);
+}
+
+Result<Value> translate(Interp& interp, Value* a) {
+  std::string_view table, without;
+  if (!a[1].is_none()) table = TFL_TRY(need_bytes(interp, a[1]));
+  if (!a[1].is_none() && table.size() != 256) return fail(ErrorKind::ValueError, "translation table must be 256 characters long");
+  if (!a[2].is_empty()) without = TFL_TRY(need_bytes(interp, a[2]));
+  std::string out;
+  for (char c : self_data(a)) {
+    if (without.find(c) != kNone) continue;
+    out += a[1].is_none() ? c : table[static_cast<unsigned char>(c)];
+  }
+  return interp.bytes(std::move(out));
+}
+
+Result<Value> maketrans(Interp& interp, Value* a) {
+  std::string_view from = TFL_TRY(need_bytes(interp, a[0]));
+  std::string_view to = TFL_TRY(need_bytes(interp, a[1]));
+  if (from.size() != to.size()) return fail(ErrorKind::ValueError, "maketrans arguments must have same length");
+  std::string table(256, '\0');
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<char>(i);
+  for (size_t i = 0; i < from.size(); ++i) table[static_cast<unsigned char>(from[i])] = to[i];
+  return interp.bytes(std::move(table));
+}
+
 Result<Value> isascii(Interp&, Value* a) {
   for (char c : self_data(a)) {
     if (static_cast<unsigned char>(c) >= 0x80) return Value::boolean(false);
@@ -334,6 +367,9 @@ constexpr NativeDef kMethods[] = {
     method("isspace", "self, /", all_are<is_space>),
     method("isupper", "self, /", cased_are<is_upper>),
     method("islower", "self, /", cased_are<is_lower>),
+    method("istitle", "self, /", istitle),
+    method("translate", "self, table, /, delete=...", translate),
+    static_method("maketrans", "frm, to, /", maketrans),
     method("isascii", "self, /", isascii),
     method("ljust", "self, width, fillchar=..., /", padded<0>),
     method("rjust", "self, width, fillchar=..., /", padded<1>),

@@ -129,7 +129,7 @@ Result<Value> make_class(Interp& interp, const Value& name, const Value& base, V
     CallArgs args{values.data(), 0, names};
     TFL_TRY(interp.call(bound, args));
   } else if (keywords.is(Kind::Dict) && keywords.as<Dict>()->live > 0) {
-    return fail(ErrorKind::TypeError, "{}.__init_subclass__() takes no keyword arguments", type->name->text);
+    return fail(ErrorKind::TypeError, "{}.__init_subclass__() takes no keyword arguments", type->qualname->text);
   }
   return cls;
 }

@@ -1,6 +1,7 @@
 #include "frontend/object/value.h"
 
 #include "frontend/object/attributes.h"
+#include "frontend/object/weak.h"
 
 namespace tfl {
 
@@ -33,6 +34,10 @@ void destroy_now(Counted* c) {
   if (o->type->has_del && !(o->flags & kFinalized)) [[unlikely]] {
     Interp& interp = Interp::of(o);
     if (!interp.context.heap.tearing_down && finalize(interp, o)) return;
+  }
+  if (o->flags & kWatched) [[unlikely]] {
+    Interp& interp = Interp::of(o);
+    if (!interp.context.heap.tearing_down) watched_object_dies(interp, o);
   }
   if (o->flags & kHasSideDict) [[unlikely]] Interp::of(o).drop_side_dict(o);
   o->type->slots->destroy(o);

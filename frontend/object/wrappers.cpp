@@ -161,7 +161,12 @@ Result<Value> dict_getter(Interp& interp, Value* args) {
   if (!d) return no_attribute(interp, args[0], interp.sym.__dict__);
   return Value::share(d);
 }
-Result<Value> accept_any(Interp&, CallArgs&) { return Value::none(); }
+
+Result<Value> init_subclass(Interp&, CallArgs& args) {
+  if (args.keywords.empty()) return Value::none();
+  bool known = args.count > 0 && args.values[0].is(Kind::Type);
+  return fail(ErrorKind::TypeError, "{}.__init_subclass__() takes no keyword arguments", known ? args.values[0].as<Type>()->qualname->text : "object");
+}
 
 Result<Value> new_method(Interp& interp, CallArgs& args) {
   if (args.count == 0) return fail(ErrorKind::TypeError, "object.__new__(): not enough arguments");
@@ -286,7 +291,7 @@ constexpr WrapperRow kWrappers[] = {
     {{"__setattr__", "self, name, value, /", setattr_method, nullptr, kMethod}, is_object},
     {{"__delattr__", "self, name, /", delattr_method, nullptr, kMethod}, is_object},
     {{"__dir__", "self, /", dir_method, nullptr, kMethod}, is_object},
-    {{"__init_subclass__", "", nullptr, accept_any, NativeDef::How::ClassMethod}, is_object},
+    {{"__init_subclass__", "", nullptr, init_subclass, NativeDef::How::ClassMethod}, is_object},
     {{"__new__", "", nullptr, new_method, kStatic}, has_construct},
     {{"__init__", "", nullptr, init_method, kMethod}, always},
     {{"__repr__", "self, /", repr_method, nullptr, kMethod}, has_repr},

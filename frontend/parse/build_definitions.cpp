@@ -45,6 +45,16 @@ Stmt* TreeBuilder::function_definition(Node* node, ast::List<Expr*> decorators) 
                                        returns, body);
 }
 
+namespace {
+
+/// `metaclass=ABCMeta` says what deriving from abc.ABC says.
+bool names_abstract_metaclass(const Expr* e) {
+  if (e->kind == ast::ExprKind::Name) return ast::as<ast::Name>(e)->id == "ABCMeta";
+  return e->kind == ast::ExprKind::Attribute && ast::as<ast::Attribute>(e)->name == "ABCMeta";
+}
+
+}  // namespace
+
 Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {
   Children children(node);
   const Token& word = children.take();
@@ -60,12 +70,14 @@ Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {
     if (!args.empty()) base = args.front();
     if (base != nullptr && base->kind == ast::ExprKind::Starred) report(DiagnosticId::StarredHere, base->span);
     if (args.size() > 1) report(DiagnosticId::RefusedSeveralBases, join(args[1]->span, args.back()->span), {text(id)});
+    for (const ast::Keyword& k : keywords) {
+      if (k.name == "metaclass" && !names_abstract_metaclass(k.value)) report(DiagnosticId::RefusedMetaclass, k.span);
+    }
     if (!keywords.empty()) {
-      const ast::Keyword& k = keywords.front();
-      if (k.name == "metaclass")
-        report(DiagnosticId::RefusedMetaclass, k.span);
-      else
-        report(DiagnosticId::RefusedClassKeyword, k.span, {k.name.empty() ? "**" : std::string(k.name) + "="});
+      Span whole = span(open, close);
+      if (base == nullptr) base = none(whole);
+      Expr* starred = arena_.make<ast::Starred>(Expr{ast::ExprKind::Starred, base->span}, base);
+      base = arena_.make<ast::Call>(Expr{ast::ExprKind::Call, whole}, starred, ast::List<Expr*>{}, arena_.list(keywords));
     }
   }
   children.take();  // :

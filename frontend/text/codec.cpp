@@ -8,7 +8,7 @@ namespace tfl {
 namespace {
 
 enum class Encoding : uint8_t { Unknown, Utf8, Ascii, Latin1, Utf8Sig };
-enum class OnError : uint8_t { Unknown, Strict, Ignore, Replace, BackslashReplace, SurrogateEscape };
+enum class OnError : uint8_t { Unknown, Strict, Ignore, Replace, BackslashReplace, XmlReference, SurrogateEscape };
 
 std::string normal_name(std::string_view name) {
   std::string n;
@@ -33,6 +33,7 @@ OnError handler_of(std::string_view name) {
   if (name == "ignore") return OnError::Ignore;
   if (name == "replace") return OnError::Replace;
   if (name == "backslashreplace") return OnError::BackslashReplace;
+  if (name == "xmlcharrefreplace") return OnError::XmlReference;
   if (name == "surrogateescape") return OnError::SurrogateEscape;
   return OnError::Unknown;
 }
@@ -86,6 +87,7 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
       case OnError::Ignore: break;
       case OnError::Replace: out += '?'; break;
       case OnError::BackslashReplace: out += escape(c); break;
+      case OnError::XmlReference: out += fmt::format("&#{};", static_cast<uint32_t>(c)); break;
       case OnError::SurrogateEscape:
         if (c >= 0xDC80 && c <= 0xDCFF) {
           out += static_cast<char>(c - 0xDC00);
@@ -142,6 +144,7 @@ Result<std::string> decode_text(std::string_view data, std::string_view encoding
     size_t at = done + bad.at;
     auto byte = static_cast<unsigned char>(data[at]);
     switch (handler_of(errors)) {
+      case OnError::XmlReference: return fail(ErrorKind::TypeError, "don't know how to handle UnicodeDecodeError in error callback");
       case OnError::Unknown: return unknown_handler(errors);
       case OnError::Ignore: break;
       case OnError::Replace: utf8::append(out, 0xFFFD); break;

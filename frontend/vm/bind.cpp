@@ -1,5 +1,7 @@
 // Arguments of calls of script functions, in CPython's order of checks and with its messages.
+#include "frontend/diagnostics/suggest.h"
 #include "frontend/object/protocol.h"
+#include "frontend/vm/advice.h"
 #include "frontend/vm/frame.h"
 
 namespace tfl {
@@ -36,8 +38,13 @@ Failure too_many(Function* f, const Code& code, const CallArgs& args, const Valu
     given += std::string(" positional argument") + (args.count == 1 ? "" : "s") + " (and " + std::to_string(keyword_given) +
              " keyword-only argument" + (keyword_given == 1 ? "" : "s") + ")";
   }
+  // A method without `self` is called with one argument more than it was given.
+  bool method = f->qualname.is_str() && f->qualname.as<Str>()->text.find('.') != std::string::npos &&
+                f->qualname.as<Str>()->text.find('<') == std::string::npos;
+  bool no_self = method && args.count == code.positional + 1u && (code.positional == 0 || code.params[0].name->text != "self");
   return fail(ErrorKind::TypeError, "{}() takes {} positional argument{} but {} {} given", name_of(f), takes, plural ? "s" : "", given,
-              args.count == 1 && keyword_given == 0 ? "was" : "were");
+              args.count == 1 && keyword_given == 0 ? "was" : "were")
+      .with_hint(no_self ? "a method's first parameter is the object: def " + f->name.as<Str>()->text + "(self, ...)" : std::string());
 }
 
 Failure unexpected_keyword(Function* f, const Code& code, const CallArgs& args, Str* name) {
@@ -53,7 +60,10 @@ Failure unexpected_keyword(Function* f, const Code& code, const CallArgs& args, 
   if (!names.empty()) {
     return fail(ErrorKind::TypeError, "{}() got some positional-only arguments passed as keyword arguments: '{}'", name_of(f), names);
   }
-  return fail(ErrorKind::TypeError, "{}() got an unexpected keyword argument '{}'", name_of(f), name->text);
+  std::vector<std::string_view> known;
+  for (size_t i = code.positional_only; i < static_cast<size_t>(code.positional) + code.keyword_only; ++i) known.push_back(code.params[i].name->text);
+  return fail(ErrorKind::TypeError, "{}() got an unexpected keyword argument '{}'", name_of(f), name->text)
+      .with_hint(did_you_mean(suggest(name->text, known)));
 }
 
 }  // namespace

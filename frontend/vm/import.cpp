@@ -10,6 +10,7 @@
 #include "frontend/object/attributes.h"
 #include "frontend/object/exception.h"
 #include "frontend/stdlib/embedded.h"
+#include "frontend/vm/advice.h"
 #include "frontend/vm/operations.h"
 #include "runtime/support/bundle.h"
 #include "runtime/support/file.h"
@@ -62,9 +63,23 @@ Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::s
   return interp.raise(std::move(e));
 }
 
+/// Packages that many scripts begin with.
+std::string foreign_package(std::string_view name) {
+  name = name.substr(0, name.find('.'));
+  if (name == "keras") return "write: from tensorflow import keras";
+  if (name == "matplotlib") return "TFL draws with its own module: import plot";
+  for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "PIL", "cv2", "requests", "tqdm", "tensorflow_datasets", "pytest", "absl"}) {
+    if (name == known) return "Python packages cannot be imported; a .tfl file beside the script can";
+  }
+  for (std::string_view known : {"asyncio", "multiprocessing", "subprocess", "socket", "ctypes", "pickle", "urllib", "http", "sqlite3", "unittest", "importlib"}) {
+    if (name == known) return "this part of Python's library is not in TFL";
+  }
+  return {};
+}
+
 Failure not_found(Interp& interp, std::string_view name, std::string hint) {
   if (hint.empty()) {
-    std::vector<std::string_view> known;
+    std::vector<std::string_view> known = {"tensorflow", "numpy"};
     for (const NativeModule& m : kNativeModules) {
       if (!m.name.starts_with('_')) known.push_back(m.name);
     }
@@ -74,8 +89,9 @@ Failure not_found(Interp& interp, std::string_view name, std::string hint) {
       known.push_back(file.substr(0, file.rfind('.')));
     }
     std::string_view near = suggest(name, known);
-    if (!near.empty()) hint = "Did you mean: '" + std::string(near) + "'?";
+    hint = did_you_mean(near);
   }
+  if (hint.empty()) hint = foreign_package(name);
   return import_error(interp, ErrorKind::ModuleNotFoundError, "No module named '" + std::string(name) + "'", name, std::move(hint));
 }
 
@@ -105,6 +121,8 @@ Result<Value> library_code(Interp& interp, const EmbeddedFile& file, const std::
 }
 
 }  // namespace
+
+bool is_module(std::string_view name) { return !name.starts_with('_') && (find_native(name) || find_library(name)); }
 
 Result<void> Interp::run_module(const Value& code, const Value& module) {
   Frame* f = TFL_TRY(plain_frame(*this, code, code.as<Code>(), module.as<Module>()));

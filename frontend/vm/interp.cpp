@@ -178,7 +178,16 @@ Value Interp::module(std::string_view name) {
 std::string_view Interp::type_name(const Value& v) const {
   // Messages call tensors by the full name of their class, as CPython does where a class of an extension says so.
   if (v.is_tensor()) return "tensorflow.python.framework.ops.EagerTensor";
-  return type_of(v)->name->text;
+  const Type* type = type_of(v);
+  if (!type->script) return type->name->text;
+  // So are those of the library's classes that CPython has as an extension.
+  constexpr std::string_view kFull[] = {"datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta", "datetime.timezone", "datetime.tzinfo",
+                                        "collections.deque", "functools.partial", "re.Pattern", "re.Match", "time.struct_time"};
+  for (std::string_view full : kFull) {
+    size_t dot = full.find('.');
+    if (type->name->text == full.substr(dot + 1) && type->module->text == full.substr(0, dot)) return full;
+  }
+  return type->name->text;
 }
 
 Value* Interp::find_side_dict(Object* o) {

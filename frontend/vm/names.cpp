@@ -103,8 +103,13 @@ Result<void> delete_class_name(Interp& interp, Frame* f, Str* name) {
 Failure unbound_local(Interp& interp, Frame* f, uint32_t reg) {
   Str* name = reg < f->code->register_names.size() ? f->code->register_names[reg] : nullptr;
   if (!name) name = interp.intern("?");
-  return name_error(interp, ErrorKind::UnboundLocalError, name,
-                    "cannot access local variable '" + name->text + "' where it is not associated with a value");
+  Failure failure = name_error(interp, ErrorKind::UnboundLocalError, name,
+                               "cannot access local variable '" + name->text + "' where it is not associated with a value");
+  if (!f->code->module_body && dict_entry(f->globals, name)) {
+    interp.exception_of(*failure.error).as<Exception>()->hint =
+        "this function assigns '" + name->text + "', which makes it a local variable: write 'global " + name->text + "' at its top to mean the script's";
+  }
+  return failure;
 }
 
 Failure unbound_cell(Interp& interp, Frame* f, uint32_t reg) {

@@ -120,6 +120,27 @@ Value make_function(Interp& interp, Frame* frame, Code* code, Value* parts) {
   return Value::adopt(f);
 }
 
+namespace {
+
+/// `metaclass=ABCMeta` (the parser refuses any other) makes an abstract class of one without a base; among the others it says nothing
+/// that the base has not said.
+Result<void> take_metaclass(Interp& interp, Value& base, Dict* keywords) {
+  Str* name = interp.intern("metaclass");
+  if (!dict_entry(keywords, name)) return {};
+  dict_remove_str(keywords, name);
+  Value module = TFL_TRY(interp.import_module("abc"));
+  Value abstract = TFL_TRY(get_attr(interp, module, interp.intern("ABC")));
+  if (base.is_empty() || base.identical(Value::share(interp.types.object))) {
+    base = std::move(abstract);
+  } else if (base.is(Kind::Type) && !base.as<Type>()->is_subtype_of(abstract.as<Type>())) {
+    return fail(ErrorKind::TypeError, "metaclass=ABCMeta: the base class '{}' is not abstract", base.as<Type>()->name->text)
+        .with_hint("let '" + base.as<Type>()->name->text + "' derive from abc.ABC");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Value> build_class(Interp& interp, const Value& name, Value* parts) {
   Value body = std::move(parts[0]);
   Value base = std::move(parts[1]);
@@ -135,6 +156,7 @@ Result<Value> build_class(Interp& interp, const Value& name, Value* parts) {
       base = TFL_TRY(get_attr(interp, base, interp.intern("__origin__")));
     }
   }
+  if (keywords.is(Kind::Dict)) TFL_TRY(take_metaclass(interp, base, keywords.as<Dict>()));
   Value space = interp.dict();
   CallArgs none;
   Frame* frame = TFL_TRY(bind_call(interp, body.as<Function>(), none));

@@ -1,5 +1,7 @@
 // The loop that runs bytecode. Fast paths are here, what they leave over is in operations.h and protocol.h. Frames of the script
 // are pushed and popped in this one loop; only natives that call back enter it again.
+#include <algorithm>
+
 #include "frontend/object/attributes.h"
 #include "frontend/object/class.h"
 #include "frontend/object/exception.h"
@@ -7,6 +9,8 @@
 #include "frontend/object/number.h"
 #include "frontend/object/registry.h"
 #include "frontend/object/signature.h"
+#include "frontend/tensor/operators.h"
+#include "frontend/vm/advice.h"
 #include "frontend/vm/operations.h"
 
 namespace tfl {
@@ -76,6 +80,16 @@ const Handler* find_handler(const Code& code, uint32_t at) {
     if (at >= h.first && at < h.last) return &h;
   }
   return nullptr;
+}
+
+/// Whether a handler begins with an `except` that asks for a class. What such a clause catches is told to nobody.
+bool is_except(const Code& code, const Handler& handler) {
+  constexpr size_t kNear = 8;
+  size_t end = std::min(code.instructions.size(), handler.target + kNear);
+  for (size_t i = handler.target; i < end; ++i) {
+    if (code.instructions[i].op == Opcode::MatchException) return true;
+  }
+  return false;
 }
 
 /// A StopIteration that leaves a generator's code would look like its end.
@@ -203,8 +217,12 @@ raised:
       ++frame->code->refs;
       exception.as<Exception>()->trace.push_back({frame->code, place.span, place.anchor});
     }
-    traced = true;
     const Handler* handler = interp.stopped ? nullptr : find_handler(*frame->code, at);
+    if (traced && !(handler && is_except(*frame->code, *handler))) {
+      bool raised = frame->ip->op == Opcode::Raise;  // by the script, in words of its own
+      note_values(interp, frame, exception.as<Exception>(), raised ? Span{} : exception.as<Exception>()->trace.back().span);
+    }
+    traced = true;
     if (handler) {
       error = Failure{};
       r = frame->registers;

@@ -3,7 +3,9 @@
 
 #include <charconv>
 
+#include "frontend/diagnostics/suggest.h"
 #include "frontend/object/protocol.h"
+#include "frontend/vm/advice.h"
 
 namespace tfl {
 
@@ -165,7 +167,9 @@ Result<void> bind_native(Interp& interp, const NativeName& function, const Signa
       bool any_keyword = s.params.size() > s.positional_only + (s.var_positional >= 0 ? 1u : 0u);
       if (!any_keyword) return fail(ErrorKind::TypeError, "{}() takes no keyword arguments", s.slash || s.params.size() <= 1 ? function.full() : std::string(plain));
       if (s.slash || plain == "print") return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for {}()", name->text, plain);
-      return fail(ErrorKind::TypeError, "{}() got an unexpected keyword argument '{}'", plain, name->text);
+      std::vector<std::string_view> known;
+      for (size_t i = s.positional_only; i < s.params.size(); ++i) known.push_back(s.params[i].name->text);
+      return fail(ErrorKind::TypeError, "{}() got an unexpected keyword argument '{}'", plain, name->text).with_hint(did_you_mean(suggest(name->text, known)));
     }
     if (!out[at].is_empty()) {
       if (s.slash) {

@@ -4,6 +4,7 @@
 #include "frontend/object/attributes.h"
 #include "frontend/object/exception.h"
 #include "frontend/text/utf8.h"
+#include "frontend/vm/advice.h"
 #include "frontend/vm/frame.h"
 
 namespace tfl {
@@ -102,16 +103,19 @@ void append_frames(std::string& out, const Exception* e) {
 /// What the attribute or name was perhaps meant to be.
 std::string late_hint(Interp& interp, Exception* e) {
   if (!e->hint.empty()) return e->hint;
+  if (std::string known = advice(interp, e); !known.empty()) return known;
   if (!e->type->is_subtype_of(interp.exception_type(ErrorKind::AttributeError)) || !e->name.is_str() || e->obj.is_empty()) return {};
   auto names = attribute_names(interp, e->obj);
   if (!names) return {};
   std::vector<std::string_view> candidates;
   for (const Value& n : *names) candidates.push_back(n.as<Str>()->text);
   std::string_view near = suggest(e->name.as<Str>()->text, candidates);
-  return near.empty() ? std::string() : "Did you mean: '" + std::string(near) + "'?";
+  return did_you_mean(near);
 }
 
-void append_exception(Interp& interp, std::string& out, const Value& exception) {
+std::string headline(Interp& interp, const Value& exception, bool plain);
+
+void append_exception(Interp& interp, std::string& out, const Value& exception, bool plain) {
   Exception* e = exception.as<Exception>();
   bool shown = false;
   for (const TraceEntry& t : e->trace) shown |= !(t.code->source && t.code->source->internal);
@@ -119,13 +123,12 @@ void append_exception(Interp& interp, std::string& out, const Value& exception) 
     out += "Traceback (most recent call last):\n";
     append_frames(out, e);
   }
-  out += exception_headline(interp, exception);
+  out += headline(interp, exception, plain);
   out += '\n';
 }
 
-}  // namespace
-
-std::string exception_headline(Interp& interp, const Value& exception) {
+/// `plain`: as CPython has it, without what the language adds.
+std::string headline(Interp& interp, const Value& exception, bool plain) {
   Exception* e = exception.as<Exception>();
   Type* type = e->type;
   std::string name = type->qualname->text;
@@ -137,7 +140,9 @@ std::string exception_headline(Interp& interp, const Value& exception) {
   auto text = type->script ? str_text(interp, exception) : exception_text(interp, e);
   std::string message = text ? std::move(*text) : "<exception str() failed>";
   std::string line = message.empty() ? name : name + ": " + message;
-  std::string hint = late_hint(interp, e);
+  ErrorKind kind = e->type->error_kind;
+  bool of_cpython = kind == ErrorKind::AttributeError || kind == ErrorKind::NameError;
+  std::string hint = plain && !of_cpython ? std::string() : late_hint(interp, e);
   if (hint.starts_with("Did you mean")) line += ". " + hint;
   if (e->dict.is(Kind::Dict)) {
     Value notes = dict_get_str(e->dict.as<Dict>(), interp.sym.__notes__);
@@ -148,11 +153,19 @@ std::string exception_headline(Interp& interp, const Value& exception) {
       }
     }
   }
+  if (plain) return line;
+  if (std::string values = show_values(interp, e); !values.empty()) line += "\n  where: " + values;
   if (!hint.empty() && !hint.starts_with("Did you mean")) line += "\n  hint: " + hint;
   return line;
 }
 
-std::string Interp::format_traceback(const Value& exception) {
+}  // namespace
+
+std::string exception_headline(Interp& interp, const Value& exception) { return headline(interp, exception, false); }
+
+namespace {
+
+std::string traceback_text(Interp& interp, const Value& exception, bool plain) {
   // Innermost cause first.
   struct Link {
     Value exception;
@@ -179,12 +192,18 @@ std::string Interp::format_traceback(const Value& exception) {
   }
   std::string out;
   for (size_t i = chain.size(); i-- > 0;) {
-    append_exception(*this, out, chain[i].exception);
+    append_exception(interp, out, chain[i].exception, plain);
     if (i == 0) break;
     out += chain[i].cause ? "\nThe above exception was the direct cause of the following exception:\n\n"
                           : "\nDuring handling of the above exception, another exception occurred:\n\n";
   }
   return out;
 }
+
+}  // namespace
+
+std::string Interp::format_traceback(const Value& exception) { return traceback_text(*this, exception, false); }
+
+std::string plain_traceback(Interp& interp, const Value& exception) { return traceback_text(interp, exception, true); }
 
 }  // namespace tfl

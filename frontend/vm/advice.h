@@ -1,0 +1,29 @@
+// What the language adds below an uncaught error: the values of the variables on the failing line, and what to write instead.
+// Values are noted while frames unwind; words are found when the error is shown. Must not change the error itself.
+#pragma once
+
+#include <string>
+
+#include "frontend/vm/frame.h"
+
+namespace tfl {
+
+/// Keeps the values of the variables that `span` names in `frame`, for show_values(). The innermost frame of the script counts.
+void note_values(Interp& interp, Frame* frame, Exception* e, const Span& span);
+
+/// "x is float32[2, 3], n is 4" of what was noted; empty: nothing worth telling.
+std::string show_values(Interp& interp, Exception* e);
+
+/// What to write instead, from the error's class and text; empty: nothing is known.
+std::string advice(Interp& interp, Exception* e);
+
+/// The traceback without all that: CPython's text, for scripts that print it or look into it.
+std::string plain_traceback(Interp& interp, const Value& exception);
+
+/// Whether `import name` would find a module of the language.
+bool is_module(std::string_view name);
+
+/// `Did you mean: 'near'?`, or empty.
+std::string did_you_mean(std::string_view near);
+
+}  // namespace tfl
