@@ -65,6 +65,10 @@ void inline_all(ir::Block& block) {
         ir::inline_block(call->callee->body, block, std::vector<ir::Ref>(call->operands.begin(), call->operands.end()));
     ir::set_call_place(block, i, block.nodes.size(), call->location);
     if (!call->callee->symbols.empty()) ir::set_sizes(block, i, block.nodes.size(), ir::sizes_at_call(*call->callee, call->operands));
+    for (size_t k = i; k < block.nodes.size(); ++k) {
+      std::string& name = block.nodes[k]->name;
+      name = name.empty() || call->name.empty() ? std::string() : call->name + "/" + name;
+    }
     for (auto& t : tail) block.nodes.push_back(std::move(t));
     for (uint32_t k = 0; k < results.size(); ++k) ir::replace_uses(block, {call.get(), k}, results[k]);
     // What was put in may call in turn: it is looked at next.
