@@ -57,7 +57,8 @@ class Scheduler {
   bool is_small(uint32_t kernel) const {
     const Kernel& k = plan_.kernels[kernel];
     int64_t cost = k.cost;
-    for (const plan::KernelLoop& l : k.loops) cost *= l.limit >= 0 ? std::clamp<int64_t>(l.limit, 1, 1000) : kUnknownIterations;
+    for (const plan::KernelLoop& l : k.loops)
+      cost *= l.limit >= 0 ? std::clamp<int64_t>(l.limit, 1, 1000) : kUnknownIterations;
     return work_of_sizes(k.axes, cost) <= kSmallKernel;
   }
 
@@ -75,7 +76,9 @@ class Scheduler {
     if (p.window == kNone) return work_of_sizes({p.batch, p.m, p.n, p.k}, 1);
     const plan::Window& w = plan_.windows[p.window];
     const Windows& windows = w.shape.windows;
-    return work_of_sizes({w.batch, std::max(windows.outputs(), windows.inputs()), windows.taps(), w.shape.channels_in, w.shape.channels_out}, 1);
+    return work_of_sizes({w.batch, std::max(windows.outputs(), windows.inputs()), windows.taps(), w.shape.channels_in,
+                          w.shape.channels_out},
+                         1);
   }
 
   // Whether the epilogue of a product is a map over its rows and columns that reads of the result what it then stands at.
@@ -85,7 +88,8 @@ class Scheduler {
     const Kernel& k = plan_.kernels[p.epilogue];
     bool flat = k.axes.size() == 1 && (is_one(p.m) || is_one(p.n));
     bool square = k.axes.size() == 2 && k.axes[0] == p.m && k.axes[1] == p.n;
-    if (k.form != plan::Form::map || !k.loops.empty() || (!flat && !square) || k.exprs.size() > kMostExprs) return false;
+    if (k.form != plan::Form::map || !k.loops.empty() || (!flat && !square) || k.exprs.size() > kMostExprs)
+      return false;
     return std::all_of(k.exprs.begin(), k.exprs.end(), [&](const Expr& e) {
       if (e.kind != plan::ExprKind::load) return true;
       const plan::Access& a = e.access;
@@ -174,7 +178,8 @@ class Scheduler {
         case Step::Kind::product: {
           uint32_t epilogue = plan_.products[s.index].epilogue;
           launch(run, GpuStep::Kind::product, number_of(to_.module.products, s.index));
-          if (epilogue != kNone && !is_fused(plan_.products[s.index])) launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, epilogue));
+          if (epilogue != kNone && !is_fused(plan_.products[s.index]))
+            launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, epilogue));
           break;
         }
         case Step::Kind::branch: {
@@ -288,7 +293,9 @@ void tell(const GpuSchedule& s, const std::vector<GpuStep>& steps, size_t depth,
         out += "launch kernel" + std::to_string(k) + " " + s.plan.kernels[k].name + "\n";
         break;
       }
-      case GpuStep::Kind::product: out += "launch product" + std::to_string(s.module.products[step.index]) + "\n"; break;
+      case GpuStep::Kind::product:
+        out += "launch product" + std::to_string(s.module.products[step.index]) + "\n";
+        break;
       case GpuStep::Kind::routine: {
         uint32_t r = s.module.routines[step.index];
         int phases = gpu_phases(s.plan.routines[r].routine);
@@ -310,7 +317,8 @@ void tell(const GpuSchedule& s, const std::vector<GpuStep>& steps, size_t depth,
 
 void control_of_block(const Block& block, std::vector<GpuControl>& out) {
   for (const Step& s : block.steps) {
-    if (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop) out.push_back({s.kind == Step::Kind::loop, false, false, s.location});
+    if (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop)
+      out.push_back({s.kind == Step::Kind::loop, false, false, s.location});
     for (const Block& inner : s.blocks) control_of_block(inner, out);
   }
 }

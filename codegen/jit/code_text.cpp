@@ -29,10 +29,6 @@ Result<std::string> ptx_text(plan::Plan plan) {
   return text + code.image;
 }
 
-}  // namespace
-
-namespace {
-
 size_t count_launches(const GpuSchedule& schedule, const std::vector<GpuStep>& steps) {
   size_t n = 0;
   for (const GpuStep& s : steps) {

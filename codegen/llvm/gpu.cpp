@@ -135,6 +135,7 @@ class Gpu final : public BlockSteps {
     };
     note("kernel", 1);
     note("maxntidx", kGpuThreads);
+    note("minctasm", 1);  // as many registers as one block may have: without it the assembler would rather spill some
     b_.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", f));
     auto number = [&](llvm::Intrinsic::ID id) { return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty()); };
     if (gpu_.checks) {

@@ -1,13 +1,14 @@
-// argmax and argmin as runtime/kernels/arg_loops.h has them: the first of the best, NaN never. A row is a thread's, or, where there are few of
-// them, a block's: which of two candidates wins does not depend on the order in which they meet.
+// argmax and argmin as runtime/kernels/arg_loops.h has them: the first of the best, NaN never. A row is a thread's, or, where
+// there are few of them, a block's: which of two candidates wins does not depend on the order in which they meet.
 #include "codegen/llvm/gpu_routine.h"
 
 namespace tfl::codegen {
 
 namespace {
 
-constexpr int64_t kLongRow = 1 << 10, kManyRows = 1 << 14;  // from which on a row is worth a block; rows that fill a GPU by themselves
-constexpr int64_t kWord = 8;
+constexpr int64_t kLongArgument = 1 << 10,
+                  kManyArguments = 1 << 14;  // from which on a row is worth a block; rows that fill a GPU by themselves
+constexpr int64_t kCandidateBytes = 8;
 
 }  // namespace
 
@@ -18,7 +19,8 @@ llvm::Value* GpuRoutine::start_of_row(llvm::Value* row) {
 
 void GpuRoutine::arg() {
   llvm::Value* rows = b_.CreateMul(size(0), size(2));
-  llvm::Value* by_block = b_.CreateAnd(b_.CreateICmpSGE(size(1), grid_.word(kLongRow)), b_.CreateICmpSLT(rows, grid_.word(kManyRows)));
+  llvm::Value* by_block = b_.CreateAnd(b_.CreateICmpSGE(size(1), grid_.word(kLongArgument)),
+                                       b_.CreateICmpSLT(rows, grid_.word(kManyArguments)));
   auto* decided = llvm::dyn_cast<llvm::ConstantInt>(by_block);
   count_units({0, 2}, decided && decided->isZero() ? kGpuThreads : 1);
   grid_.when(b_.CreateNot(by_block), [&] { arg_by_thread(rows); });
@@ -47,7 +49,7 @@ void GpuRoutine::arg_by_block(llvm::Value* rows) {
   llvm::Type* type = register_type(b_, dtype_, 1);
   llvm::Value* none = grid_.word(INT64_MAX);
   Grid::Variable best = grid_.variable(type), at = grid_.variable(b_.getInt64Ty());
-  llvm::Value* memory = grid_.shared(2 * kGpuThreads * kWord);
+  llvm::Value* memory = grid_.shared(2 * kGpuThreads * kCandidateBytes);
   auto best_of = [&](llvm::Value* thread) { return b_.CreateGEP(b_.getInt64Ty(), memory, thread); };
   auto at_of = [&](llvm::Value* thread) { return best_of(b_.CreateAdd(thread, grid_.word(kGpuThreads))); };
   grid_.units(rows, [&](llvm::Value* row) {
@@ -69,7 +71,8 @@ void GpuRoutine::arg_by_block(llvm::Value* rows) {
         grid_.when(b_.CreateICmpSLT(thread, grid_.word(half)), [&] {
           llvm::Value* other = b_.CreateAdd(thread, grid_.word(half));
           llvm::Value *x = b_.CreateLoad(type, best_of(thread)), *y = b_.CreateLoad(type, best_of(other));
-          llvm::Value *i = b_.CreateLoad(b_.getInt64Ty(), at_of(thread)), *j = b_.CreateLoad(b_.getInt64Ty(), at_of(other));
+          llvm::Value *i = b_.CreateLoad(b_.getInt64Ty(), at_of(thread)),
+                      *j = b_.CreateLoad(b_.getInt64Ty(), at_of(other));
           llvm::Value* equal = type->isFloatingPointTy() ? b_.CreateFCmpOEQ(x, y) : b_.CreateICmpEQ(x, y);
           llvm::Value* better = smallest ? less(dtype_, y, x) : less(dtype_, x, y);
           llvm::Value* wins = b_.CreateOr(better, b_.CreateAnd(equal, b_.CreateICmpSLT(j, i)));

@@ -1,6 +1,6 @@
-// Products of matrices by the threads of a GPU: one chain of fused multiply-adds for each element and each 512 values of k, in the order
-// of runtime/kernels/matmul.h. Large ones go through tiles in shared memory; in small ones each thread reads what its element needs. What
-// the matrices are, gpu_matrices.h says: those of convolutions lie nowhere.
+// Products of matrices by the threads of a GPU: one chain of fused multiply-adds for each element and each 512 values of k, in
+// the order of runtime/kernels/matmul.h. Large ones go through tiles in shared memory; in small ones each thread reads what its
+// element needs. What the matrices are, gpu_matrices.h says: those of convolutions lie nowhere.
 #include <algorithm>
 
 #include "codegen/llvm/gpu_kernel.h"
@@ -15,18 +15,25 @@ using namespace plan;
 
 namespace {
 
-constexpr int64_t kSide = 16;         // threads along each side of a tile
-constexpr int64_t kShort = 32;        // sides of a matrix below it are no tiles
-constexpr int64_t kFew = 64 * 64;     // elements of a product that are left to one thread each
-constexpr int64_t kPad = 4;           // elements between rows of a tile, so that they begin in different banks
-constexpr int64_t kLarge = 1024;      // sides of matrices that are worth tiles of 128
+constexpr int64_t kSide = 16;      // threads along each side of a tile
+constexpr int64_t kShort = 32;     // sides of a matrix below it are no tiles
+constexpr int64_t kFew = 64 * 64;  // elements of a product that are left to one thread each
+constexpr int64_t kPad = 4;        // elements between rows of a tile, so that they begin in different banks
+constexpr int64_t kLarge = 1024;   // sides of matrices that are worth tiles of 128
 
 class GpuProduct {
  public:
   /// `fused`: finish(i, j, v) gets each element with its value; `kept`: which lies in memory, too.
   using Finish = llvm::function_ref<void(llvm::Value* i, llvm::Value* j, llvm::Value* v)>;
   GpuProduct(Grid& grid, GpuMatrices& matrices, DType dtype, Finish finish, bool fused, bool kept)
-      : x_(matrices), dtype_(dtype), grid_(grid), b_(grid.b), type_(register_type(b_, dtype, 1)), finish_(finish), fused_(fused), kept_(kept) {}
+      : x_(matrices),
+        dtype_(dtype),
+        grid_(grid),
+        b_(grid.b),
+        type_(register_type(b_, dtype, 1)),
+        finish_(finish),
+        fused_(fused),
+        kept_(kept) {}
 
   void emit(GpuUnits& units) {
     for (Size s : x_.product_sizes) units.factors.push_back({s, 1});
@@ -48,7 +55,8 @@ class GpuProduct {
  private:
   bool is_small() const {
     int64_t m = x_.known_rows, n = x_.known_columns;
-    return x_.products_inside || (m >= 0 && m < kShort) || (n >= 0 && n < kShort) || (m >= 0 && n >= 0 && m * n <= kFew);
+    return x_.products_inside || (m >= 0 && m < kShort) || (n >= 0 && n < kShort) ||
+           (m >= 0 && n >= 0 && m * n <= kFew);
   }
 
   // x y + z
@@ -56,7 +64,9 @@ class GpuProduct {
     if (type_->isFloatingPointTy()) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {type_}, {x, y, z});
     return b_.CreateAdd(b_.CreateMul(x, y), z);
   }
-  llvm::Value* sum(llvm::Value* x, llvm::Value* y) { return type_->isFloatingPointTy() ? b_.CreateFAdd(x, y) : b_.CreateAdd(x, y); }
+  llvm::Value* sum(llvm::Value* x, llvm::Value* y) {
+    return type_->isFloatingPointTy() ? b_.CreateFAdd(x, y) : b_.CreateAdd(x, y);
+  }
   llvm::Value* zero() { return llvm::Constant::getNullValue(type_); }
   llvm::Value* read(const GpuMatrices::Element& e) { return emit_load(b_, dtype_, 1, e.address, e.exists); }
 
@@ -92,7 +102,8 @@ class GpuProduct {
       grid_.set(total, zero());
       grid_.loop(grid_.word(0), x_.k, grid_.word(kProductBlock), [&](llvm::Value* first) {
         grid_.set(chain, zero());
-        llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
+        llvm::Value* last =
+            b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
         grid_.loop(first, last, grid_.word(1), [&](llvm::Value* p) {
           llvm::Value *x = read(x_.a(i, p)), *y = read(x_.b(p, j));
           grid_.set(chain, chained(x, y, grid_.get(chain)));
@@ -107,8 +118,8 @@ class GpuProduct {
     });
   }
 
-  // A block of threads makes a square of the result, a thread some elements of it, in fours. For each few values of k the parts of a
-  // and b are brought into shared memory. What earlier blocks of k gave lies in the result.
+  // A block of threads makes a square of the result, a thread some elements of it, in fours. For each few values of k the parts
+  // of a and b are brought into shared memory. What earlier blocks of k gave lies in the result.
   void emit_tiles() {
     int64_t row = side_ + kPad;
     int64_t bytes = static_cast<int64_t>(dtype_size(dtype_));
@@ -144,8 +155,10 @@ class GpuProduct {
                     llvm::Value* v = b_.CreateSelect(later, sum(before, mine), mine);
                     if (!fused_) return emit_store(b_, dtype_, 1, v, at);
                     llvm::Value* last = b_.CreateICmpSLE(x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
-                    if (kept_) emit_store(b_, dtype_, 1, v, at);
-                    else grid_.when(b_.CreateNot(last), [&] { emit_store(b_, dtype_, 1, v, at); });
+                    if (kept_)
+                      emit_store(b_, dtype_, 1, v, at);
+                    else
+                      grid_.when(b_.CreateNot(last), [&] { emit_store(b_, dtype_, 1, v, at); });
                     grid_.when(last, [&] { finished(i, j, v); });
                   });
                 }
@@ -162,8 +175,10 @@ class GpuProduct {
       };
       auto bring = [&](llvm::Value* p0, llvm::Value* end) {
         grid_.section([&](llvm::Value* thread) {
-          fill(tile_a, row, thread, p0, end, i0, x_.rows, x_.a_by_k, [&](llvm::Value* i, llvm::Value* p) { return x_.a(i, p); });
-          fill(tile_b, row, thread, p0, end, j0, x_.columns, x_.b_by_k, [&](llvm::Value* j, llvm::Value* p) { return x_.b(p, j); });
+          fill(tile_a, row, thread, p0, end, i0, x_.rows, x_.a_by_k,
+               [&](llvm::Value* i, llvm::Value* p) { return x_.a(i, p); });
+          fill(tile_b, row, thread, p0, end, j0, x_.columns, x_.b_by_k,
+               [&](llvm::Value* j, llvm::Value* p) { return x_.b(p, j); });
         });
       };
       auto step = [&](llvm::Value* thread, llvm::Value* q) {
@@ -183,7 +198,8 @@ class GpuProduct {
       clear();
       grid_.when(b_.CreateICmpEQ(x_.k, grid_.word(0)), [&] { leave(grid_.word(0)); });
       grid_.loop(grid_.word(0), x_.k, grid_.word(kProductBlock), [&](llvm::Value* first) {
-        llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
+        llvm::Value* last =
+            b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
         llvm::Value* whole = b_.CreateAdd(first, b_.CreateAnd(b_.CreateSub(last, first), grid_.word(-depth_)));
         grid_.loop(first, whole, grid_.word(depth_), [&](llvm::Value* p0) {
           bring(p0, last);
@@ -194,7 +210,9 @@ class GpuProduct {
         grid_.when(b_.CreateICmpSLT(whole, last), [&] {
           bring(whole, last);
           llvm::Value* rest = b_.CreateSub(last, whole);
-          grid_.section([&](llvm::Value* thread) { grid_.loop(grid_.word(0), rest, grid_.word(1), [&](llvm::Value* q) { step(thread, q); }); });
+          grid_.section([&](llvm::Value* thread) {
+            grid_.loop(grid_.word(0), rest, grid_.word(1), [&](llvm::Value* q) { step(thread, q); });
+          });
         });
         leave(first);
         clear();
@@ -206,10 +224,10 @@ class GpuProduct {
     return b_.CreateAlignedLoad(type_, b_.CreateGEP(type_, tile, place), llvm::Align(dtype_size(dtype_)));
   }
 
-  // A thread's part of a tile: `depth_` values of k from p0 on for `side_` rows of a or columns of b from `first` on. `by_k`: the values
-  // of k lie in a row in memory, so that threads beside each other read those.
-  void fill(llvm::Value* tile, int64_t row, llvm::Value* thread, llvm::Value* p0, llvm::Value* end, llvm::Value* first, llvm::Value* count, bool by_k,
-            llvm::function_ref<GpuMatrices::Element(llvm::Value*, llvm::Value*)> at) {
+  // A thread's part of a tile: `depth_` values of k from p0 on for `side_` rows of a or columns of b from `first` on. `by_k`: the
+  // values of k lie in a row in memory, so that threads beside each other read those.
+  void fill(llvm::Value* tile, int64_t row, llvm::Value* thread, llvm::Value* p0, llvm::Value* end, llvm::Value* first,
+            llvm::Value* count, bool by_k, llvm::function_ref<GpuMatrices::Element(llvm::Value*, llvm::Value*)> at) {
     for (int64_t done = 0; done < side_ * depth_; done += kGpuThreads) {
       llvm::Value* number = b_.CreateAdd(thread, grid_.word(done));
       int64_t width = by_k ? depth_ : side_;
@@ -220,7 +238,8 @@ class GpuProduct {
       llvm::Value* exists = b_.CreateAnd(b_.CreateICmpSLT(p, end), b_.CreateICmpSLT(x, count));
       GpuMatrices::Element e = at(x, p);
       llvm::Value* v = emit_load(b_, dtype_, 1, e.address, e.exists ? b_.CreateAnd(exists, e.exists) : exists);
-      b_.CreateAlignedStore(v, b_.CreateGEP(type_, tile, b_.CreateAdd(b_.CreateMul(q, grid_.word(row)), r)), llvm::Align(dtype_size(dtype_)));
+      b_.CreateAlignedStore(v, b_.CreateGEP(type_, tile, b_.CreateAdd(b_.CreateMul(q, grid_.word(row)), r)),
+                            llvm::Align(dtype_size(dtype_)));
     }
   }
 
@@ -237,7 +256,9 @@ class GpuProduct {
 // Whether anybody but the epilogue looks at the result of a product.
 bool is_read(const Block& block, ValueId value) {
   return std::any_of(block.steps.begin(), block.steps.end(), [&](const Step& s) {
-    if (s.from == value || (s.kind == Step::Kind::scalar && s.expr.kind == ExprKind::load && s.expr.access.value == value)) return true;
+    if (s.from == value ||
+        (s.kind == Step::Kind::scalar && s.expr.kind == ExprKind::load && s.expr.access.value == value))
+      return true;
     return std::any_of(s.blocks.begin(), s.blocks.end(), [&](const Block& inner) { return is_read(inner, value); });
   });
 }
@@ -251,13 +272,15 @@ bool is_read(const Plan& plan, const plan::Product& product) {
   for (const plan::Product& p : plan.products) {
     if (p.a == product.result || p.b == product.result) return true;
   }
-  return std::any_of(plan.routines.begin(), plan.routines.end(),
-                     [&](const RoutineStep& r) { return std::find(r.at.begin(), r.at.end(), product.result) != r.at.end(); });
+  return std::any_of(plan.routines.begin(), plan.routines.end(), [&](const RoutineStep& r) {
+    return std::find(r.at.begin(), r.at.end(), product.result) != r.at.end();
+  });
 }
 
 }  // namespace
 
-llvm::Function* emit_gpu_product(llvm::Module& module, const Plan& plan, uint32_t number, bool fused, bool emulated, GpuUnits& units, std::string& error) {
+llvm::Function* emit_gpu_product(llvm::Module& module, const Plan& plan, uint32_t number, bool fused, bool emulated,
+                                 GpuUnits& units, std::string& error) {
   const plan::Product& product = plan.products[number];
   Grid grid(module, "product" + std::to_string(number), emulated);
   std::optional<GpuKernel> epilogue;
@@ -269,12 +292,15 @@ llvm::Function* emit_gpu_product(llvm::Module& module, const Plan& plan, uint32_
     matrices = gpu_matrices(grid, plan, product, error);
     if (!matrices) return nullptr;
     llvm::Value* columns = nullptr;
-    auto finish = [&](llvm::Value* i, llvm::Value* j, llvm::Value* v) { epilogue->element(i, j, columns, product.result, v); };
+    auto finish = [&](llvm::Value* i, llvm::Value* j, llvm::Value* v) {
+      epilogue->element(i, j, columns, product.result, v);
+    };
     if (fused) {
       std::optional<int64_t> known = known_size(plan, product.n);
       columns = known ? grid.word(*known) : grid.number(symbol_of(product.n));
     }
-    GpuProduct(grid, *matrices, plan.values[product.a].dtype, finish, fused, !fused || is_read(plan, product)).emit(units);
+    GpuProduct(grid, *matrices, plan.values[product.a].dtype, finish, fused, !fused || is_read(plan, product))
+        .emit(units);
   }
   grid.finish();
   return grid.function();

@@ -44,8 +44,12 @@ llvm::Value* GpuRoutine::memory(size_t pointer) {
   return v.home == Home::scalar ? emit_word_address(b_, grid_.frame(), v.word) : grid_.pointer(v.word);
 }
 
-llvm::Value* GpuRoutine::at(size_t pointer, DType dtype, llvm::Value* i) { return b_.CreateGEP(memory_type(b_, dtype), memory(pointer), i); }
-llvm::Value* GpuRoutine::load(size_t pointer, DType dtype, llvm::Value* i) { return emit_load(b_, dtype, 1, at(pointer, dtype, i)); }
+llvm::Value* GpuRoutine::at(size_t pointer, DType dtype, llvm::Value* i) {
+  return b_.CreateGEP(memory_type(b_, dtype), memory(pointer), i);
+}
+llvm::Value* GpuRoutine::load(size_t pointer, DType dtype, llvm::Value* i) {
+  return emit_load(b_, dtype, 1, at(pointer, dtype, i));
+}
 void GpuRoutine::store(size_t pointer, DType dtype, llvm::Value* value, llvm::Value* i) {
   bool half = is_floating(dtype) && dtype_size(dtype) == 2;
   emit_store(b_, dtype, 1, half ? emit_cast(b_, DType::F32, dtype, 1, value) : value, at(pointer, dtype, i));
@@ -53,17 +57,23 @@ void GpuRoutine::store(size_t pointer, DType dtype, llvm::Value* value, llvm::Va
 
 void GpuRoutine::copy(size_t to, llvm::Value* i, size_t from, llvm::Value* j) {
   llvm::Align align(dtype_size(dtype_));
-  b_.CreateAlignedStore(b_.CreateAlignedLoad(memory_type(b_, dtype_), at(from, dtype_, j), align), at(to, dtype_, i), align);
+  b_.CreateAlignedStore(b_.CreateAlignedLoad(memory_type(b_, dtype_), at(from, dtype_, j), align), at(to, dtype_, i),
+                        align);
 }
 
 void GpuRoutine::clear(size_t pointer, llvm::Value* i) {
-  b_.CreateAlignedStore(llvm::Constant::getNullValue(memory_type(b_, dtype_)), at(pointer, dtype_, i), llvm::Align(dtype_size(dtype_)));
+  b_.CreateAlignedStore(llvm::Constant::getNullValue(memory_type(b_, dtype_)), at(pointer, dtype_, i),
+                        llvm::Align(dtype_size(dtype_)));
 }
 
-llvm::Value* GpuRoutine::index_at(size_t pointer, llvm::Value* i) { return b_.CreateIntCast(load(pointer, r_.index_dtype, i), b_.getInt64Ty(), !is_unsigned(r_.index_dtype)); }
+llvm::Value* GpuRoutine::index_at(size_t pointer, llvm::Value* i) {
+  return b_.CreateIntCast(load(pointer, r_.index_dtype, i), b_.getInt64Ty(), !is_unsigned(r_.index_dtype));
+}
 
 void GpuRoutine::fail_if(llvm::Value* condition) {
-  grid_.when(condition, [&] { b_.CreateAlignedStore(grid_.word(int64_t{r_.location} + 1), failed_address(b_, grid_.frame()), llvm::Align(8)); });
+  grid_.when(condition, [&] {
+    b_.CreateAlignedStore(grid_.word(int64_t{r_.location} + 1), failed_address(b_, grid_.frame()), llvm::Align(8));
+  });
 }
 
 void GpuRoutine::each(llvm::Value* n, ThreadLoop body) {
@@ -87,17 +97,22 @@ void GpuRoutine::count_units(std::initializer_list<size_t> sizes, int64_t per) {
 }
 
 llvm::Value* GpuRoutine::number(double v, llvm::Type* type) {
-  return type->isFloatingPointTy() ? llvm::ConstantFP::get(type, v) : llvm::ConstantInt::get(type, static_cast<uint64_t>(static_cast<int64_t>(v)));
+  return type->isFloatingPointTy() ? llvm::ConstantFP::get(type, v)
+                                   : llvm::ConstantInt::get(type, static_cast<uint64_t>(static_cast<int64_t>(v)));
 }
 
 // The lowest finite value, or the highest; of half types as they are computed with.
 llvm::Value* GpuRoutine::lowest(DType dtype, bool highest) {
   llvm::Type* type = register_type(b_, dtype, 1);
-  if (type->isDoubleTy()) return number(highest ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest(), type);
-  if (type->isFloatTy()) return number(highest ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest(), type);
+  if (type->isDoubleTy())
+    return number(highest ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest(), type);
+  if (type->isFloatTy())
+    return number(highest ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest(), type);
   unsigned bits = type->getIntegerBitWidth();
   llvm::APInt most = is_unsigned(dtype) ? llvm::APInt::getMaxValue(bits) : llvm::APInt::getSignedMaxValue(bits);
-  return llvm::ConstantInt::get(type, highest ? most : is_unsigned(dtype) ? llvm::APInt::getMinValue(bits) : llvm::APInt::getSignedMinValue(bits));
+  return llvm::ConstantInt::get(type, highest              ? most
+                                      : is_unsigned(dtype) ? llvm::APInt::getMinValue(bits)
+                                                           : llvm::APInt::getSignedMinValue(bits));
 }
 
 llvm::Value* GpuRoutine::less(DType dtype, llvm::Value* x, llvm::Value* y) {

@@ -1,6 +1,6 @@
-// Routines of a plan (runtime/kernels/routine.h) for the threads of a GPU: each one or two launches, which give the bits of the CPU's loops.
-// Nothing is added atomically: what one element gets, one thread does, in the order of the language. This header must not know steps of
-// plans.
+// Routines of a plan (runtime/kernels/routine.h) for the threads of a GPU: each one or two launches, which give the bits of the
+// CPU's loops. Nothing is added atomically: what one element gets, one thread does, in the order of the language. This header
+// must not know steps of plans.
 #pragma once
 
 #include <string>
@@ -58,8 +58,10 @@ class GpuRoutine {
   llvm::Value* updated(DType dtype, llvm::Value* old, llvm::Value* update);
   llvm::Value* folded(DType dtype, llvm::Value* sum, llvm::Value* x);
   /// body(row, column, update) for all updates of rows [0, rows), in order for each row; `after` when a thread has done its rows.
-  void in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, llvm::function_ref<llvm::Value*(llvm::Value*)> row_of,
-                llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body, llvm::function_ref<void(llvm::Value*, llvm::Value*)> after);
+  void in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates,
+                llvm::function_ref<llvm::Value*(llvm::Value*)> row_of,
+                llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body,
+                llvm::function_ref<void(llvm::Value*, llvm::Value*)> after);
 
   // gpu_sort.cpp
   void sort();

@@ -1,6 +1,6 @@
-// Prefix sums and products in the order of runtime/kernels/scan_loops.h: blocks of 4,096 from left to right, each of which is a thread's. A short
-// sequence is one thread's as a whole; a long one a block of threads', which goes through it twice: for the totals of its blocks, and for
-// the results.
+// Prefix sums and products in the order of runtime/kernels/scan_loops.h: blocks of 4,096 from left to right, each of which is a
+// thread's. A short sequence is one thread's as a whole; a long one a block of threads', which goes through it twice: for the
+// totals of its blocks, and for the results.
 #include "codegen/llvm/gpu_routine.h"
 #include "runtime/kernels/scan_loops.h"
 
@@ -8,8 +8,8 @@ namespace tfl::codegen {
 
 namespace {
 
-constexpr int64_t kRuns = 52;  // that the blocks so far are cut into, at most
-constexpr int64_t kWord = 8;   // bytes that a total takes of shared memory
+constexpr int64_t kRuns = 52;       // that the blocks so far are cut into, at most
+constexpr int64_t kTotalBytes = 8;  // bytes that a total takes of shared memory
 
 }  // namespace
 
@@ -47,8 +47,8 @@ struct GpuRoutine::Scan {
     return b.CreateAdd(b.CreateMul(b.CreateAdd(b.CreateMul(outer, length), i), inner), column);
   }
 
-  // The chain over the elements [first, last) of a block; `before`: the total of the blocks before it, where `carried`; results are
-  // stored only with it.
+  // The chain over the elements [first, last) of a block; `before`: the total of the blocks before it, where `carried`; results
+  // are stored only with it.
   void block(llvm::Value* sequence, llvm::Value* first, llvm::Value* last, llvm::Value* before, llvm::Value* carried) {
     grid.loop(first, last, grid.word(1), [&](llvm::Value* i) {
       llvm::Value* at = place(sequence, i);
@@ -72,8 +72,8 @@ struct GpuRoutine::Scan {
     });
   }
 
-  // One block more: the totals of the runs that the blocks are cut into, and of all of them. As in counting, runs of equal length become
-  // one.
+  // One block more: the totals of the runs that the blocks are cut into, and of all of them. As in counting, runs of equal length
+  // become one.
   void add(llvm::Value* blocks, llvm::Value* total) {
     llvm::Value* depth = b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, blocks);
     llvm::Value* carries = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b.CreateNot(blocks), b.getFalse());
@@ -84,23 +84,26 @@ struct GpuRoutine::Scan {
     });
     grid.set(carry, grid.get(runs, grid.word(0)));
     llvm::Value* end = b.CreateAdd(b.CreateSub(depth, carries), grid.word(1));
-    grid.loop(grid.word(1), end, grid.word(1), [&](llvm::Value* d) { grid.set(carry, combine(grid.get(carry), grid.get(runs, d))); });
+    grid.loop(grid.word(1), end, grid.word(1),
+              [&](llvm::Value* d) { grid.set(carry, combine(grid.get(carry), grid.get(runs, d))); });
   }
 
   void by_block() {
     runs = grid.variable(type, kRuns);
     carry = grid.variable(type);
-    llvm::Value* memory = grid.shared(2 * kGpuThreads * kWord);
+    llvm::Value* memory = grid.shared(2 * kGpuThreads * kTotalBytes);
     auto total = [&](llvm::Value* i) { return b.CreateGEP(b.getInt64Ty(), memory, i); };
     auto before = [&](llvm::Value* i) { return total(b.CreateAdd(i, grid.word(kGpuThreads))); };
     llvm::Value* blocks = grid.up(length, scans::kBlock);
     grid.units(sequences, [&](llvm::Value* sequence) {
       grid.section([&](llvm::Value*) { grid.set(carry, neutral()); }, false);
       grid.loop(grid.word(0), blocks, grid.word(kGpuThreads), [&](llvm::Value* round) {
-        auto of_thread = [&](llvm::Value* thread, llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body) {
+        auto of_thread = [&](llvm::Value* thread,
+                             llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body) {
           llvm::Value* number = b.CreateAdd(round, thread);
           llvm::Value* first = b.CreateMul(number, grid.word(scans::kBlock));
-          llvm::Value* last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b.CreateAdd(first, grid.word(scans::kBlock)));
+          llvm::Value* last =
+              b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b.CreateAdd(first, grid.word(scans::kBlock)));
           grid.when(b.CreateICmpSLT(number, blocks), [&] { body(number, first, last); });
         };
         grid.section([&](llvm::Value* thread) {
@@ -112,7 +115,8 @@ struct GpuRoutine::Scan {
         });
         grid.section([&](llvm::Value* thread) {
           grid.when(b.CreateICmpEQ(thread, grid.word(0)), [&] {
-            llvm::Value* count = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(blocks, round), grid.word(kGpuThreads));
+            llvm::Value* count =
+                b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(blocks, round), grid.word(kGpuThreads));
             grid.loop(grid.word(0), count, grid.word(1), [&](llvm::Value* i) {
               b.CreateStore(grid.get(carry), before(i));
               add(b.CreateAdd(round, i), b.CreateLoad(type, total(i)));

@@ -1,5 +1,6 @@
-// Sorting as runtime/kernels/sort_loops.h defines it: entries of a key and a position, of which no two are equal, so that every way of sorting
-// gives the same. Here it is a bitonic network whose comparators all point one way, for rows of any length; a row is a block's.
+// Sorting as runtime/kernels/sort_loops.h defines it: entries of a key and a position, of which no two are equal, so that every
+// way of sorting gives the same. Here it is a bitonic network whose comparators all point one way, for rows of any length; a row
+// is a block's.
 #include "codegen/llvm/gpu_routine.h"
 
 namespace tfl::codegen {
@@ -19,7 +20,9 @@ llvm::Value* GpuRoutine::key_of(llvm::Value* x) {
   }
   unsigned bits = dtype_size(dtype_) <= 4 ? 32 : 64;
   llvm::Value* word = b_.CreateIntCast(x, b_.getIntNTy(bits), !is_unsigned(dtype_));
-  return is_unsigned(dtype_) ? word : b_.CreateXor(word, llvm::ConstantInt::get(word->getType(), llvm::APInt::getSignMask(bits)));
+  return is_unsigned(dtype_)
+             ? word
+             : b_.CreateXor(word, llvm::ConstantInt::get(word->getType(), llvm::APInt::getSignMask(bits)));
 }
 
 void GpuRoutine::sort() {
@@ -30,10 +33,15 @@ void GpuRoutine::sort() {
   llvm::Value* entries = memory(3);
   // Narrow entries are one word, wide ones a key and a position.
   auto place = [&](llvm::Value* entry, int64_t part) {
-    return b_.CreateGEP(word, entries, narrow ? entry : b_.CreateAdd(b_.CreateMul(entry, grid_.word(2)), grid_.word(part)));
+    return b_.CreateGEP(word, entries,
+                        narrow ? entry : b_.CreateAdd(b_.CreateMul(entry, grid_.word(2)), grid_.word(part)));
   };
-  auto get = [&](llvm::Value* entry, int64_t part) { return b_.CreateAlignedLoad(word, place(entry, part), llvm::Align(8)); };
-  auto put = [&](llvm::Value* v, llvm::Value* entry, int64_t part) { b_.CreateAlignedStore(v, place(entry, part), llvm::Align(8)); };
+  auto get = [&](llvm::Value* entry, int64_t part) {
+    return b_.CreateAlignedLoad(word, place(entry, part), llvm::Align(8));
+  };
+  auto put = [&](llvm::Value* v, llvm::Value* entry, int64_t part) {
+    b_.CreateAlignedStore(v, place(entry, part), llvm::Align(8));
+  };
   grid_.units(rows, [&](llvm::Value* row) {
     llvm::Value* first = b_.CreateMul(row, length);
     each_of_block(length, [&](llvm::Value* i) {
@@ -59,7 +67,8 @@ void GpuRoutine::sort() {
           return;
         }
         llvm::Value *p = get(a, 1), *q = get(c, 1);
-        llvm::Value* turned = b_.CreateOr(b_.CreateICmpULT(y, x), b_.CreateAnd(b_.CreateICmpEQ(y, x), b_.CreateICmpSLT(q, p)));
+        llvm::Value* turned =
+            b_.CreateOr(b_.CreateICmpULT(y, x), b_.CreateAnd(b_.CreateICmpEQ(y, x), b_.CreateICmpSLT(q, p)));
         grid_.when(turned, [&] {
           put(y, a, 0);
           put(x, c, 0);
@@ -68,10 +77,12 @@ void GpuRoutine::sort() {
         });
       });
     };
-    // Sorted runs of 2^(level + 1) from those of half their length: elements meet those of the other half from its end, then those that are
-    // 2^(level - 1), ..., 1 further.
-    llvm::Value* above = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(length, grid_.word(1)), grid_.word(0));
-    llvm::Value* levels = b_.CreateSub(grid_.word(64), b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, above, b_.getFalse()));
+    // Sorted runs of 2^(level + 1) from those of half their length: elements meet those of the other half from its end, then
+    // those that are 2^(level - 1), ..., 1 further.
+    llvm::Value* above =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(length, grid_.word(1)), grid_.word(0));
+    llvm::Value* levels =
+        b_.CreateSub(grid_.word(64), b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, above, b_.getFalse()));
     llvm::Value* pairs = b_.CreateLShr(b_.CreateShl(grid_.word(1), levels), 1);
     grid_.loop(grid_.word(0), levels, grid_.word(1), [&](llvm::Value* level) {
       each_of_block(pairs, [&](llvm::Value* pair) {

@@ -1,6 +1,6 @@
-// Convolutions and their gradients as products of matrices that lie nowhere (runtime/kernels/window_loops.h): padding is a zero, taps and channels
-// follow each other as on the CPU. A group of channels is a product; in the gradient of the input so is each phase, the pixels that the same
-// taps reach; in depthwise convolutions each channel.
+// Convolutions and their gradients as products of matrices that lie nowhere (runtime/kernels/window_loops.h): padding is a zero,
+// taps and channels follow each other as on the CPU. A group of channels is a product; in the gradient of the input so is each
+// phase, the pixels that the same taps reach; in depthwise convolutions each channel.
 #include "codegen/llvm/gpu_matrices.h"
 #include "codegen/llvm/kernel_space.h"
 #include "runtime/kernels/window_loops.h"
@@ -16,7 +16,11 @@ using Places = std::array<llvm::Value*, 3>;
 class WindowMatrices final : public GpuMatrices {
  public:
   WindowMatrices(Grid& grid, const Plan& plan, const plan::Product& product)
-      : grid_(grid), b_(grid.b), w_(plan.windows[product.window]), c_(w_.shape), type_(memory_type(b_, plan.values[product.a].dtype)) {
+      : grid_(grid),
+        b_(grid.b),
+        w_(plan.windows[product.window]),
+        c_(w_.shape),
+        type_(memory_type(b_, plan.values[product.a].dtype)) {
     first_ = matrix_of(grid, plan, product.a);
     second_ = matrix_of(grid, plan, product.b);
     to_ = matrix_of(grid, plan, product.result);
@@ -30,7 +34,8 @@ class WindowMatrices final : public GpuMatrices {
     product_sizes = {separate * phases()};
     const Windows& w = c_.windows;
     int64_t each = of_filter() ? w.taps() * in_ : 1;
-    for (size_t i = 0; i < 3 && !of_filter(); ++i) each *= of_input() ? (w.axes[i].in + w.axes[i].stride - 1) / w.axes[i].stride : w.axes[i].out;
+    for (size_t i = 0; i < 3 && !of_filter(); ++i)
+      each *= of_input() ? (w.axes[i].in + w.axes[i].stride - 1) / w.axes[i].stride : w.axes[i].out;
     row_sizes = {each};
     if (!of_filter()) row_sizes.push_back(w_.batch);
     column_size = of_input() ? in_ : out_;
@@ -78,7 +83,8 @@ class WindowMatrices final : public GpuMatrices {
       llvm::Value* t = b_.CreateAdd(axis_[i].first, b_.CreateMul(tap[i], grid_.word(axis_[i].period)));
       number = b_.CreateAdd(b_.CreateMul(number, grid_.word(c_.windows.axes[i].kernel)), t);
     }
-    if (by_channel()) return {pixel(first_, number, c_.channels_out, b_.CreateAdd(b_.CreateMul(group_, grid_.word(times())), inside))};
+    if (by_channel())
+      return {pixel(first_, number, c_.channels_out, b_.CreateAdd(b_.CreateMul(group_, grid_.word(times())), inside))};
     llvm::Value* row = b_.CreateAdd(b_.CreateMul(number, grid_.word(in_)), j);
     return {pixel(first_, row, c_.channels_out, channel(out_, inside))};
   }
@@ -86,7 +92,8 @@ class WindowMatrices final : public GpuMatrices {
     if (!of_input()) return pixel(to_, i, c_.channels_out, channel(out_, j));
     llvm::Value* image = nullptr;
     Places at = split(i, {axis_[0].positions, axis_[1].positions, axis_[2].positions}, image);
-    for (size_t d = 0; d < 3; ++d) at[d] = b_.CreateAdd(axis_[d].phase, b_.CreateMul(at[d], grid_.word(c_.windows.axes[d].stride)));
+    for (size_t d = 0; d < 3; ++d)
+      at[d] = b_.CreateAdd(axis_[d].phase, b_.CreateMul(at[d], grid_.word(c_.windows.axes[d].stride)));
     return pixel(to_, number_of(image, at, false), c_.channels_in, channel(in_, j));
   }
   bool place(llvm::Value*& i, llvm::Value*& j) const override {
@@ -103,15 +110,22 @@ class WindowMatrices final : public GpuMatrices {
     llvm::Value *phase = nullptr, *first = nullptr, *base = nullptr, *taps = nullptr, *positions = nullptr;
   };
 
-  bool by_channel() const { return w_.kind == WindowKind::depthwise || w_.kind == WindowKind::depthwise_input || w_.kind == WindowKind::depthwise_filter; }
+  bool by_channel() const {
+    return w_.kind == WindowKind::depthwise || w_.kind == WindowKind::depthwise_input ||
+           w_.kind == WindowKind::depthwise_filter;
+  }
   bool of_input() const { return w_.kind == WindowKind::convolution_input || w_.kind == WindowKind::depthwise_input; }
-  bool of_filter() const { return w_.kind == WindowKind::convolution_filter || w_.kind == WindowKind::depthwise_filter; }
+  bool of_filter() const {
+    return w_.kind == WindowKind::convolution_filter || w_.kind == WindowKind::depthwise_filter;
+  }
   int64_t times() const { return c_.channels_out / c_.channels_in; }  // results of a channel in depthwise convolutions
   int64_t phases() const { return axis_[0].phases * axis_[1].phases * axis_[2].phases; }
 
   llvm::Value* rest(llvm::Value* x, int64_t n) { return n == 1 ? grid_.word(0) : b_.CreateURem(x, grid_.word(n)); }
   /// The channel with number `j` of the group.
-  llvm::Value* channel(int64_t of_group, llvm::Value* j) const { return by_channel() ? group_ : b_.CreateAdd(b_.CreateMul(group_, grid_.word(of_group)), j); }
+  llvm::Value* channel(int64_t of_group, llvm::Value* j) const {
+    return by_channel() ? group_ : b_.CreateAdd(b_.CreateMul(group_, grid_.word(of_group)), j);
+  }
   llvm::Value* pixel(llvm::Value* from, llvm::Value* number, int64_t channels, llvm::Value* channel) {
     return b_.CreateGEP(type_, from, b_.CreateAdd(b_.CreateMul(number, grid_.word(channels)), channel));
   }
@@ -175,7 +189,8 @@ class WindowMatrices final : public GpuMatrices {
       at[d] = b_.CreateAdd(b_.CreateAdd(at[d], axis_[d].base), b_.CreateMul(tap[d], grid_.word(axis_[d].base_step)));
       exists = b_.CreateAnd(exists, b_.CreateICmpULT(at[d], grid_.word(c_.windows.axes[d].out)));
     }
-    llvm::Value* which = by_channel() ? b_.CreateAdd(b_.CreateMul(group_, grid_.word(times())), inside) : channel(out_, inside);
+    llvm::Value* which =
+        by_channel() ? b_.CreateAdd(b_.CreateMul(group_, grid_.word(times())), inside) : channel(out_, inside);
     return {pixel(second_, number_of(image, at, true), c_.channels_out, which), exists};
   }
 

@@ -1,20 +1,22 @@
-// Writes by index and segments: updates of one element are applied in row-major order, by one thread, which looks through all of them for those
-// that are its own. The first phase prepares the result and checks the indices, the second does the updates.
+// Writes by index and segments: updates of one element are applied in row-major order, by one thread, which looks through all of
+// them for those that are its own. The first phase prepares the result and checks the indices, the second does the updates.
 #include "codegen/llvm/gpu_routine.h"
 
 namespace tfl::codegen {
 
 namespace {
 
-constexpr int64_t kOwners = 1 << 16;     // threads that share the elements of a result
-constexpr int64_t kFewOwners = 1 << 8;   // where they are played one after the other
-constexpr size_t kSizesOfScatter = 4;    // before those of the axes that are indexed
+constexpr int64_t kOwners = 1 << 16;    // threads that share the elements of a result
+constexpr int64_t kFewOwners = 1 << 8;  // where they are played one after the other
+constexpr size_t kSizesOfScatter = 4;   // before those of the axes that are indexed
 
 }  // namespace
 
 // A thread has some rows of one column.
-void GpuRoutine::in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, llvm::function_ref<llvm::Value*(llvm::Value*)> row_of,
-                          llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body, llvm::function_ref<void(llvm::Value*, llvm::Value*)> after) {
+void GpuRoutine::in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates,
+                          llvm::function_ref<llvm::Value*(llvm::Value*)> row_of,
+                          llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body,
+                          llvm::function_ref<void(llvm::Value*, llvm::Value*)> after) {
   llvm::Value* owners = grid_.word(grid_.emulated() ? kFewOwners : kOwners);
   llvm::Value* elements = b_.CreateMul(rows, columns);
   llvm::Value* height = b_.CreateUDiv(b_.CreateAdd(elements, b_.CreateSub(owners, grid_.word(1))), owners);
@@ -40,7 +42,8 @@ llvm::Value* GpuRoutine::row_of_tuple(llvm::Value* tuple, llvm::Value*& outside)
   llvm::Value* row = grid_.word(0);
   outside = b_.getFalse();
   for (size_t d = 0; d < depth; ++d) {
-    llvm::Value* place = b_.CreateAdd(b_.CreateMul(tuple, grid_.word(static_cast<int64_t>(depth))), grid_.word(static_cast<int64_t>(d)));
+    llvm::Value* place =
+        b_.CreateAdd(b_.CreateMul(tuple, grid_.word(static_cast<int64_t>(depth))), grid_.word(static_cast<int64_t>(d)));
     llvm::Value *index = index_at(1, place), *all = size(kSizesOfScatter + d);
     outside = b_.CreateOr(outside, b_.CreateICmpUGE(index, all));
     row = b_.CreateAdd(b_.CreateMul(row, all), index);
@@ -72,8 +75,10 @@ void GpuRoutine::scatter() {
   if (phase_ == 0) {
     if (!has(0) || r_.at[0] != r_.at[3]) {
       each(elements, [&](llvm::Value* i) {
-        if (has(0)) copy(3, i, 0, i);
-        else clear(3, i);
+        if (has(0))
+          copy(3, i, 0, i);
+        else
+          clear(3, i);
       });
     }
     each(tuples, [&](llvm::Value* tuple) {

@@ -4,7 +4,7 @@
 The scripts are run on an emulated GPU, which also writes the PTX; ptxas of the CUDA Toolkit, of the PyPI package nvidia-cuda-nvcc or from
 $TFL_PTXAS assembles it. Without one nothing is tried, and a line says so. The scripts' text must be what the file beside them holds.
 
-  ptx.py --tfl build/tfl [--sample N] [SCRIPT...]      (by default every Nth script of tests/conformance, and works)
+  ptx.py --tfl build/tfl [--works | --sample N] [SCRIPT...]      (by default every Nth script of tests/scripts, and the works below)
 """
 import argparse
 import glob
@@ -38,7 +38,7 @@ def loop(n):
     i = i + 1
   return s
 def matrices(n, x):
-  r = tf.eye(10, dtype=x.dtype)
+  r = x
   for _ in tf.range(n):
     r = tf.matmul(x, r)
   return r
@@ -46,6 +46,18 @@ def rows(x):
   while tf.reduce_sum(x) < 1e6:
     x = tf.concat([x[1:] * 2.0, x[:1] + 1.0], 0)
   return x
+def routines(x):
+  i = tf.cast(x[:, 0], tf.int32) % 50
+  written = tf.tensor_scatter_nd_add(x, i[:, None], x)
+  return (tf.cumsum(x, 1), tf.math.cumprod(x[:, :3], 0, exclusive=True, reverse=True), tf.argmax(x, 1), tf.sort(x, 0, direction="DESCENDING"),
+          tf.math.top_k(x, 7)[1], tf.math.unsorted_segment_max(x, i, 60), written)
+def windows(x, w):
+  y = tf.nn.relu(tf.nn.conv2d(x, w, 1, "SAME") + 1.0)
+  z = tf.nn.avg_pool2d(tf.nn.max_pool2d(y, 3, 2, "SAME"), 2, 2, "VALID")
+  loss = tf.reduce_sum(tf.nn.depthwise_conv2d(z, w[..., :2], [1, 1, 1, 1], "SAME"))
+  return loss, *tf.gradients(loss, [x, w])
+def numbers():
+  return tf.random.stateless_normal([1000], [1, 2]), tf.random.stateless_uniform([1000], [1, 2], 0, 9, tf.int64)
 def halves(x):
   return tf.reduce_sum(tf.exp(x), 1), tf.transpose(x)
 
@@ -66,7 +78,12 @@ for dtype in [tf.float32, tf.float64, tf.int32, tf.int64]:
       staged(rows, x)
       staged(halves, tf.cast(x / 20, tf.float16))
       staged(halves, tf.cast(x / 20, tf.bfloat16))
+    staged(routines, x)
+    if dtype.is_floating:
+      images = tf.reshape(x[:144], [3, 15, 15, 64])
+      staged(windows, images, tf.reshape(x[:144, :256], [3, 3, 64, 64]))
 print(tf.function(loop)(tf.constant(1000)))
+print([float(tf.reduce_sum(tf.cast(t, tf.float64))) for t in tf.function(numbers)()])
 '''
 
 
@@ -99,6 +116,7 @@ def assemble(ptxas, path, target):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--tfl", default="build/tfl")
+    p.add_argument("--works", action="store_true", help="only the works of this file")
     p.add_argument("--sample", type=int, default=1)
     p.add_argument("scripts", nargs="*")
     args = p.parse_args()
@@ -110,7 +128,8 @@ def main():
         works = os.path.join(folder, "works.tfl")
         with open(works, "w", encoding="utf-8") as f:
             f.write(WORKS)
-        scripts = args.scripts or [works] + sorted(glob.glob(os.path.join(ROOT, "tests", "scripts", "*.tfl")))[::args.sample]
+        some = [] if args.works else sorted(glob.glob(os.path.join(ROOT, "tests", "scripts", "*.tfl")))[::args.sample]
+        scripts = args.scripts or [works] + some
         for path in map(os.path.abspath, scripts):
             got = run(tfl, path, folder, True)
             expected = os.path.splitext(path)[0] + ".out"
@@ -140,7 +159,7 @@ def main():
                     if keep:
                         shutil.copy(path, keep)
     print(f"{len(scripts)} scripts, {kernels} kernels in {files} files, {failed} wrong" if ptxas else
-          f"{len(scripts)} scripts, {failed} wrong; PTX was not assembled: there is no ptxas (CUDA Toolkit, or pip install nvidia-cuda-nvcc)")
+          f"{len(scripts)} scripts, {failed} wrong; {kernels} kernels in {files} files were not assembled: there is no ptxas (CUDA Toolkit, or ./dev test --ptx)")
     return 1 if failed else 0
 
 

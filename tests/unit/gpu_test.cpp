@@ -1,7 +1,7 @@
 // Operations and functions of graphs on the emulated GPU against the CPU: products, windows, routines, control flow, schedules, and what
 // is counted of it.
-#include "codegen/gpu/gpu_cluster.h"
 #include "codegen/gpu/emulator.h"
+#include "codegen/gpu/gpu_cluster.h"
 #include "codegen/jit/jit.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/outline.h"
@@ -18,7 +18,8 @@ struct EmulatedGpu {
 
   /// Where the GPU's results differ from the eager ones, or why there are none; operands named in `constant` are known when code is
   /// made; with `open` the sizes of the others are not.
-  std::string difference(Op op, const std::vector<Tensor>& operands, const Attrs& attrs = {}, std::vector<size_t> constant = {}, bool open = false) {
+  std::string difference(Op op, const std::vector<Tensor>& operands, const Attrs& attrs = {},
+                         std::vector<size_t> constant = {}, bool open = false) {
     ir::Function f;
     f.name = "f";
     std::vector<ir::Ref> refs;
@@ -31,7 +32,8 @@ struct EmulatedGpu {
       // Of images and filters only their number may be open.
       Dims dims(operands[i].dims());
       if (open) std::fill(dims.begin(), dims.size() >= 4 ? dims.begin() + 1 : dims.end(), -1);
-      if (dims.size() >= 4 && open && i > 0 && (op == Op::conv2d || op == Op::depthwise_conv2d)) dims = Dims(operands[i].dims());
+      if (dims.size() >= 4 && open && i > 0 && (op == Op::conv2d || op == Op::depthwise_conv2d))
+        dims = Dims(operands[i].dims());
       refs.push_back(f.body.add_param(ir::Type::of({operands[i].dtype(), true, dims}), "x" + std::to_string(i)));
       inputs.push_back(operands[i]);
     }
@@ -50,14 +52,18 @@ struct EmulatedGpu {
     for (size_t i = 0; i < given.size(); ++i) {
       Tensor rows = contiguous(c, wanted[i]).take();
       if (Dims(given[i].dims()) != Dims(rows.dims())) return "other sizes";
-      if (int64_t at = first_difference(given[i], rows); at >= 0) return "result " + std::to_string(i) + " differs at " + std::to_string(at);
+      if (int64_t at = first_difference(given[i], rows); at >= 0)
+        return "result " + std::to_string(i) + " differs at " + std::to_string(at);
     }
     return {};
   }
 };
 
 Attrs window_attrs(Dims strides, const char* padding, Dims dilations = {1, 1}) {
-  return Attrs().set_ints(Attr::strides, std::move(strides)).set_ints(Attr::dilations, std::move(dilations)).set_text(Attr::padding, padding);
+  return Attrs()
+      .set_ints(Attr::strides, std::move(strides))
+      .set_ints(Attr::dilations, std::move(dilations))
+      .set_text(Attr::padding, padding);
 }
 
 Tensor sizes_of(Context& c, const Tensor& t) {
@@ -80,12 +86,14 @@ TEST_CASE("products on a GPU", "[gpu]") {
       bool ta = how & 1, tb = how & 2;
       Tensor a = random_tensor(gpu.c, dtype, ta ? Dims{s.k, s.m} : Dims{s.m, s.k}, 1, true);
       Tensor b = random_tensor(gpu.c, dtype, tb ? Dims{s.n, s.k} : Dims{s.k, s.n}, 2, true);
-      CHECK(gpu.difference(Op::matmul, {a, b}, Attrs().set_bool(Attr::transpose_a, ta).set_bool(Attr::transpose_b, tb), {}, how > 3) == "");
+      CHECK(gpu.difference(Op::matmul, {a, b}, Attrs().set_bool(Attr::transpose_a, ta).set_bool(Attr::transpose_b, tb),
+                           {}, how > 3) == "");
     }
   }
   Tensor a = random_tensor(gpu.c, DType::F32, {3, 40, 50}, 1), b = random_tensor(gpu.c, DType::F32, {3, 50, 45}, 2);
   CHECK(gpu.difference(Op::matmul, {a, b}) == "");
-  Tensor large = random_tensor(gpu.c, DType::F32, {1030, 20}, 1, true), wide = random_tensor(gpu.c, DType::F32, {20, 1100}, 2, true);
+  Tensor large = random_tensor(gpu.c, DType::F32, {1030, 20}, 1, true),
+         wide = random_tensor(gpu.c, DType::F32, {20, 1100}, 2, true);
   CHECK(gpu.difference(Op::matmul, {large, wide}) == "");
 }
 
@@ -95,15 +103,19 @@ TEST_CASE("convolutions on a GPU, and their gradients", "[gpu]") {
     Dims x, filter, strides, dilations;
     const char* padding;
   };
-  const Case cases[] = {{{2, 9, 8, 3}, {3, 3, 3, 5}, {1, 1}, {1, 1}, "SAME"},    {{1, 9, 8, 3}, {3, 2, 3, 40}, {2, 1}, {1, 1}, "VALID"},
-                        {{3, 11, 7, 4}, {3, 3, 2, 6}, {2, 3}, {1, 1}, "SAME"},   {{2, 12, 12, 2}, {3, 3, 2, 4}, {1, 1}, {2, 3}, "SAME"},
-                        {{2, 10, 10, 34}, {3, 3, 34, 66}, {1, 1}, {1, 1}, "SAME"}, {{1, 5, 5, 60}, {3, 3, 60, 33}, {2, 2}, {1, 1}, "SAME"},
+  const Case cases[] = {{{2, 9, 8, 3}, {3, 3, 3, 5}, {1, 1}, {1, 1}, "SAME"},
+                        {{1, 9, 8, 3}, {3, 2, 3, 40}, {2, 1}, {1, 1}, "VALID"},
+                        {{3, 11, 7, 4}, {3, 3, 2, 6}, {2, 3}, {1, 1}, "SAME"},
+                        {{2, 12, 12, 2}, {3, 3, 2, 4}, {1, 1}, {2, 3}, "SAME"},
+                        {{2, 10, 10, 34}, {3, 3, 34, 66}, {1, 1}, {1, 1}, "SAME"},
+                        {{1, 5, 5, 60}, {3, 3, 60, 33}, {2, 2}, {1, 1}, "SAME"},
                         {{1, 4, 4, 1}, {1, 1, 1, 1}, {3, 3}, {1, 1}, "VALID"}};
   int number = 0;
   for (const Case& k : cases) {
     {
       DType dtype = number++ == 2 ? DType::F64 : DType::F32;
-      INFO(dtype_name(dtype) << " " << k.x[1] << " " << k.filter[0] << " " << k.filter[3] << " " << k.strides[0] << k.strides[1]);
+      INFO(dtype_name(dtype) << " " << k.x[1] << " " << k.filter[0] << " " << k.filter[3] << " " << k.strides[0]
+                             << k.strides[1]);
       Attrs attrs = window_attrs(k.strides, k.padding, k.dilations);
       Tensor x = random_tensor(gpu.c, dtype, k.x, 1), w = random_tensor(gpu.c, dtype, k.filter, 2);
       CHECK(gpu.difference(Op::conv2d, {x, w}, attrs, {}, number % 2 == 0) == "");
@@ -121,7 +133,8 @@ TEST_CASE("depthwise convolutions on a GPU, and their gradients", "[gpu]") {
     for (Dims strides : {Dims{1, 1}, Dims{2, 2}}) {
       INFO(times << " " << strides[0]);
       Attrs attrs = window_attrs(strides, "SAME");
-      Tensor x = random_tensor(gpu.c, DType::F32, {2, 9, 8, 5}, 1), w = random_tensor(gpu.c, DType::F32, {3, 2, 5, times}, 2);
+      Tensor x = random_tensor(gpu.c, DType::F32, {2, 9, 8, 5}, 1),
+             w = random_tensor(gpu.c, DType::F32, {3, 2, 5, times}, 2);
       CHECK(gpu.difference(Op::depthwise_conv2d, {x, w}, attrs) == "");
       Tensor y = apply1(gpu.c, Op::depthwise_conv2d, {x, w}, attrs).take();
       Tensor g = random_tensor(gpu.c, DType::F32, Dims(y.dims()), 3);
@@ -138,7 +151,8 @@ TEST_CASE("pooling on a GPU, and its gradients", "[gpu]") {
       for (int64_t stride : {1, 3}) {
         DType dtype = stride == 1 ? DType::F32 : DType::F64;
         INFO(padding << " " << stride);
-        Attrs attrs = Attrs().set_ints(Attr::ksize, {3, 2}).set_ints(Attr::strides, {stride, 2}).set_text(Attr::padding, padding);
+        Attrs attrs =
+            Attrs().set_ints(Attr::ksize, {3, 2}).set_ints(Attr::strides, {stride, 2}).set_text(Attr::padding, padding);
         Tensor x = random_tensor(gpu.c, dtype, {2, 8, 9, 3}, 1);
         CHECK(gpu.difference(Op::max_pool, {x}, attrs) == "");
         CHECK(gpu.difference(Op::avg_pool, {x}, attrs) == "");
@@ -158,14 +172,18 @@ TEST_CASE("scans on a GPU", "[gpu]") {
       if (dtype != DType::F32 && flags != static_cast<int>(dtype) % 4) continue;
       INFO(dtype_name(dtype) << " " << flags);
       Attrs attrs = Attrs().set_bool(Attr::exclusive, flags & 1).set_bool(Attr::reverse, flags & 2);
-      CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, dtype, {3, 50, 7}, 1, true)}, Attrs(attrs).set_int(Attr::axis, 1)) == "");
-      CHECK(gpu.difference(Op::cumprod, {random_tensor(gpu.c, dtype, {300}, 2, true)}, Attrs(attrs).set_int(Attr::axis, 0), {}, true) == "");
+      CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, dtype, {3, 50, 7}, 1, true)},
+                           Attrs(attrs).set_int(Attr::axis, 1)) == "");
+      CHECK(gpu.difference(Op::cumprod, {random_tensor(gpu.c, dtype, {300}, 2, true)},
+                           Attrs(attrs).set_int(Attr::axis, 0), {}, true) == "");
       if (dtype != DType::F32 && dtype != DType::F16) continue;
-      CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, dtype, {13 * 4096 + 5}, 3, true)}, Attrs(attrs).set_int(Attr::axis, 0)) == "");
+      CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, dtype, {13 * 4096 + 5}, 3, true)},
+                           Attrs(attrs).set_int(Attr::axis, 0)) == "");
     }
   }
   // More blocks than a block of threads has threads.
-  CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, DType::F32, {4096 * 259 + 5}, 3, true)}, Attrs().set_int(Attr::axis, 0)) == "");
+  CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, DType::F32, {4096 * 259 + 5}, 3, true)},
+                       Attrs().set_int(Attr::axis, 0)) == "");
 }
 
 TEST_CASE("argmax on a GPU", "[gpu]") {
@@ -173,8 +191,10 @@ TEST_CASE("argmax on a GPU", "[gpu]") {
   for (Op op : {Op::argmax, Op::argmin}) {
     for (DType dtype : {DType::F32, DType::F64, DType::BF16, DType::I32, DType::U16, DType::Bool}) {
       INFO(op_info(op).name << " " << dtype_name(dtype));
-      CHECK(gpu.difference(op, {random_tensor(gpu.c, dtype, {40, 30}, 1)}, Attrs().set_int(Attr::axis, 0).set_dtype(Attr::dtype, DType::I64)) == "");
-      CHECK(gpu.difference(op, {random_tensor(gpu.c, dtype, {3, 5000}, 2)}, Attrs().set_int(Attr::axis, 1).set_dtype(Attr::dtype, DType::I32), {}, true) == "");
+      CHECK(gpu.difference(op, {random_tensor(gpu.c, dtype, {40, 30}, 1)},
+                           Attrs().set_int(Attr::axis, 0).set_dtype(Attr::dtype, DType::I64)) == "");
+      CHECK(gpu.difference(op, {random_tensor(gpu.c, dtype, {3, 5000}, 2)},
+                           Attrs().set_int(Attr::axis, 1).set_dtype(Attr::dtype, DType::I32), {}, true) == "");
     }
     Tensor nan = random_tensor(gpu.c, DType::F32, {2000}, 1);
     std::fill_n(nan.data<float>(), 2000, __builtin_nanf(""));
@@ -207,7 +227,8 @@ TEST_CASE("writes by index and segments on a GPU", "[gpu]") {
   for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::I32, DType::U8, DType::Bool}) {
     INFO(dtype_name(dtype));
     Tensor x = random_tensor(c, dtype, {90, 6}, 1), updates = random_tensor(c, dtype, {500, 6}, 2);
-    for (Op op : {Op::tensor_scatter_update, Op::tensor_scatter_add, Op::tensor_scatter_sub, Op::tensor_scatter_min, Op::tensor_scatter_max}) {
+    for (Op op : {Op::tensor_scatter_update, Op::tensor_scatter_add, Op::tensor_scatter_sub, Op::tensor_scatter_min,
+                  Op::tensor_scatter_max}) {
       if (dtype != DType::F32 && op != Op::tensor_scatter_update && op != Op::tensor_scatter_min) continue;
       if (dtype == DType::Bool && op != Op::tensor_scatter_update) continue;
       INFO(op_info(op).name);
@@ -215,7 +236,8 @@ TEST_CASE("writes by index and segments on a GPU", "[gpu]") {
     }
     if (dtype == DType::Bool) continue;
     CHECK(gpu.difference(Op::scatter_nd, {indices, updates, ints(c, {2}, {90, 6})}, {}, {2}) == "");
-    for (Op op : {Op::unsorted_segment_sum, Op::unsorted_segment_prod, Op::unsorted_segment_max, Op::unsorted_segment_min}) {
+    for (Op op :
+         {Op::unsorted_segment_sum, Op::unsorted_segment_prod, Op::unsorted_segment_max, Op::unsorted_segment_min}) {
       if (dtype == DType::F64 || (dtype == DType::U8 && op != Op::unsorted_segment_max)) continue;
       INFO(op_info(op).name);
       CHECK(gpu.difference(op, {updates, ids, ints(c, {}, {95})}, {}, {2}) == "");
@@ -224,7 +246,8 @@ TEST_CASE("writes by index and segments on a GPU", "[gpu]") {
   Tensor wide = random_tensor(c, DType::F32, {700}, 1);
   CHECK(gpu.difference(Op::tensor_scatter_add, {wide, indices, random_tensor(c, DType::F32, {500}, 2)}) == "");
   Tensor pairs = ints(c, {4, 2}, {0, 1, 2, 2, 0, 1, 1, 0});
-  CHECK(gpu.difference(Op::tensor_scatter_add, {random_tensor(c, DType::F32, {3, 3, 2}, 1), pairs, random_tensor(c, DType::F32, {4, 2}, 2)}) == "");
+  CHECK(gpu.difference(Op::tensor_scatter_add, {random_tensor(c, DType::F32, {3, 3, 2}, 1), pairs,
+                                                random_tensor(c, DType::F32, {4, 2}, 2)}) == "");
   // What is out of range raises on the CPU, and the GPU leaves it to it.
   ir::Function f;
   f.name = "f";
@@ -244,14 +267,17 @@ TEST_CASE("random numbers on a GPU", "[gpu]") {
     Tensor shape = ints(c, {1}, {static_cast<int32_t>(n)});
     for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
       INFO(dtype_name(dtype) << " " << n);
-      for (Op op : {Op::stateless_uniform, Op::stateless_normal}) CHECK(gpu.difference(op, {shape, seed}, Attrs().set_dtype(Attr::dtype, dtype), {0}) == "");
+      for (Op op : {Op::stateless_uniform, Op::stateless_normal})
+        CHECK(gpu.difference(op, {shape, seed}, Attrs().set_dtype(Attr::dtype, dtype), {0}) == "");
     }
     for (DType dtype : {DType::I32, DType::I64, DType::U32}) {
       INFO(dtype_name(dtype) << " " << n);
-      CHECK(gpu.difference(Op::stateless_uniform_full_int, {shape, seed}, Attrs().set_dtype(Attr::dtype, dtype), {0}) == "");
+      CHECK(gpu.difference(Op::stateless_uniform_full_int, {shape, seed}, Attrs().set_dtype(Attr::dtype, dtype), {0}) ==
+            "");
       if (dtype == DType::U32) continue;
       Tensor low = cast_to(c, ints(c, {}, {-5}), dtype), high = cast_to(c, ints(c, {}, {1000003}), dtype);
-      CHECK(gpu.difference(Op::stateless_uniform_int, {shape, seed, low, high}, Attrs().set_dtype(Attr::dtype, dtype), {0}) == "");
+      CHECK(gpu.difference(Op::stateless_uniform_int, {shape, seed, low, high}, Attrs().set_dtype(Attr::dtype, dtype),
+                           {0}) == "");
     }
   }
 }
@@ -296,15 +322,20 @@ struct Placed {
 // A loop whose body is one block's, and one whose body is launched over many.
 std::string doubled(int64_t n) {
   std::string type = "f32[" + std::to_string(n) + "]";
-  return "func @f(%x: " + type + ", %most: f32) -> (" + type + ", i32) {\n%zero = constant 0 : i32\n%i, %v = while_loop(%zero, %x, %most) {num = 2} : i32, " + type +
-         " while (%i: i32, %v: " + type + ", %m: f32) {\n%s = reduce_max(%v) {axis = [0]} : f32\n%p = less(%s, %m) : bool\nyield %p\n} do (%i: i32, %v: " + type +
-         ", %m: f32) {\n%one = constant 1 : i32\n%j = add(%i, %one) : i32\n%w = add(%v, %v) : " + type + "\nyield %j, %w\n}\nreturn %v, %i\n}";
+  return "func @f(%x: " + type + ", %most: f32) -> (" + type +
+         ", i32) {\n%zero = constant 0 : i32\n%i, %v = while_loop(%zero, %x, %most) {num = 2} : i32, " + type +
+         " while (%i: i32, %v: " + type +
+         ", %m: f32) {\n%s = reduce_max(%v) {axis = [0]} : f32\n%p = less(%s, %m) : bool\nyield %p\n} do (%i: i32, "
+         "%v: " +
+         type + ", %m: f32) {\n%one = constant 1 : i32\n%j = add(%i, %one) : i32\n%w = add(%v, %v) : " + type +
+         "\nyield %j, %w\n}\nreturn %v, %i\n}";
 }
 
 std::string chosen(int64_t n) {
   std::string type = "f32[" + std::to_string(n) + "]";
-  return "func @f(%x: " + type + ", %p: bool) -> (" + type + ") {\n%r = cond(%p, %x) : " + type + " then (%y: " + type + ") {\n%e = exp(%y) : " + type +
-         "\nyield %e\n} else (%y: " + type + ") {\n%s = cumsum(%y) {axis = 0} : " + type + "\nyield %s\n}\nreturn %r\n}";
+  return "func @f(%x: " + type + ", %p: bool) -> (" + type + ") {\n%r = cond(%p, %x) : " + type + " then (%y: " + type +
+         ") {\n%e = exp(%y) : " + type + "\nyield %e\n} else (%y: " + type +
+         ") {\n%s = cumsum(%y) {axis = 0} : " + type + "\nyield %s\n}\nreturn %r\n}";
 }
 
 }  // namespace
