@@ -3,6 +3,7 @@
 
 #include "frontend/object/native.h"
 #include "frontend/tensor/natives.h"
+#include "runtime/kernels/elementwise.h"
 
 namespace tfl {
 
@@ -14,6 +15,22 @@ Attrs named(const Value& name) {
   return attrs;
 }
 
+/// Arguments belong to the call: the result takes over the memory of a large one that nobody else holds.
+Result<Value> apply_to_arguments(Interp& interp, Op op, std::span<Value> args, const Attrs& attrs) {
+  bool large = false;
+  for (const Value& v : args) {
+    if (!v.is_tensor()) return apply_list(interp, op, args, attrs);
+    large = large || v.tensor_rep()->size > kSmallElements;
+  }
+  if (interp.sink || !large) return apply_list(interp, op, args, attrs);
+  SmallVec<Tensor, 4> operands;
+  for (const Value& v : args) operands.push_back(v.tensor());
+  for (Value& v : args) v = Value();
+  Tensors out;
+  TFL_TRY(apply_consuming(interp.context, op, {operands.data(), operands.size()}, attrs, out));
+  return Value::of(std::move(out[0]));
+}
+
 template <Op op, int arity>
 Result<Value> elementwise_native(Interp& interp, Value* args) {
   if constexpr (arity == 1) {
@@ -21,7 +38,7 @@ Result<Value> elementwise_native(Interp& interp, Value* args) {
   } else {
     TFL_TRY(unify_operands(interp, std::span<Value>(args, arity)));
   }
-  return apply_list(interp, op, std::span<const Value>(args, arity), named(args[arity]));
+  return apply_to_arguments(interp, op, std::span<Value>(args, arity), named(args[arity]));
 }
 
 constexpr const char* kPlainSignatures[] = {"x, name=None", "x, y, name=None", "x, y, z, name=None"};
@@ -45,11 +62,11 @@ constexpr const char* signature_of(std::string_view name, int arity) {
 
 /// tf.add converts its operands one after the other; the second takes the first's type where it fits.
 Result<Value> add(Interp& interp, Value* args) {
-  Value x = TFL_TRY(to_tensor(interp, args[0]));
+  args[0] = TFL_TRY(to_tensor(interp, args[0]));
   ToTensor hint;
-  hint.preferred = dtype_of(interp, x);
-  Value y = TFL_TRY(to_tensor(interp, args[1], hint));
-  return apply_op(interp, Op::add, {x, y}, named(args[2]));
+  hint.preferred = dtype_of(interp, args[0]);
+  args[1] = TFL_TRY(to_tensor(interp, args[1], hint));
+  return apply_to_arguments(interp, Op::add, std::span<Value>(args, 2), named(args[2]));
 }
 
 Result<Value> divide(Interp& interp, Value* args) { return true_divide(interp, args[0], args[1]); }
@@ -65,13 +82,13 @@ Result<Value> leaky_relu(Interp& interp, Value* args) {
 
 Result<Value> gelu(Interp& interp, Value* args) {
   bool approximate = TFL_TRY(truth(interp, args[1]));
-  Value x = TFL_TRY(to_tensor(interp, args[0]));
-  return apply_op(interp, approximate ? Op::gelu_approximate : Op::gelu, {x}, named(args[2]));
+  args[0] = TFL_TRY(to_tensor(interp, args[0]));
+  return apply_to_arguments(interp, approximate ? Op::gelu_approximate : Op::gelu, std::span<Value>(args, 1), named(args[2]));
 }
 
 Result<Value> silu(Interp& interp, Value* args) {
-  Value x = TFL_TRY(to_tensor(interp, args[0]));
-  return apply_op(interp, Op::silu, {x});
+  args[0] = TFL_TRY(to_tensor(interp, args[0]));
+  return apply_to_arguments(interp, Op::silu, std::span<Value>(args, 1), Attrs());
 }
 
 Result<Value> where(Interp& interp, Value* args) {

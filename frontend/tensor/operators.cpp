@@ -1,5 +1,6 @@
 // Python's operators on tensors and variables, with TensorFlow's rules for the side that is a host value.
 #include "frontend/tensor/operators.h"
+#include "runtime/kernels/elementwise.h"
 
 
 namespace tfl {
@@ -65,6 +66,45 @@ Result<Value> multiply_bools(Interp& interp, Value x, Value y) {
 }
 
 }  // namespace
+
+Result<Value> tensor_binary_last(Interp& interp, BinaryOp op, Value& a, bool a_ends, Value& b, bool b_ends) {
+  auto donor = [](const Value& v) {
+    return v.is_tensor() && is_floating(v.tensor_rep()->dtype) && v.tensor_rep()->size > kSmallElements && v.tensor_rep()->refs == 1;
+  };
+  a_ends = a_ends && donor(a);
+  b_ends = b_ends && donor(b);
+  if (interp.sink || (!a_ends && !b_ends)) return Value();
+  Op row;
+  switch (op) {
+    case BinaryOp::Add: row = Op::add; break;
+    case BinaryOp::Sub: row = Op::subtract; break;
+    case BinaryOp::Mul: row = Op::multiply; break;
+    case BinaryOp::Div: row = Op::divide; break;
+    default: return Value();
+  }
+  DType dtype = (a_ends ? a : b).tensor_rep()->dtype;
+  Tensor operands[2];
+  for (int i = 0; i < 2; ++i) {
+    const Value& v = i == 0 ? a : b;
+    if (v.is_tensor() ? v.tensor_rep()->dtype != dtype : !v.is_int() && !v.is_float()) return Value();
+    if (v.is_tensor()) continue;
+    ToTensor wanted;
+    wanted.dtype = dtype;
+    operands[i] = TFL_TRY(to_tensor(interp, v, wanted)).tensor();
+  }
+  if (a.is_tensor()) operands[0] = a.tensor();
+  if (b.is_tensor()) operands[1] = b.tensor();
+  if (a_ends) a = Value();
+  if (b_ends) b = Value();
+  Tensors out;
+  auto done = apply_consuming(interp.context, row, operands, Attrs(), out);
+  if (!done) {
+    if (a_ends) a = Value::of(std::move(operands[0]));
+    if (b_ends) b = Value::of(std::move(operands[1]));
+    return done.failure();
+  }
+  return Value::of(std::move(out[0]));
+}
 
 Result<Value> tensor_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (interp.sink && a.is_tensor() && b.is_tensor() && op != BinaryOp::Div) interp.tensors->node_name = operator_name(op);
