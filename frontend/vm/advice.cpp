@@ -259,7 +259,7 @@ constexpr std::string_view kUsualImports[][2] = {{"tf", "import tensorflow as tf
 /// Methods that arrays have and tensors have not.
 constexpr std::string_view kReductions[] = {"sum", "mean", "max", "min", "prod", "any", "all", "std"};
 
-std::string name_advice(Interp& interp, Exception* e) {
+std::string name_advice(Exception* e) {
   if (!e->name.is_str()) return {};
   const std::string& name = e->name.as<Str>()->text;
   for (auto& [foreign, ours] : kForeignWords) {
@@ -276,7 +276,7 @@ std::string name_advice(Interp& interp, Exception* e) {
 
 std::string advice(Interp& interp, Exception* e) {
   ErrorKind kind = e->type->error_kind;
-  if (kind == ErrorKind::NameError) return name_advice(interp, e);
+  if (kind == ErrorKind::NameError) return name_advice(e);
   auto text = exception_text(interp, e);
   if (!text) return {};
   if (kind == ErrorKind::AttributeError && e->name.is_str() && text->find("EagerTensor' object") != std::string::npos) {
@@ -298,6 +298,7 @@ std::string advice(Interp& interp, Exception* e) {
     }
     return {};
   }
+  if (text->find(" while ") != std::string::npos && kind == ErrorKind::RecursionError) return {};  // of data, not of calls
   for (const Advice& a : kAdvice) {
     if (a.kind == kind && text->starts_with(a.begins) && text->find(a.contains) != std::string::npos) return std::string(a.hint);
   }
