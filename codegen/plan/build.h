@@ -10,8 +10,8 @@
 
 namespace tfl::plan {
 
-/// The cluster over tensors alone: variables are what they hold (ir/state.h), arrays have rows (arrays.h). Itself when it has neither,
-/// null when that is not possible.
+/// The cluster over tensors alone: variables are what they hold (ir/state.h), arrays have rows (arrays.h). Itself when it has
+/// neither, null when that is not possible.
 std::shared_ptr<const ir::Function> of_tensors(Context& context, const ir::Function& cluster);
 
 /// None when the cluster cannot be planned (sizes that only the run knows): the graph is then run as it is.

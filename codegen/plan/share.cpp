@@ -1,5 +1,5 @@
-// Kernels that differ in nothing but the memory they work on are one: layers of an unrolled loop, updates of many parameters. Pointers
-// stand in the places of what differs, and are set before each run.
+// Kernels that differ in nothing but the memory they work on are one: layers of an unrolled loop, updates of many parameters.
+// Pointers stand in the places of what differs, and are set before each run.
 #include <unordered_map>
 
 #include "codegen/plan/build.h"
@@ -56,7 +56,8 @@ class Sharing {
   void count_runs(const Block& b) {
     for (const Step& s : b.steps) {
       if (s.kind == Step::Kind::kernel) ++runs_[s.index];
-      if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone) ++runs_[plan.products[s.index].epilogue];
+      if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone)
+        ++runs_[plan.products[s.index].epilogue];
       for (const Block& inner : s.blocks) count_runs(inner);
     }
   }
@@ -94,8 +95,8 @@ class Sharing {
     for (Size s : k.axes) put(s);
     for (const Expr& e : k.exprs) text += expr_key(e);
     for (const Stage& s : k.stages) {
-      for (int64_t n : {static_cast<int64_t>(s.kind), static_cast<int64_t>(s.pass), static_cast<int64_t>(s.expr), s.divisor,
-                        static_cast<int64_t>(s.reduce), static_cast<int64_t>(s.dtype)})
+      for (int64_t n : {static_cast<int64_t>(s.kind), static_cast<int64_t>(s.pass), static_cast<int64_t>(s.expr),
+                        s.divisor, static_cast<int64_t>(s.reduce), static_cast<int64_t>(s.dtype)})
         put(n);
       Expr target;
       target.access = s.target;
@@ -105,7 +106,8 @@ class Sharing {
       put(l.limit);
       put(l.condition);
       for (const KernelLoop::Variable& v : l.variables) {
-        for (int64_t n : {static_cast<int64_t>(v.init), static_cast<int64_t>(v.next), static_cast<int64_t>(v.dtype)}) put(n);
+        for (int64_t n : {static_cast<int64_t>(v.init), static_cast<int64_t>(v.next), static_cast<int64_t>(v.dtype)})
+          put(n);
       }
     }
     return text;
@@ -199,7 +201,7 @@ class Sharing {
 
   Plan& plan;
   std::vector<size_t> runs_;
-  std::vector<std::vector<ValueId>> values_;    // of each kernel, as they come
+  std::vector<std::vector<ValueId>> values_;  // of each kernel, as they come
   std::vector<std::vector<Argument>> arguments_;
   std::vector<uint32_t> stands_for_;
 };

@@ -13,7 +13,8 @@ namespace tfl::test {
 namespace {
 
 // Adds i to `total` and counts the even numbers below `n`; `odd` is only read.
-constexpr const char* kLoop = R"(func @f(%n: i32, %total: variable i32, %odd: variable i32, %w: variable f32[3]) -> (i32, i32) {
+constexpr const char* kLoop =
+    R"(func @f(%n: i32, %total: variable i32, %odd: variable i32, %w: variable f32[3]) -> (i32, i32) {
   %zero = constant 0 : i32
   %last = while_loop(%zero, %n, %total, %odd, %w) {num = 1} : i32 while (%i: i32, %m: i32, %t: variable i32, %o: variable i32, %v: variable f32[3]) {
     %p = less(%i, %m) : bool
@@ -51,9 +52,9 @@ struct Outcome {
 std::ostream& operator<<(std::ostream& out, const Outcome& o) { return out << o.text << " | " << o.variables; }
 
 Outcome run_with(Context& c, std::shared_ptr<const ir::Function> f, int32_t n, bool same_variable = false) {
-  std::vector<std::shared_ptr<TestVariable>> variables = {std::make_shared<TestVariable>(ints(c, {}, {100})),
-                                                          std::make_shared<TestVariable>(ints(c, {}, {1})),
-                                                          std::make_shared<TestVariable>(floats(c, {3}, {0.5, 1, -0.0}))};
+  std::vector<std::shared_ptr<TestVariable>> variables = {
+      std::make_shared<TestVariable>(ints(c, {}, {100})), std::make_shared<TestVariable>(ints(c, {}, {1})),
+      std::make_shared<TestVariable>(floats(c, {3}, {0.5, 1, -0.0}))};
   if (same_variable) variables[1] = variables[0];
   std::vector<ir::Datum> inputs = {datum(ints(c, {}, {n}))};
   for (const auto& v : variables) inputs.push_back({{}, {}, v});
@@ -118,7 +119,8 @@ TEST_CASE("what cannot be a value stays a variable", "[state]") {
   std::vector<ir::VariableUse> uses;
   bool possible = true;
   // Assigned by the condition, of any size, handed on.
-  CHECK_FALSE(ir::without_variables(c, *parse_graph(c, with(kLoop, "%p = less", "assign_variable(%t, %i)\n    %p = less")), uses, possible));
+  CHECK_FALSE(ir::without_variables(
+      c, *parse_graph(c, with(kLoop, "%p = less", "assign_variable(%t, %i)\n    %p = less")), uses, possible));
   CHECK_FALSE(possible);
   std::string any = kLoop;
   while (any.find("variable f32[3]") != any.npos) any = with(any, "variable f32[3]", "variable f32[?]");
@@ -149,8 +151,9 @@ TEST_CASE("loops that assign variables are machine code", "[state]") {
 TEST_CASE("a loop that fails leaves its variables where it failed", "[state]") {
   Context c(options(1));
   // 3 - i is zero in the fourth iteration.
-  std::string text = with(kLoop, "%rest = mod(%i, %two) : i32", "%three = constant 3 : i32\n    %d = subtract(%three, %i) : i32\n"
-                                                                  "    %q = floordiv(%two, %d) : i32\n    %rest = mod(%i, %two) : i32");
+  std::string text = with(kLoop, "%rest = mod(%i, %two) : i32",
+                          "%three = constant 3 : i32\n    %d = subtract(%three, %i) : i32\n"
+                          "    %q = floordiv(%two, %d) : i32\n    %rest = mod(%i, %two) : i32");
   text = with(text, "%f = cast(%seen)", "%sum = add(%seen, %q) : i32\n    %f = cast(%sum)");
   auto f = parse_graph(c, text);
   Compiled compiled(c, text);
@@ -162,10 +165,12 @@ TEST_CASE("a loop that fails leaves its variables where it failed", "[state]") {
 
 TEST_CASE("clusters with variables keep their place among other effects", "[state]") {
   Context c(options(1));
-  std::string text = with(kLoop, "  %after = read_variable(%total) : i32\n  return %last, %after",
-                          "  %after = read_variable(%total) : i32\n  %minus = constant -5 : i32\n  assign_variable(%total, %minus)\n"
-                          "  %again = read_variable(%total) : i32\n  %both = add(%after, %again) : i32\n  return %last, %both");
-  text = with(text, "  %zero = constant 0 : i32\n", "  %zero = constant 0 : i32\n  %start = constant 50 : i32\n  assign_variable(%total, %start)\n");
+  std::string text =
+      with(kLoop, "  %after = read_variable(%total) : i32\n  return %last, %after",
+           "  %after = read_variable(%total) : i32\n  %minus = constant -5 : i32\n  assign_variable(%total, %minus)\n"
+           "  %again = read_variable(%total) : i32\n  %both = add(%after, %again) : i32\n  return %last, %both");
+  text = with(text, "  %zero = constant 0 : i32\n",
+              "  %zero = constant 0 : i32\n  %start = constant 50 : i32\n  assign_variable(%total, %start)\n");
   auto f = parse_graph(c, text);
   Compiled compiled(c, text);
   CHECK(run_with(c, f, 7).text == "7 : i32; 57 : i32");
