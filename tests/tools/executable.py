@@ -77,7 +77,7 @@ def main():
             sys.exit(f"tfl build ended with {built.returncode}: {built.stdout}{built.stderr}")
         with open(place + "/main", "rb") as f:
             converted = re.findall(rb"bytecode/[0-9a-f]{32}", f.read())
-        if len(converted) < 3:
+        if len(converted) < 2:
             sys.exit(f"the program would have to parse its source for AutoGraph: it carries {len(converted)} converted functions")
         for name in SCRIPTS:
             os.remove(os.path.join(source, name))
