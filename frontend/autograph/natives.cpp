@@ -3,7 +3,7 @@
 //
 //   converted(f)                    what to call in the place of f
 //   called(f)                       the same for a call: a function known to be recursive becomes a graph function
-//   numpys(f, ...)                  calls a function of NumPy outside of the graph; what called(f) gives for one
+//   numpys(f, ...)                  calls a function of NumPy, which refuses tensors of the graph; what called(f) gives for one
 //   mark_recursive(helper)          makes it known of the function that the helper is a part of
 //   source(f)                       its text
 //   overload(f, g)                  g stands for the built-in f in converted code

@@ -4,8 +4,8 @@
 #include "frontend/object/attributes.h"
 #include "frontend/object/native.h"
 #include "frontend/object/protocol.h"
-#include "frontend/parse/source.h"
 #include "frontend/trace/scope.h"
+#include "frontend/vm/operations.h"
 
 namespace tfl {
 
@@ -14,8 +14,7 @@ namespace {
 const Code* library_code_of(const Value& f) {
   if (!f.is(Kind::Function)) return nullptr;
   const Code* code = f.as<Function>()->code.as<Code>();
-  bool numpys = code->source && code->source->internal && code->source->name.starts_with("<stdlib>/numpy/");
-  return numpys ? code : nullptr;
+  return is_numpys(*code) ? code : nullptr;
 }
 
 bool is_array(const Value& v) { return v.is(Kind::NdArray) || v.is(Kind::NumPyScalar); }
@@ -59,15 +58,7 @@ Result<Value> call_numpys(Interp& interp, CallArgs& args) {
     if (code && (code->name->text == "shape" || code->name->text == "ndim")) return interp.call(callee, inner);
     return refuse(interp, code, inner.values[i]);
   }
-  Tracer& tracer = tracer_of(interp);
-  Sink* sink = std::exchange(interp.sink, nullptr);
-  std::shared_ptr<Scope> scope = std::exchange(tracer.scope, nullptr);
-  std::string names = std::exchange(interp.tensors->name_scope, {});
-  Result<Value> result = interp.call(callee, inner);
-  interp.sink = sink;
-  tracer.scope = std::move(scope);
-  interp.tensors->name_scope = std::move(names);
-  return result;
+  return interp.call(callee, inner);
 }
 
 }  // namespace tfl

@@ -56,10 +56,9 @@ Result<Value> call_with(Interp& interp, const Value& callee, const Value& first,
 
 }  // namespace
 
-bool computes_arrays(Interp& interp, Function* f) {
-  const Code* code = f->code.as<Code>();
-  return interp.sink->building() && code->source && code->source->internal && code->source->name.starts_with("<stdlib>/numpy/");
-}
+bool is_numpys(const Code& code) { return code.source && code.source->internal && code.source->name.starts_with("<stdlib>/numpy/"); }
+
+bool computes_arrays(Interp& interp, Function* f) { return interp.sink->building() && is_numpys(*f->code.as<Code>()); }
 
 Result<Value> Interp::call(const Value& callee, CallArgs& args) {
   switch (callee.kind()) {
