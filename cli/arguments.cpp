@@ -155,13 +155,13 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
 
   CLI::App* run = app.add_subcommand("run", "Run a script: FILE, - for standard input, or -e CODE");
   run->prefix_command();
-  run->add_option("-e", out.code, "Run CODE instead of a file")->type_name("CODE");
+  run->add_option("-e,-c", out.code, "Run CODE instead of a file")->type_name("CODE");
   add_run_options(*run, out, limit);
   add_color(*run, out);
   run->footer("Arguments: [FILE] [ARGS...]");
 
   CLI::App* check = app.add_subcommand("check", "Find errors without running");
-  check->add_option("files", out.files, "Scripts to look at")->required()->type_name("FILE");
+  check->add_option("files", out.files, "Scripts to look at, and folders with them")->required()->type_name("FILE");
   add_color(*check, out);
 
   CLI::App* repl = app.add_subcommand("repl", "Type statements and see their values");

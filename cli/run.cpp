@@ -1,4 +1,8 @@
 // tfl run, check, dump: from a source text to what was asked for.
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -16,6 +20,25 @@ namespace tfl::cli {
 namespace {
 
 void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+/// The .tfl files below a folder in order of their names, hidden ones and hidden folders apart.
+void files_below(const std::string& folder, std::vector<std::string>& out) {
+  std::vector<std::string> names;
+  if (DIR* open = opendir(folder.c_str())) {
+    while (const dirent* entry = readdir(open)) {
+      if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    }
+    closedir(open);
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    std::string path = folder == "." ? name : folder.ends_with('/') ? folder + name : folder + "/" + name;
+    struct stat info;
+    if (lstat(path.c_str(), &info) != 0) continue;
+    if (S_ISDIR(info.st_mode)) files_below(path, out);
+    else if (path.ends_with(".tfl")) out.push_back(path);
+  }
+}
 
 }  // namespace
 
@@ -49,7 +72,12 @@ int check_files(const Arguments& a) {
   Session session(a, a.files[0]);
   int worst = 0;
   size_t errors = 0;
+  std::vector<std::string> files;
   for (const std::string& name : a.files) {
+    if (name != "-" && is_folder(name)) files_below(name, files);
+    else files.push_back(name);
+  }
+  for (const std::string& name : files) {
     std::string text;
     if (!read_source(name, text)) {
       worst = kExitUsage;
