@@ -1,6 +1,7 @@
 // The reference evaluator: one loop over instructions. Frames are on the heap, so that neither loops nor calls recurse.
 #include "ir/evaluate.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -160,7 +161,7 @@ class Machine {
           // Machine code; or its graph, which is part of the caller: neither a failed check before it nor the depth of calls
           // matters.
           Native* native = callee.function->native.get();
-          if (native && !native->variables.empty()) {
+          if (native && has_objects(i, sources)) {
             std::vector<Datum> values;
             for (uint32_t k = 0; k < i.source_count; ++k) values.push_back(take_datum(*f, sources[k]));
             bool ran = false;
@@ -242,7 +243,12 @@ class Machine {
     if (pending_) return {};
     SmallVec<VariableResource*, 6> variables;
     SmallVec<Tensor, 6> inputs;
-    for (const Datum& d : values) inputs.push_back(d.tensor);
+    size_t objects = 0;
+    for (const Datum& d : values) {
+      inputs.push_back(d.tensor);
+      objects += !d.tensor;
+    }
+    if (objects != native.variables.size()) return {};
     size_t assigned = 0;
     for (const VariableUse& u : native.variables) {
       auto* v = dynamic_cast<VariableResource*>(values[u.input].resource.get());
@@ -263,6 +269,10 @@ class Machine {
       if (result != VariableUse::kUnchanged) TFL_TRY(variables[k]->assign(std::move(given[result])));
     }
     return {};
+  }
+
+  static bool has_objects(const Instruction& i, const Place* sources) {
+    return std::any_of(sources, sources + i.source_count, [](Place p) { return (p & kObject) != 0; });
   }
 
   // Where an error that waits for the writes behind a failed check is reported at the latest.
@@ -445,6 +455,7 @@ class CompiledProgram final : public Program {
     }
     Direct found{call->callee->native, {}, {}, static_cast<uint32_t>(call->types.size())};
     for (Ref r : call->operands) {
+      if (!r.type().is_tensor()) return;
       bool read = r.node->op == Op::read_variable;
       const Node* input = read ? r.node->operands[0].node : r.node;
       uint32_t at = 0;

@@ -23,7 +23,7 @@ LIBRARIES = [
     ("ANTLR", re.compile(r"antlr4|antlr4-runtime\.h|TflLexer\.h|TflParser\.h"), "frontend/parse/"),
     ("CLI11", re.compile(r"CLI/"), "cli/"),
     ("libedit", re.compile(r"histedit\.h|editline/"), "cli/"),
-    ("LLVM", re.compile(r"llvm(-c)?/"), "codegen/llvm/"),
+    ("LLVM", re.compile(r"llvm(-c)?/"), ("codegen/llvm/", "codegen/lld/")),
     ("CUDA", re.compile(r"cuda"), "runtime/gpu/"),
     ("PCRE2", re.compile(r"pcre2\.h"), "runtime/text/regex.cpp"),
     ("libpng", re.compile(r"png\.h"), "runtime/files/"),

@@ -322,7 +322,11 @@ class PlanRun {
                   items[s].push_back(x);
               }
             }
-            for (auto& [s, list] : items) e.reduced[s] = reduce_row(context_, k.stages[s], divisor(k.stages[s]), list);
+            for (auto& [s, list] : items) {
+              // The columns of a block give partial results, of the type that is summed in.
+              bool whole = k.stages[s].dtype == list[0].dtype();
+              e.reduced[s] = (whole ? reduce_row : reduce_block)(context_, k.stages[s], divisor(k.stages[s]), list);
+            }
             once(k, 0, e);
           }
         });

@@ -33,7 +33,8 @@ inline Tensor reduce_row(Context& c, const plan::Stage& s, int64_t divisor, cons
   return t;
 }
 
-inline Tensor reduce_block(Context& c, const plan::Stage& s, int64_t divisor, std::vector<Tensor> items) {
+inline Tensor reduce_block(Context& c, const plan::Stage& s, int64_t divisor, const std::vector<Tensor>& elements) {
+  std::vector<Tensor> items = elements;
   for (Tensor& t : items) {
     if (t.dtype() == DType::Bool) {
       t = cast_to(c, t, DType::U8);

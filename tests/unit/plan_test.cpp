@@ -357,27 +357,27 @@ TEST_CASE("What no kernel can say is a call of a routine between kernels", "[pla
   struct Case {
     const char* call;
     const char* result;
-    plan::Routine routine;
+    Routine routine;
   };
   const Case cases[] = {
-      {"cumsum(%0) {axis = 1, exclusive = true}", "f32[6,9]", plan::Routine::scan},
-      {"cumprod(%0) {axis = 0, reverse = true}", "f32[6,9]", plan::Routine::scan},
-      {"argmax(%0) {axis = 1}", "i64[6]", plan::Routine::arg},
-      {"argmin(%0) {axis = 0, dtype = i32}", "i32[9]", plan::Routine::arg},
-      {"sort(%0) {axis = -1, descending = true}", "f32[6,9]", plan::Routine::sort},
-      {"argsort(%0) {axis = -1}", "i32[6,9]", plan::Routine::sort},
-      {"tensor_scatter_add(%0, %at, %rows)", "f32[6,9]", plan::Routine::scatter},
-      {"tensor_scatter_update(%0, %at, %rows)", "f32[6,9]", plan::Routine::scatter},
-      {"unsorted_segment_sum(%0, %ids, %three)", "f32[3,9]", plan::Routine::segment},
-      {"unsorted_segment_max(%0, %ids, %three)", "f32[3,9]", plan::Routine::segment},
-      {"stateless_uniform(%dims, %seed) {dtype = f32}", "f32[6,9]", plan::Routine::random},
-      {"stateless_normal(%dims, %seed) {dtype = f32}", "f32[6,9]", plan::Routine::random},
+      {"cumsum(%0) {axis = 1, exclusive = true}", "f32[6,9]", Routine::scan},
+      {"cumprod(%0) {axis = 0, reverse = true}", "f32[6,9]", Routine::scan},
+      {"argmax(%0) {axis = 1}", "i64[6]", Routine::arg},
+      {"argmin(%0) {axis = 0, dtype = i32}", "i32[9]", Routine::arg},
+      {"sort(%0) {axis = -1, descending = true}", "f32[6,9]", Routine::sort},
+      {"argsort(%0) {axis = -1}", "i32[6,9]", Routine::sort},
+      {"tensor_scatter_add(%0, %at, %rows)", "f32[6,9]", Routine::scatter},
+      {"tensor_scatter_update(%0, %at, %rows)", "f32[6,9]", Routine::scatter},
+      {"unsorted_segment_sum(%0, %ids, %three)", "f32[3,9]", Routine::segment},
+      {"unsorted_segment_max(%0, %ids, %three)", "f32[3,9]", Routine::segment},
+      {"stateless_uniform(%dims, %seed) {dtype = f32}", "f32[6,9]", Routine::random},
+      {"stateless_normal(%dims, %seed) {dtype = f32}", "f32[6,9]", Routine::random},
   };
   for (const Case& k : cases) {
     std::string type = k.result, call = k.call;
     INFO(call);
     Planned p = check_plan(c, "func @f(%x: f32[6,9], %rows: f32[2,9]) -> (" + type + R"() {
-  %at = constant [[4], [1]] : i32[2,1]
+  %at = constant [4, 1] : i32[2,1]
   %ids = constant [0, 2, 2, 1, 0, 2] : i32[6]
   %three = constant 3 : i32
   %dims = constant [6, 9] : i32[2]
@@ -386,7 +386,7 @@ TEST_CASE("What no kernel can say is a call of a routine between kernels", "[pla
   %1 = )" + call + " : " + type + "\n  %2 = add(%1, %1) : " + type + "\n  return %2\n}");
     REQUIRE(p.plan.routines.size() == 1);
     CHECK(p.plan.routines[0].routine == k.routine);
-    CHECK(p.forms.size() == (k.routine == plan::Routine::random ? 1 : 2));
+    CHECK(p.forms.size() == (k.routine == Routine::random ? 1 : 2));
   }
 }
 

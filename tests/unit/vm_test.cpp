@@ -138,13 +138,15 @@ TEST_CASE("vm: tracebacks", "[vm]") {
         "  File \"test.tfl\", line 2, in <module>\n"
         "    y = 1 + 2 / x\n"
         "            ~~^~~\n"
-        "ZeroDivisionError: division by zero\n");
+        "ZeroDivisionError: division by zero\n"
+        "  where: x is 0\n");
   CHECK(m.traceback("d = {'a': {}}\nprint(d['a']['b'])\n") ==
         "Traceback (most recent call last):\n"
         "  File \"test.tfl\", line 2, in <module>\n"
         "    print(d['a']['b'])\n"
         "          ~~~~~~^^^^^\n"
-        "KeyError: 'b'\n");
+        "KeyError: 'b'\n"
+        "  where: d is a dict of 1\n");
   CHECK(m.traceback("try:\n    [][1]\nexcept IndexError as e:\n    raise ValueError('bad') from e\n") ==
         "Traceback (most recent call last):\n"
         "  File \"test.tfl\", line 2, in <module>\n"
