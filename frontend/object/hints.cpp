@@ -26,7 +26,15 @@ void add_type_names(Interp& interp, std::set<std::string>& names, Type* type) {
 Result<std::vector<Value>> attribute_names(Interp& interp, const Value& v) {
   std::vector<Value> result;
   Type* type = interp.type_of(v);
-  if (Value own = TFL_TRY(call_special(interp, v, interp.sym.__dir__, {})); !own.is_empty()) {
+  Value own;
+  if (v.is(Kind::Module)) {
+    // A module's own function, not a method of its type.
+    Value listing = dict_get_str(v.as<Module>()->dict.as<Dict>(), interp.sym.__dir__);
+    if (!listing.is_empty()) own = TFL_TRY(interp.call(listing, {}));
+  } else {
+    own = TFL_TRY(call_special(interp, v, interp.sym.__dir__, {}));
+  }
+  if (!own.is_empty()) {
     std::vector<Value> listed = TFL_TRY(to_vector(interp, own));
     std::set<std::string> names;
     for (Value& n : listed) {
