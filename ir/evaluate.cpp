@@ -125,6 +125,13 @@ class Machine {
   Result<void> loop(Frame& first, std::vector<Datum>& outputs) {
     std::vector<std::unique_ptr<Frame>> frames;  // of the calls in progress
     Frame* f = &first;
+    auto enter = [&](const Code& callee, uint32_t count, auto&& argument) {
+      auto frame = std::make_unique<Frame>(callee, nullptr, 0);
+      for (uint32_t k = 0; k < count; ++k) leave(*frame, callee.params[k], argument(k));
+      frame->next = callee.instructions.data();
+      frames.push_back(std::move(frame));
+      f = frames.back().get();
+    };
     for (;;) {
       const Instruction& i = *f->next++;
       const Place* sources = f->code.places.data() + i.sources;
@@ -167,11 +174,7 @@ class Machine {
             bool ran = false;
             done = on_variables(*native, values, *f, i, results, ran);
             if (ran || !done) break;
-            auto frame = std::make_unique<Frame>(callee, nullptr, 0);
-            for (uint32_t k = 0; k < i.source_count; ++k) leave(*frame, callee.params[k], std::move(values[k]));
-            frame->next = callee.instructions.data();
-            frames.push_back(std::move(frame));
-            f = frames.back().get();
+            enter(callee, i.source_count, [&](uint32_t k) { return std::move(values[k]); });
             break;
           }
           if (native) {
@@ -182,22 +185,14 @@ class Machine {
               for (uint32_t k = 0; k < i.result_count; ++k) leave(*f, results[k], std::move(given[k]));
               break;
             }
-            auto frame = std::make_unique<Frame>(callee, nullptr, 0);
-            for (uint32_t k = 0; k < i.source_count; ++k) leave(*frame, callee.params[k], std::move(inputs[k]));
-            frame->next = callee.instructions.data();
-            frames.push_back(std::move(frame));
-            f = frames.back().get();
+            enter(callee, i.source_count, [&](uint32_t k) { return std::move(inputs[k]); });
             break;
           }
           if (frames.size() >= static_cast<size_t>(kMaxCallDepth)) {
             done = fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
             break;
           }
-          auto frame = std::make_unique<Frame>(callee, nullptr, 0);
-          for (uint32_t k = 0; k < i.source_count; ++k) leave(*frame, callee.params[k], take_datum(*f, sources[k]));
-          frame->next = callee.instructions.data();
-          frames.push_back(std::move(frame));
-          f = frames.back().get();
+          enter(callee, i.source_count, [&](uint32_t k) { return take_datum(*f, sources[k]); });
           done = host_.check_interrupt();
           break;
         }

@@ -31,19 +31,21 @@ class Sharing {
     size_t kernels = plan.kernels.size();
     runs_.assign(kernels, 0);
     count_runs(plan.body);
-    std::unordered_map<std::string, std::vector<uint32_t>> equal;
+    std::unordered_map<std::string, size_t> known;
+    std::vector<std::vector<uint32_t>> groups;  // of equal kernels, in the order of their first
     values_.resize(kernels);
     for (uint32_t i = 0; i < kernels; ++i) {
-      if (runs_[i] == 1) equal[key(i)].push_back(i);
+      if (runs_[i] != 1) continue;
+      size_t group = known.try_emplace(key(i), groups.size()).first->second;
+      if (group == groups.size()) groups.emplace_back();
+      groups[group].push_back(i);
     }
     stands_for_.resize(kernels);
     for (uint32_t i = 0; i < kernels; ++i) stands_for_[i] = i;
     arguments_.resize(kernels);
     bool any = false;
-    for (uint32_t i = 0; i < kernels; ++i) {
-      if (runs_[i] != 1) continue;
-      std::vector<uint32_t>& group = equal[key(i)];
-      if (group[0] != i || group.size() < (is_tiny(plan.kernels[i]) ? kManyTiny : kMany)) continue;
+    for (const std::vector<uint32_t>& group : groups) {
+      if (group.size() < (is_tiny(plan.kernels[group[0]]) ? kManyTiny : kMany)) continue;
       share(group);
       any = true;
     }

@@ -3,7 +3,6 @@
 //
 //   converted(f)                    what to call in the place of f
 //   called(f)                       the same for a call: a function known to be recursive becomes a graph function
-//   numpys(f, ...)                  calls a function of NumPy, which refuses tensors of the graph; what called(f) gives for one
 //   mark_recursive(helper)          makes it known of the function that the helper is a part of
 //   source(f)                       its text
 //   overload(f, g)                  g stands for the built-in f in converted code
@@ -13,10 +12,8 @@
 //   write(cells, values, default)   `default` unbinds
 //   line_of(function, name)         the line of a helper that assigns the variable, or None
 #include "frontend/autograph/autograph.h"
-#include "frontend/autograph/numpy_calls.h"
 #include "frontend/bytecode/code.h"
 #include "frontend/modules/native_module.h"
-#include "frontend/trace/scope.h"
 #include "frontend/vm/frame.h"
 
 namespace tfl {
@@ -29,19 +26,10 @@ Result<Value> converted(Interp& interp, CallArgs& args) {
   return autograph_converted(interp, args.values[0]);
 }
 
-Dict* own_names(Interp& interp) {
-  return dict_get_str(interp.modules.as<Dict>(), interp.intern("_autograph")).as<Module>()->dict.as<Dict>();
-}
-
 Result<Value> called(Interp& interp, CallArgs& args) {
   TFL_TRY(no_keywords("called", args));
   if (args.count != 1) return fail(ErrorKind::TypeError, "called() takes exactly one argument ({} given)", args.count);
-  const Value& callee = args.values[0];
-  if (current_scope(interp) && is_numpys(interp, callee)) {
-    Value numpys = dict_get_str(own_names(interp), interp.intern("numpys"));
-    return interp.bound_method(numpys, callee);
-  }
-  return autograph_converted(interp, callee, true);
+  return autograph_converted(interp, args.values[0], true);
 }
 
 /// The function in whose frame the helper's statement stands has come back to that statement through calls of itself.
@@ -60,6 +48,10 @@ Result<Value> mark_recursive(Interp& interp, Value* args) {
 Result<Value> source(Interp& interp, Value* args) {
   std::string text = TFL_TRY(autograph_source(interp, args[0]));
   return interp.str(std::move(text));
+}
+
+Dict* own_names(Interp& interp) {
+  return dict_get_str(interp.modules.as<Dict>(), interp.intern("_autograph")).as<Module>()->dict.as<Dict>();
 }
 
 Result<Value> overload(Interp& interp, Value* args) {
@@ -164,7 +156,6 @@ Result<Value> line_of(Interp& interp, Value* args) {
 constexpr NativeDef kDefs[] = {
     raw_function("converted", converted),
     raw_function("called", called),
-    raw_function("numpys", call_numpys),
     function("mark_recursive", "helper, /", mark_recursive),
     function("source", "function, /", source),
     function("overload", "builtin, other, /", overload),

@@ -105,11 +105,8 @@ Result<void> Tape::apply(Interp& interp, Op op, std::span<const Value> operands,
   if (next) {
     TFL_TRY(next->apply(interp, op, operands, attrs, results));
   } else {
-    Sink* self = interp.sink;
-    interp.sink = nullptr;
-    Result<void> done = apply_op(interp, op, operands, attrs, results);
-    interp.sink = self;
-    TFL_TRY(std::move(done));
+    Eagerly eagerly(interp);
+    TFL_TRY(apply_op(interp, op, operands, attrs, results));
   }
   if (!recording || !any_tracked(operands)) return {};
   // An operation that changes nothing may give its operand back; as a step of a derivation its result is a value of its own.

@@ -69,11 +69,10 @@ Result<void> Placement::apply(Interp& interp, Op op, std::span<const Value> oper
     }
   }
   size_t first = results.size();
-  Sink* chain = interp.sink;
-  interp.sink = nullptr;
-  Result<void> done = apply_op(interp, op, operands, attrs, results);
-  interp.sink = chain;
-  TFL_TRY(std::move(done));
+  {
+    Eagerly eagerly(interp);
+    TFL_TRY(apply_op(interp, op, operands, attrs, results));
+  }
   for (size_t i = first; i < results.size(); ++i) {
     // tf.identity brings elements back from a GPU; other results are where they were made.
     if (results[i].is_tensor() && (ordinal >= 0 || op == Op::identity))

@@ -1,7 +1,7 @@
 // Python's operators on tensors and variables, with TensorFlow's rules for the side that is a host value.
 #include "frontend/tensor/operators.h"
-#include "runtime/kernels/elementwise.h"
 
+#include "runtime/kernels/elementwise.h"
 
 namespace tfl {
 

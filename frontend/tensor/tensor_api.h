@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "frontend/object/protocol.h"
 #include "runtime/ops/op.h"
@@ -39,6 +40,19 @@ struct Sink {
   virtual void node_made(Interp&, std::span<const Value> operands, ir::Node* node, std::span<const Value> results) = 0;
   /// Calls a traced function: `operands` are tensors (eager or symbolic), variables, captures, in the order of its parameters.
   virtual Result<void> call(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) = 0;
+};
+
+/// Tensor operations run now, whatever is being built or recorded around it.
+class Eagerly {
+ public:
+  explicit Eagerly(Interp& interp) : interp_(interp), sink_(std::exchange(interp.sink, nullptr)) {}
+  ~Eagerly() { interp_.sink = sink_; }
+  Eagerly(const Eagerly&) = delete;
+  Eagerly& operator=(const Eagerly&) = delete;
+
+ private:
+  Interp& interp_;
+  Sink* sink_;
 };
 
 struct DTypeObject : Object {  // tf.float32, and np.dtype('float32') with `numpy` set

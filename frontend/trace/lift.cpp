@@ -88,12 +88,12 @@ Result<Tensor> lift_value(Interp& interp, const Value& v) {
   SmallVec<Value, 2> results;
   Tracer& tracer = tracer_of(interp);
   std::shared_ptr<Scope> scope = std::move(tracer.scope);
-  Sink* sink = interp.sink;
-  interp.sink = nullptr;
   tracer.scope = nullptr;
-  auto done = run_graph(interp, *program, lifter.operands, results);
+  auto done = [&] {
+    Eagerly eagerly(interp);
+    return run_graph(interp, *program, lifter.operands, results);
+  }();
   tracer.scope = std::move(scope);
-  interp.sink = sink;
   if (!done) return done.failure();
   return results[0].tensor();
 }

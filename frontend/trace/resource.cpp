@@ -50,11 +50,11 @@ struct BoundCallable final : ir::CallableResource {
       ir::Datum copy = d;
       values.push_back(value_of(interp, copy));
     }
-    Sink* sink = interp.sink;
-    interp.sink = nullptr;
     CallArgs args{values.data(), static_cast<uint32_t>(values.size()), {}};
-    auto done = interp.call(callable, args);
-    interp.sink = sink;
+    auto done = [&] {
+      Eagerly eagerly(interp);
+      return interp.call(callable, args);
+    }();
     if (!done) return done.failure();
     if (done->is(Kind::List) || done->is(Kind::Tuple)) {
       std::vector<Value> items = TFL_TRY(to_vector(interp, *done));

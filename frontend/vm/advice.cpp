@@ -17,7 +17,7 @@ constexpr uint32_t kMostLines = 8;  // of an expression that is searched for nam
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
 bool in_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
 
-/// Errors whose cause is a value. KeyError and the like are caught far too often to pay for it.
+/// Errors of the language and of TensorFlow whose cause is a value.
 bool worth_noting(const Exception* e) {
   switch (e->type->error_kind) {
     case ErrorKind::TypeError:

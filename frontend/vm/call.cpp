@@ -1,11 +1,11 @@
 // Calls from natives: anything callable, from C++.
 #include <optional>
-#include <utility>
 
 #include "frontend/object/attributes.h"
 #include "frontend/object/class.h"
 #include "frontend/object/signature.h"
 #include "frontend/tensor/tensor_api.h"
+#include "frontend/trace/numpy_calls.h"
 #include "frontend/vm/frame.h"
 #include "frontend/vm/operations.h"
 
@@ -13,20 +13,12 @@ namespace tfl {
 
 namespace {
 
-/// Where tensor operations run now, whatever is being built around it.
-class Eagerly {
- public:
-  explicit Eagerly(Interp& interp) : interp_(interp), sink_(std::exchange(interp.sink, nullptr)) {}
-  ~Eagerly() { interp_.sink = sink_; }
-
- private:
-  Interp& interp_;
-  Sink* sink_;
-};
-
 Result<Value> call_function(Interp& interp, Function* f, CallArgs& args) {
   std::optional<Eagerly> eagerly;
-  if (interp.sink && computes_arrays(interp, f)) eagerly.emplace(interp);
+  if (interp.sink && computes_arrays(interp, f)) {
+    TFL_TRY(refuse_symbolic(interp, *f->code.as<Code>(), args));
+    eagerly.emplace(interp);
+  }
   Frame* frame = TFL_TRY(bind_call(interp, f, args));
   if (frame->code->generator) return make_generator(interp, frame);
   frame->how = FrameHow::Native;
@@ -55,10 +47,6 @@ Result<Value> call_with(Interp& interp, const Value& callee, const Value& first,
 }
 
 }  // namespace
-
-bool is_numpys(const Code& code) { return code.source && code.source->internal && code.source->name.starts_with("<stdlib>/numpy/"); }
-
-bool computes_arrays(Interp& interp, Function* f) { return interp.sink->building() && is_numpys(*f->code.as<Code>()); }
 
 Result<Value> Interp::call(const Value& callee, CallArgs& args) {
   switch (callee.kind()) {

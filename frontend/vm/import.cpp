@@ -66,7 +66,6 @@ Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::s
 /// Packages that many scripts begin with.
 std::string foreign_package(std::string_view name) {
   name = name.substr(0, name.find('.'));
-  if (name == "keras") return "write: from tensorflow import keras";
   if (name == "matplotlib") return "TFL draws with its own module: import plot";
   for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "PIL", "cv2", "requests", "tqdm", "tensorflow_datasets", "pytest", "absl"}) {
     if (name == known) return "Python packages cannot be imported; a .tfl file beside the script can";

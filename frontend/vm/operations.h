@@ -20,10 +20,6 @@ Failure unbound_cell(Interp&, Frame*, uint32_t reg);
 bool is_dispatcher(const Value& v);
 /// function and self of v.name for a call, or the attribute's value and Empty.
 Result<void> load_method(Interp&, const Value& v, Str* name, Value& function, Value& self);
-/// Is it a function of stdlib/numpy?
-bool is_numpys(const Code& code);
-/// Is it one of NumPy's functions, and a graph being built? They compute arrays, at once, as natives of the host do; `interp.sink` is set.
-bool computes_arrays(Interp&, Function* f);
 Result<Value> call_spread(Interp&, const Value& callee, const Value& args, const Value& keywords);
 /// "f()" or "module.f()", as messages about a call's arguments begin.
 std::string function_text(Interp&, const Value& callee);

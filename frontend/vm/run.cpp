@@ -10,6 +10,7 @@
 #include "frontend/object/registry.h"
 #include "frontend/object/signature.h"
 #include "frontend/tensor/operators.h"
+#include "frontend/trace/numpy_calls.h"
 #include "frontend/vm/advice.h"
 #include "frontend/vm/operations.h"
 
