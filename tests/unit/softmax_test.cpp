@@ -41,6 +41,23 @@ TEST_CASE("softmax of rows has the bits of the operations it stands for", "[soft
   }
 }
 
+TEST_CASE("shares of softmax, from 1 down to the subnormal ones, are quotients", "[softmax]") {
+  for (DType dtype : {DType::F32, DType::F64}) {
+    for (double width : {4.0, 30.0, 110.0, 800.0}) {  // exp(-103) and exp(-745) are the smallest numbers
+      Context c;
+      Tensor wide = Tensor::empty(c, DType::F64, Dims{300, 500}).take();
+      std::mt19937_64 random(11);
+      for (int64_t i = 0; i < wide.size(); ++i) wide.data<double>()[i] = static_cast<double>(random() >> 11) * 0x1p-53 * width;
+      for (IsaLevel isa : isa_levels()) {
+        Context at_level(options(2, isa));
+        Tensor x = cast_to(at_level, wide, dtype);
+        INFO(dtype_name(dtype) << " " << width << " level " << static_cast<int>(isa));
+        CHECK(first_difference(composed(at_level, x, false), softmax_rows(at_level, x, false).take()) == -1);
+      }
+    }
+  }
+}
+
 TEST_CASE("softmax of rows with infinities and NaN", "[softmax]") {
   Context c;
   Tensor x = random_tensor(c, DType::F32, Dims{4, 100}, 5, true);

@@ -104,14 +104,18 @@ struct Reduce {
   template <int Q>
   TFL_INLINE static void together(const T* x, std::int64_t stride, std::int64_t n, C* out) {
     V lanes[Q];
+#pragma GCC unroll 4  // or the lanes lie in memory
     for (int q = 0; q < Q; ++q) lanes[q] = V(kNeutral);
     std::int64_t i = 0;
     for (; i + L <= n; i += L) {
+#pragma GCC unroll 4
       for (int q = 0; q < Q; ++q) lanes[q] = R::combine(lanes[q], read<L>(x + q * stride + i));
     }
     if (i < n) {
+#pragma GCC unroll 4
       for (int q = 0; q < Q; ++q) lanes[q] = R::combine(lanes[q], read_partial<L>(x + q * stride + i, static_cast<int>(n - i)));
     }
+#pragma GCC unroll 4
     for (int q = 0; q < Q; ++q) out[q] = across(lanes[q]);
   }
 
