@@ -7,11 +7,24 @@
 
 #include "ir/state.h"
 #include "runtime/context.h"
+#include "runtime/kernels/workers.h"
 #include "runtime/tensor/tensor.h"
 
 namespace tfl::ir {
 
 struct Function;
+
+/// A run that has begun: the thread of the context has taken all memory for it, any one thread executes it, and that of the context
+/// ends it, or drops it when nobody executes it.
+struct BegunRun {
+  virtual ~BegunRun() = default;
+  /// Once; gives up soon when `workers` are interrupted. `owner`: this is the thread of the context.
+  virtual void execute(const Workers& workers, bool owner) = 0;
+  /// As Native::run.
+  virtual bool finish(std::span<Tensor> results) = 0;
+
+  size_t bytes = 0;  // that it has taken
+};
 
 /// Belongs to a Function whose values are tensors and variables, and whose only effects are those on the variables. Thread-compatible.
 struct Native {
@@ -20,6 +33,9 @@ struct Native {
   /// hold for these inputs, an operation would raise, or the context was interrupted. The caller then runs the graph, which
   /// raises what there is to raise. Inputs that the caller gives away (the last reference) may lose their memory to a result.
   virtual bool run(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) = 0;
+  /// The first part of a run whose work another thread may do; null where run() would be false, or cannot be cut. The caller keeps
+  /// the inputs, and this, until it has ended.
+  virtual std::unique_ptr<BegunRun> begin(Context&, std::span<const Tensor>) { return nullptr; }
 
   /// Inputs that are variables: run() takes what they hold, and what they hold afterwards is among its results. The caller sees
   /// to it that each has a value and that no two of them are one.

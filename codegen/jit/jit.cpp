@@ -44,6 +44,11 @@ class Cluster final : public ir::Native {
     return native_->run(context, entry_, inputs, results);
   }
 
+  std::unique_ptr<ir::BegunRun> begin(Context& context, std::span<const Tensor> inputs) override {
+    if (context.devices().current() || (!entry_ && !find_code(context))) return nullptr;
+    return native_->begin(context, entry_, inputs);
+  }
+
  private:
   bool find_code(Context& context) {
     if (never_) return false;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "codegen/jit/services.h"
+#include "runtime/kernels/context_workers.h"
 
 namespace tfl::codegen {
 
@@ -99,7 +100,7 @@ struct NativeFunction::Call {
   }
 
   /// Memory for slots and products, in `room` when it is large enough.
-  bool take_arena(std::byte* room, size_t room_bytes) {
+  bool take_arena(std::byte* room, size_t room_bytes, bool any_thread = false) {
     if (!self.facts_.place_slots(plan, words, offsets, arena_bytes)) return false;
     for (const plan::Product& p : plan.products) {
       ProductCall call = call_of(plan, p, words);
@@ -110,7 +111,8 @@ struct NativeFunction::Call {
         std::memcpy(&window, numbers, sizeof window);
         call.window = &window;
       }
-      scratch_bytes = std::max(scratch_bytes, product_scratch_bytes(context, call));
+      scratch_bytes = std::max(scratch_bytes, product_scratch_bytes(context, context.thread_count(), call));
+      if (any_thread) scratch_bytes = std::max(scratch_bytes, product_scratch_bytes(context, 1, call));
     }
     size_t all;
     if (__builtin_add_overflow(arena_bytes, scratch_bytes, &all)) return false;
@@ -169,6 +171,19 @@ struct NativeFunction::Call {
     }
   }
 
+  /// Whether machine code has done all of its work; `workers` are those of the run.
+  bool enter(EntryFunction entry, Frame* frame, const Workers& workers, bool owner) {
+    Run run{context, workers, arena + arena_bytes, scratch_bytes, owner};
+    frame->services = &kServices;
+    frame->self = &run;
+    frame->interrupt = workers.interrupt;
+    frame->failed = 0;
+    FloatEnvironment environment;
+    int64_t status = entry(frame);
+    // After an interrupt parts of the work were left out, whether the code has seen it or not.
+    return status == kDone && frame->failed == 0 && !workers.interrupted();
+  }
+
   bool finish_results() {
     if (!give_results(context, plan, words, {rows.data(), rows.size()}, self.constants_, results)) return false;
     for (const plan::Donation& d : donated) {
@@ -183,15 +198,18 @@ struct NativeFunction::Call {
   }
 };
 
+size_t NativeFunction::frame_bytes() const {
+  return (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan_->words, 1) + kAlignment - 1) & ~(kAlignment - 1);
+}
+
 bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor> inputs,
                          std::span<Tensor> results) const {
   alignas(kAlignment) std::byte room[kRoom];
-  size_t frame_bytes =
-      (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan_->words, 1) + kAlignment - 1) & ~(kAlignment - 1);
+  size_t bytes = frame_bytes();
   std::unique_ptr<std::byte[]> large;
   std::byte* memory = room;
-  if (frame_bytes > kRoom) {
-    large.reset(new std::byte[frame_bytes]);
+  if (bytes > kRoom) {
+    large.reset(new std::byte[bytes]);
     memory = large.get();
   }
   auto* frame = new (memory) Frame;
@@ -200,28 +218,59 @@ bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor
   if (!facts_.types_hold(*plan_, inputs, results.size()) || !facts_.sizes_hold(*plan_, inputs, frame->words) ||
       !call.make_rows())
     return false;
-  bool fits = frame_bytes < kRoom;
-  if (!call.take_arena(fits ? room + frame_bytes : room, fits    ? kRoom - frame_bytes
-                                                         : large ? kRoom
-                                                                 : 0) ||
-      !call.make_results())
+  bool fits = bytes < kRoom;
+  if (!call.take_arena(fits ? room + bytes : room, fits ? kRoom - bytes : large ? kRoom : 0) || !call.make_results())
     return call.fail();
   call.fill_words();
-
-  Run run{context, call.arena + call.arena_bytes, call.scratch_bytes};
-  frame->services = &kServices;
-  frame->self = &run;
-  frame->interrupt = reinterpret_cast<const uint32_t*>(&context.interrupt);
-  frame->failed = 0;
-  int64_t status;
-  {
-    FloatEnvironment environment;
-    status = entry(frame);
-  }
-  // After an interrupt parts of the work were left out, whether the code has seen it or not.
-  if (status != kDone || frame->failed != 0 || context.interrupt.load(std::memory_order_relaxed) != 0)
-    return call.fail();
+  if (!call.enter(entry, frame, workers_of(context), true)) return call.fail();
   return call.finish_results() || call.fail();
+}
+
+/// A run on memory of its own.
+struct NativeFunction::Begun final : ir::BegunRun {
+  EntryFunction entry;
+  std::unique_ptr<std::byte[]> memory;
+  SmallVec<Tensor, 6> inputs;
+  SmallVec<Tensor, 4> results;
+  Frame* frame;
+  Call call;
+  bool done = false;
+
+  Begun(const NativeFunction& f, Context& context, EntryFunction e, std::span<const Tensor> in)
+      : entry(e),
+        memory(new std::byte[f.frame_bytes()]),
+        results(f.plan_->results.size()),
+        frame(new (memory.get()) Frame),
+        call(f, context, {}, {}, frame->words) {
+    for (const Tensor& t : in) inputs.push_back(t);
+    call.inputs = inputs;
+    call.results = results;
+  }
+  bool prepare() {
+    const PlanFacts& facts = call.self.facts_;
+    if (!facts.types_hold(call.plan, inputs, results.size()) || !facts.sizes_hold(call.plan, inputs, frame->words) ||
+        !call.make_rows() || !call.take_arena(nullptr, 0, true) || !call.make_results())
+      return false;
+    call.fill_words();
+    bytes = call.taken_bytes;
+    for (const Tensor& t : results) {
+      if (t) bytes += static_cast<size_t>(t.size()) * dtype_size(t.dtype());
+    }
+    return true;
+  }
+  void execute(const Workers& workers, bool owner) override { done = call.enter(entry, frame, workers, owner); }
+  bool finish(std::span<Tensor> to) override {
+    if (!done || to.size() != results.size() || !call.finish_results()) return false;
+    for (size_t i = 0; i < to.size(); ++i) to[i] = std::move(results[i]);
+    return true;
+  }
+};
+
+std::unique_ptr<ir::BegunRun> NativeFunction::begin(Context& context, EntryFunction entry,
+                                                    std::span<const Tensor> inputs) const {
+  auto begun = std::make_unique<Begun>(*this, context, entry, inputs);
+  if (!begun->prepare()) return nullptr;
+  return begun;
 }
 
 }  // namespace tfl::codegen

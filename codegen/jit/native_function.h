@@ -9,6 +9,7 @@
 #include "codegen/abi.h"
 #include "codegen/jit/plan_facts.h"
 #include "codegen/plan/plan.h"
+#include "ir/native.h"
 #include "runtime/context.h"
 
 namespace tfl::codegen {
@@ -21,12 +22,16 @@ class NativeFunction {
 
   /// As ir::Native::run; `entry` is the code of the plan.
   bool run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results) const;
+  /// As ir::Native::begin.
+  std::unique_ptr<ir::BegunRun> begin(Context& context, EntryFunction entry, std::span<const Tensor> inputs) const;
 
   /// False when a plan asks for what this does not know: its code is never run.
   bool usable() const { return facts_.usable; }
 
  private:
   struct Call;  // one run
+  struct Begun;
+  size_t frame_bytes() const;
 
   std::shared_ptr<const plan::Plan> plan_;
   std::vector<Tensor> constants_;

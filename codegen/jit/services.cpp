@@ -10,9 +10,7 @@
 #include "runtime/kernels/scatter_loops.h"
 #include "runtime/kernels/segment_loops.h"
 #include "runtime/kernels/sort_loops.h"
-#include "runtime/kernels/context_workers.h"
 #include "runtime/tensor/dtype.h"
-#include "runtime/threads/thread_pool.h"
 
 namespace tfl::codegen {
 
@@ -21,25 +19,24 @@ namespace {
 constexpr int64_t kPollEvery = 32;  // parts on one thread, between two looks for an interrupt
 
 Run& run_of(const Frame* f) { return *static_cast<Run*>(f->self); }
-bool interrupted(const Context& c) { return c.interrupt.load(std::memory_order_relaxed) != 0; }
 
 void parallel(Frame* frame, KernelFunction kernel, int64_t units, int64_t grain) {
-  Context& context = run_of(frame).context;
+  const Workers& workers = run_of(frame).workers;
   grain = std::max<int64_t>(grain, 1);
   if (units <= grain) {
     if (units > 0) kernel(frame, 0, units);
     return;
   }
-  if (context.thread_count() == 1) {
+  if (workers.threads == 1) {
     int64_t part = grain > INT64_MAX / kPollEvery ? units : grain * kPollEvery;
-    for (int64_t first = 0; first < units && !interrupted(context); first += part) {
+    for (int64_t first = 0; first < units && !workers.interrupted(); first += part) {
       kernel(frame, first, units - first > part ? first + part : units);
       if (units - first <= part) break;
     }
     return;
   }
-  context.threads().parallel_for(units, grain, [&](int64_t first, int64_t last) {
-    if (interrupted(context)) return;
+  workers.parallel_for(units, grain, [&](int64_t first, int64_t last) {
+    if (workers.interrupted()) return;
     FloatEnvironment environment;
     kernel(frame, first, last);
   });
@@ -51,9 +48,9 @@ struct Epilogue {
 };
 
 template <class T>
-size_t scratch_of(Context& context, const ProductTiles<T>& tiles, const ProductCall& c) {
+size_t scratch_of(int threads, const ProductTiles<T>& tiles, const ProductCall& c) {
   if (c.batch <= 0 || c.m <= 0 || c.n <= 0) return 0;
-  size_t elements = products_scratch(batch_of<T>(c), tiles, context.thread_count()), bytes;
+  size_t elements = products_scratch(batch_of<T>(c), tiles, threads), bytes;
   return __builtin_mul_overflow(elements, sizeof(T), &bytes) ? SIZE_MAX : bytes;
 }
 
@@ -71,17 +68,14 @@ void multiply(Frame* frame, const ProductTiles<T>& tiles, const ProductCall& c) 
       e.kernel(e.frame, first, last);
     };
   }
-  int threads = run.context.thread_count();
-  size_t bytes = scratch_of<T>(run.context, tiles, c);
+  int threads = run.workers.threads;
+  size_t bytes = scratch_of<T>(threads, tiles, c);
   if (bytes <= run.scratch_bytes)
-    return run_products(run.context, batch, tiles, threads, bytes ? reinterpret_cast<T*>(run.scratch) : nullptr);
-  Result<void*> memory = run.context.memory.allocate(bytes);
-  if (!memory) {
-    frame->failed = 1;
-    return;
-  }
-  run_products(run.context, batch, tiles, threads, static_cast<T*>(*memory));
-  run.context.memory.release(*memory, bytes);
+    return run_products(run.workers, batch, tiles, threads, bytes ? reinterpret_cast<T*>(run.scratch) : nullptr);
+  void* memory = more_scratch(frame, bytes);
+  if (!memory) return;
+  run_products(run.workers, batch, tiles, threads, static_cast<T*>(memory));
+  run.context.memory.release(memory, bytes);
 }
 
 /// visit(tiles) with the tiles of the call's element type; `otherwise` for types that have none.
@@ -113,8 +107,7 @@ void product(Frame* frame, const ProductCall* call) {
 
 template <bool (*run)(const Workers&, const RoutineCall&)>
 void routine(Frame* frame, const RoutineCall* call) {
-  Workers workers = workers_of(run_of(frame).context);
-  if (!run(workers, *call)) frame->failed = call->location + 1;
+  if (!run(run_of(frame).workers, *call)) frame->failed = call->location + 1;
 }
 
 // With the loops of this processor.
@@ -146,10 +139,19 @@ constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {routin
 
 constexpr Services kServices = {parallel, product, kRoutineTable};
 
-size_t product_scratch_bytes(Context& context, const ProductCall& call) {
-  if (call.window) return window_scratch_bytes(context, call);
+size_t product_scratch_bytes(Context& context, int threads, const ProductCall& call) {
+  if (call.window) return window_scratch_bytes(context, threads, call);
   return with_tiles(
-      context, call, [&](const auto& tiles) { return scratch_of(context, tiles, call); }, size_t{0});
+      context, call, [&](const auto& tiles) { return scratch_of(threads, tiles, call); }, size_t{0});
+}
+
+void* more_scratch(Frame* frame, size_t bytes) {
+  Run& run = run_of(frame);
+  if (run.owner) {
+    if (Result<void*> memory = run.context.memory.allocate(bytes)) return *memory;
+  }
+  frame->failed = 1;
+  return nullptr;
 }
 
 }  // namespace tfl::codegen

@@ -7,23 +7,28 @@
 
 #include "codegen/abi.h"
 #include "runtime/context.h"
+#include "runtime/kernels/workers.h"
 
 namespace tfl::codegen {
 
 /// One run of machine code: Frame::self.
 struct Run {
   Context& context;
+  Workers workers;  // on whose threads
   std::byte* scratch = nullptr;  // for products, taken before the run
   size_t scratch_bytes = 0;
+  bool owner = true;  // on the thread of the context, which alone may ask it for memory
 };
 
 extern const Services kServices;
 
-/// Scratch memory that this product takes; its pointers are not looked at. SIZE_MAX when it cannot be counted.
-size_t product_scratch_bytes(Context& context, const ProductCall& call);
+/// Scratch memory that this product takes on that many threads; its pointers are not looked at. SIZE_MAX when it cannot be counted.
+size_t product_scratch_bytes(Context& context, int threads, const ProductCall& call);
+/// Memory beyond the scratch that was taken, which the caller releases; null after a failure, which it notes in the frame.
+void* more_scratch(Frame* frame, size_t bytes);
 
 /// Of calls over windows (windows.cpp).
-size_t window_scratch_bytes(Context& context, const ProductCall& call);
+size_t window_scratch_bytes(Context& context, int threads, const ProductCall& call);
 void window_product(Frame* frame, const ProductCall& call);
 
 /// Rounding to nearest, subnormals kept, nothing trapped, whatever the thread was set to; as before when it ends.

@@ -25,26 +25,22 @@ struct RowEpilogue {
 
 }  // namespace
 
-size_t window_scratch_bytes(Context& context, const ProductCall& call) {
+size_t window_scratch_bytes(Context& context, int threads, const ProductCall& call) {
   int64_t bytes = 0;
   with_window_type(call, [&](auto zero) {
-    bytes = window_scratch(context, job_of<decltype(zero)>(*call.window, nullptr, nullptr, nullptr));
+    bytes = window_scratch(context, threads, job_of<decltype(zero)>(*call.window, nullptr, nullptr, nullptr));
   });
   return static_cast<size_t>(bytes);
 }
 
 void window_product(Frame* frame, const ProductCall& call) {
   Run& run = *static_cast<Run*>(frame->self);
-  const size_t bytes = window_scratch_bytes(run.context, call);
+  const size_t bytes = window_scratch_bytes(run.context, run.workers.threads, call);
   if (bytes == 0) return;
   std::byte* scratch = run.scratch;
   if (bytes > run.scratch_bytes) {
-    Result<void*> memory = run.context.memory.allocate(bytes);
-    if (!memory) {
-      frame->failed = 1;
-      return;
-    }
-    scratch = static_cast<std::byte*>(*memory);
+    scratch = static_cast<std::byte*>(more_scratch(frame, bytes));
+    if (!scratch) return;
   }
   RowEpilogue epilogue{frame, call.epilogue};
   with_window_type(call, [&](auto zero) {
@@ -57,7 +53,7 @@ void window_product(Frame* frame, const ProductCall& call) {
         e.kernel(e.frame, first, last);
       };
     }
-    run_window(run.context, job, scratch);
+    run_window(run.context, run.workers, job, scratch);
   });
   if (scratch != run.scratch) run.context.memory.release(scratch, bytes);
 }

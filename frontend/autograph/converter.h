@@ -84,7 +84,8 @@ class Converter {
   Expr* compare_chain(Compare* e, Expr* left, size_t at);
   Expr* comparison(Compare* e, Expr* left, size_t at);
   Expr* conditional(Conditional* e);
-  void comprehension(Comprehension* e);
+  Expr* comprehension(Comprehension* e);
+  Expr* list_comprehension(Comprehension* e, size_t at, Expr* into);
   Expr* later(Expr* value);
 
   Builder& build_;

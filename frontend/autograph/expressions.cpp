@@ -65,7 +65,7 @@ Expr* Converter::node(Expr* e) {
     case ExprKind::BoolOp: return bool_op(as<BoolOp>(e));
     case ExprKind::Compare: return compare(as<Compare>(e));
     case ExprKind::Conditional: return conditional(as<Conditional>(e));
-    case ExprKind::Comprehension: comprehension(as<Comprehension>(e)); return e;
+    case ExprKind::Comprehension: return comprehension(as<Comprehension>(e));
     case ExprKind::Unary:
       as<Unary>(e)->operand = expr(as<Unary>(e)->operand);
       if (as<Unary>(e)->op == UnaryOp::Not) return build_.op_call("not_", {as<Unary>(e)->operand}, e->span);
@@ -147,13 +147,57 @@ Expr* Converter::conditional(Conditional* e) {
   return build_.op_call("if_exp", {e->condition, later(e->then_value), later(e->else_value), build_.text(text, e->span)}, e->span);
 }
 
-void Converter::comprehension(Comprehension* e) {
+/// [x for a in b if c]: ag__.list_comp(b, lambda items: [(c, lambda: x) for a in items], 'if'), as b or c may need a loop of the graph.
+/// Without conditions the elements themselves; with more clauses what stands for x extends the list that it is given.
+Expr* Converter::list_comprehension(Comprehension* e, size_t at, Expr* into) {
+  ComprehensionFor& clause = e->clauses[at];
+  Span span = e->span;
+  bool last = at + 1 == e->clauses.size();
+  Identifier items = current_->names.next("items");
+  std::vector<Expr*> args = {expr(clause.iterable)};
+  Expr* element;
+  std::string_view form = "";
+  if (last && clause.conditions.empty()) {
+    element = expr(e->element);
+  } else {
+    form = last ? "if" : "for";
+    Expr* kept = nullptr;
+    for (size_t i = clause.conditions.size(); i-- > 0;) {
+      Expr* condition = expr(clause.conditions[i]);
+      kept = kept ? build_.op_call("and_", {condition, later(kept)}, condition->span) : condition;
+    }
+    Expr* made;
+    if (last) {
+      made = later(expr(e->element));
+    } else {
+      Identifier list = current_->names.next("into");
+      Lambda* inner = build_.lambda(list_comprehension(e, at + 1, build_.name(list, span)), {list});
+      helpers_.insert(inner);
+      made = inner;
+    }
+    element = build_.tuple({kept ? kept : build_.boolean(true, span), made}, span);
+  }
+  std::vector<ComprehensionFor> clauses = {{clause.target, build_.name(items, span), List<Expr*>{}}};
+  Lambda* each = build_.lambda(build_.arena.make<Comprehension>(Expr{ExprKind::Comprehension, span}, ComprehensionKind::List, element,
+                                                                nullptr, build_.arena.list(clauses)),
+                               {items});
+  helpers_.insert(each);
+  args.push_back(each);
+  if (!form.empty() || into) args.push_back(build_.text(form, span));
+  if (into) args.push_back(into);
+  return build_.op_call("list_comp", args, span);
+}
+
+Expr* Converter::comprehension(Comprehension* e) {
+  // What := binds would be bound in the lambda.
+  if (e->comprehension == ComprehensionKind::List && !contains_walrus(e)) return list_comprehension(e, 0, nullptr);
   for (ComprehensionFor& clause : e->clauses) {
     clause.iterable = build_.op_call("unrolled", {expr(clause.iterable)}, clause.iterable->span);
     for (Expr*& condition : clause.conditions) condition = expr(condition);
   }
   e->element = expr(e->element);
   optional(e->value);
+  return e;
 }
 
 }  // namespace tfl::autograph

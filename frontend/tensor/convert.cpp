@@ -270,12 +270,19 @@ Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted) {
   return std::move(results[0]);
 }
 
-/// The same nested sequences with arrays and lists where objects were: what __array__ gives, or the items that __getitem__ has.
+/// The same nested sequences with tensors, arrays and lists where objects were: what __tf_tensor__ or __array__ gives, or the items that
+/// __getitem__ has.
 Result<Value> without_objects(Interp& interp, const Value& v, int depth) {
   if (depth > kMaxNesting) return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
   std::vector<Value> items;
   if (v.is(Kind::Instance)) {
-    Value method = TFL_TRY(special(interp, v, interp.sym.__array__));
+    Value method = TFL_TRY(special(interp, v, interp.intern("__tf_tensor__")));
+    if (!method.is_empty()) {
+      Value tensor = TFL_TRY(interp.call(method, {}));
+      if (!is_tensor_like(tensor)) return fail(ErrorKind::TypeError, "object __tf_tensor__ method not producing a tensor");
+      return tensor;
+    }
+    method = TFL_TRY(special(interp, v, interp.sym.__array__));
     if (!method.is_empty()) {
       Value array = TFL_TRY(interp.call(method, {}));
       if (!is_tensor_like(array)) return fail(ErrorKind::ValueError, "object __array__ method not producing an array");

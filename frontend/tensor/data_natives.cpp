@@ -1,7 +1,8 @@
-// The module `_data`: what tf.data needs done fast. Everything else about datasets is TFL source in stdlib/tensorflow/data.
+// The module `_data`: what tf.data needs done fast, with map_ahead.cpp. Everything else about datasets is TFL source in stdlib/tensorflow/data.
 #include <utility>
 
 #include "frontend/modules/native_module.h"
+#include "frontend/tensor/map_ahead.h"
 #include "frontend/tensor/tensor_api.h"
 #include "frontend/trace/concrete.h"
 #include "runtime/files/records.h"
@@ -140,6 +141,7 @@ constexpr NativeDef kDataNatives[] = {
 
 Result<void> init_data(Interp& interp, Module& module) {
   define_all(interp, module, kDataNatives);
+  init_map_ahead(interp, module);
   return {};
 }
 

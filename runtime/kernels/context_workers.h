@@ -19,4 +19,15 @@ inline Workers workers_of(Context& context) {
   return w;
 }
 
+/// The calling thread alone, whichever it is; the context is only read.
+inline Workers alone(const Context& context, const std::atomic<uint32_t>& interrupt) {
+  Workers w;
+  w.interrupt = reinterpret_cast<const uint32_t*>(&interrupt);
+  w.self = const_cast<Context*>(&context);
+  w.run = [](void*, int64_t n, int64_t grain, void (*body)(void*, int64_t, int64_t), void* argument) {
+    for (int64_t first = 0; first < n; first += grain) body(argument, first, first + grain < n ? first + grain : n);
+  };
+  return w;
+}
+
 }  // namespace tfl

@@ -18,6 +18,7 @@ void run_products(Context& context, const ProductBatch<T>& batch, const ProductT
   template size_t product_loops::product_scratch<T>(const Product<T>&, const ProductTiles<T>&, int);          \
   template size_t product_loops::products_scratch<T>(const ProductBatch<T>&, const ProductTiles<T>&, int);    \
   template void run_products<T>(Context&, const ProductBatch<T>&, const ProductTiles<T>&, int, T*);           \
+  template void product_loops::run_products<T>(const Workers&, const ProductBatch<T>&, const ProductTiles<T>&, int, T*); \
   template void run_product<T>(Context&, const Product<T>&, const ProductTiles<T>&, int, T*);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

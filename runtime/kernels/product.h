@@ -25,5 +25,10 @@ size_t products_scratch(const ProductBatch<T>& batch, const ProductTiles<T>& til
 }  // namespace product_loops
 template <class T>
 void run_products(Context& context, const ProductBatch<T>& batch, const ProductTiles<T>& tiles, int threads, T* scratch);
+/// The same on `workers`.
+inline namespace product_loops {
+template <class T>
+void run_products(const Workers& workers, const ProductBatch<T>& batch, const ProductTiles<T>& tiles, int threads, T* scratch);
+}  // namespace product_loops
 
 }  // namespace tfl

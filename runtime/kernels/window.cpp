@@ -7,30 +7,28 @@
 namespace tfl {
 
 template <class T>
-int64_t window_scratch(Context& context, const WindowJob<T>& job) {
-  return window_loops::run_window(workers_of(context), job, loops_for<T>(window_kernels(context.isa())),
-                                  context.thread_count(), nullptr);
+int64_t window_scratch(Context& context, int threads, const WindowJob<T>& job) {
+  return window_loops::run_window(workers_of(context), job, loops_for<T>(window_kernels(context.isa())), threads, nullptr);
 }
 
 template <class T>
-void run_window(Context& context, const WindowJob<T>& job, std::byte* scratch) {
-  window_loops::run_window(workers_of(context), job, loops_for<T>(window_kernels(context.isa())),
-                           context.thread_count(), scratch);
+void run_window(Context& context, const Workers& workers, const WindowJob<T>& job, std::byte* scratch) {
+  window_loops::run_window(workers, job, loops_for<T>(window_kernels(context.isa())), workers.threads, scratch);
 }
 
 template <class T>
 Result<void> run_window(Context& context, const WindowJob<T>& job) {
-  const int64_t bytes = window_scratch(context, job);
+  const int64_t bytes = window_scratch(context, context.thread_count(), job);
   if (bytes == 0) return {};
   void* memory = TFL_TRY(context.memory.allocate(static_cast<size_t>(bytes)));
-  run_window(context, job, static_cast<std::byte*>(memory));
+  run_window(context, workers_of(context), job, static_cast<std::byte*>(memory));
   context.memory.release(memory, static_cast<size_t>(bytes));
   return {};
 }
 
-#define TFL_INSTANTIATE(T)                                                \
-  template int64_t window_scratch<T>(Context&, const WindowJob<T>&);      \
-  template void run_window<T>(Context&, const WindowJob<T>&, std::byte*); \
+#define TFL_INSTANTIATE(T)                                                                 \
+  template int64_t window_scratch<T>(Context&, int, const WindowJob<T>&);                  \
+  template void run_window<T>(Context&, const Workers&, const WindowJob<T>&, std::byte*);  \
   template Result<void> run_window<T>(Context&, const WindowJob<T>&);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -32,7 +36,7 @@ struct Job {
 
 // A job is open from its start until the caller finds no chunk left. A worker enters it by counting itself into `state` while it
 // is open; one that wakes too late finds it closed and goes back to sleep, so the caller never waits for a thread that the
-// system has not run yet.
+// system has not run yet. Between jobs it does tasks; a job that begins meanwhile does without it.
 struct ThreadPool::State {
   static constexpr uint32_t kOpen = 1;
   static constexpr uint32_t kOneInside = 2;
@@ -40,11 +44,39 @@ struct ThreadPool::State {
   Job job;
   alignas(64) std::atomic<int64_t> next{0};
   alignas(64) std::atomic<uint32_t> state{0};   // kOpen, and kOneInside for each worker inside
-  alignas(64) std::atomic<uint32_t> signal{0};  // counts jobs; workers wait for it to change
+  alignas(64) std::atomic<uint32_t> signal{0};  // counts jobs and tasks; workers wait for it to change
   std::atomic<bool> stop{false};
   bool busy = false;  // only the owner's thread writes it; a worker that reads it is inside a job
   int size = 1;
   std::vector<std::thread> workers;
+  std::mutex mutex;
+  std::condition_variable task_done;
+  std::deque<std::shared_ptr<Task>> tasks;  // guarded by the mutex
+  std::atomic<uint32_t> queued{0};          // how many these are
+
+  std::shared_ptr<Task> next_task() {
+    while (queued.load(std::memory_order_acquire) != 0) {
+      std::lock_guard lock(mutex);
+      if (tasks.empty()) break;
+      std::shared_ptr<Task> task = std::move(tasks.front());
+      tasks.pop_front();
+      queued.fetch_sub(1, std::memory_order_acq_rel);
+      if (task->claim()) return task;
+    }
+    return nullptr;
+  }
+  /// Runs tasks until there are none, or a job may want this thread.
+  void do_tasks(uint32_t seen) {
+    while (std::shared_ptr<Task> task = next_task()) {
+      task->run();
+      {
+        std::lock_guard lock(mutex);
+        task->phase.store(Task::done, std::memory_order_release);
+      }
+      task_done.notify_all();
+      if (signal.load(std::memory_order_acquire) != seen) return;
+    }
+  }
 
   void work() {
     const Job j = job;
@@ -64,10 +96,12 @@ struct ThreadPool::State {
       uint32_t s = state.load(std::memory_order_acquire);
       while ((s & kOpen) && !state.compare_exchange_weak(s, s + kOneInside, std::memory_order_acq_rel)) {
       }
-      if (!(s & kOpen)) continue;
-      work();
-      state.fetch_sub(kOneInside, std::memory_order_acq_rel);
-      state.notify_one();
+      if (s & kOpen) {
+        work();
+        state.fetch_sub(kOneInside, std::memory_order_acq_rel);
+        state.notify_one();
+      }
+      do_tasks(seen);
     }
   }
 };
@@ -82,6 +116,28 @@ ThreadPool::~ThreadPool() {
   state_->signal.fetch_add(1, std::memory_order_acq_rel);
   state_->signal.notify_all();
   for (std::thread& t : state_->workers) t.join();
+}
+
+void ThreadPool::start(std::shared_ptr<Task> task) {
+  State& s = *state_;
+  if (s.workers.empty()) return;
+  {
+    std::lock_guard lock(s.mutex);
+    s.tasks.push_back(std::move(task));
+    s.queued.fetch_add(1, std::memory_order_acq_rel);
+  }
+  s.signal.fetch_add(1, std::memory_order_acq_rel);
+  s.signal.notify_one();
+}
+
+bool ThreadPool::wait_a_little(const Task& task) {
+  State& s = *state_;
+  for (int i = 0; i < kSpins; ++i) {
+    if (task.is_done()) return true;
+    pause_briefly();
+  }
+  std::unique_lock lock(s.mutex);
+  return s.task_done.wait_for(lock, std::chrono::milliseconds(20), [&] { return task.is_done(); });
 }
 
 int ThreadPool::size() const { return state_->size; }

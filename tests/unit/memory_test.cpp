@@ -120,3 +120,61 @@ TEST_CASE("nested and many short jobs end", "[threads]") {
   }
   CHECK(total == 300 * 40);
 }
+
+namespace {
+
+struct CountTask final : Task {
+  explicit CountTask(std::atomic<int64_t>& t) : total(t) {}
+  void run() override {
+    for (int i = 0; i < 1000; ++i) sum += i;
+    total += 1;
+  }
+  std::atomic<int64_t>& total;
+  int64_t sum = 0;  // what the owner reads when it is done
+};
+
+}  // namespace
+
+TEST_CASE("tasks are done once, by workers or by who claims them, beside jobs", "[threads]") {
+  for (int threads : {1, 2, 3}) {
+    ThreadPool pool(threads);
+    std::atomic<int64_t> total{0}, units{0};
+    int64_t sums = 0;
+    for (int round = 0; round < 200; ++round) {
+      std::vector<std::shared_ptr<CountTask>> tasks;
+      for (int i = 0; i < 5; ++i) {
+        tasks.push_back(std::make_shared<CountTask>(total));
+        pool.start(tasks.back());
+      }
+      pool.parallel_for(10, 1, [&](int64_t first, int64_t last) { units += last - first; });
+      for (const auto& task : tasks) {
+        if (task->claim()) {
+          task->run();
+        } else {
+          while (!pool.wait_a_little(*task)) {
+          }
+        }
+        sums += task->sum;
+      }
+    }
+    CHECK(total == 1000);
+    CHECK(sums == int64_t{1000} * 499500);
+    CHECK(units == 2000);
+  }
+}
+
+TEST_CASE("a pool goes without the tasks that have not begun", "[threads]") {
+  std::atomic<int64_t> total{0};
+  std::vector<std::shared_ptr<CountTask>> tasks;
+  {
+    ThreadPool pool(2);
+    for (int i = 0; i < 50; ++i) {
+      tasks.push_back(std::make_shared<CountTask>(total));
+      pool.start(tasks.back());
+    }
+  }
+  for (const auto& task : tasks) {
+    if (task->claim()) task->run();
+  }
+  CHECK(total == 50);
+}

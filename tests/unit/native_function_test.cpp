@@ -5,8 +5,10 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <thread>
 
 #include "codegen/jit/services.h"
+#include "runtime/kernels/context_workers.h"
 #include "runtime/ops/op.h"
 #include "tests/unit/tensors.h"
 
@@ -97,6 +99,48 @@ TEST_CASE("sizes, slots, constants and results of one run", "[jit]") {
     r.results.clear();
     CHECK(context.memory.live_bytes() == before);
   }
+}
+
+TEST_CASE("runs that have begun are executed by other threads and ended in any order", "[jit][threads]") {
+  Context context;
+  Runner r(add_plan(), {vector(context, {0.5f})});
+  const size_t before = context.memory.live_bytes();
+  {
+    std::vector<Tensor> inputs;
+    std::vector<std::unique_ptr<ir::BegunRun>> runs;
+    for (int64_t n : {0, 3, 500, 70000, 4}) {
+      inputs.push_back(ramp(context, Dims{n}));
+      runs.push_back(r.function.begin(context, add_code, {&inputs.back(), 1}));
+      REQUIRE(runs.back());
+      CHECK(runs.back()->bytes >= static_cast<size_t>(n) * sizeof(float));
+    }
+    std::atomic<uint32_t> stop{0};
+    std::vector<std::thread> threads;
+    for (size_t i = 1; i < runs.size(); ++i) {
+      threads.emplace_back([&, i] { runs[i]->execute(alone(context, stop), false); });
+    }
+    runs[0]->execute(workers_of(context), true);
+    for (std::thread& t : threads) t.join();
+    for (size_t i = runs.size(); i-- > 0;) {
+      std::vector<Tensor> results(2);
+      REQUIRE(runs[i]->finish(results));
+      REQUIRE(results[0].size() == inputs[i].size());
+      CHECK_FALSE(results[0].same_object(inputs[i]));
+      for (int64_t k = 0; k < inputs[i].size(); ++k) {
+        REQUIRE(results[0].data<float>()[k] == inputs[i].data<float>()[k] + 0.5f);
+      }
+      CHECK(*results[1].data<int32_t>() == 5 * inputs[i].size());
+    }
+    // One that nobody executes, one that was stopped, one that does not fit.
+    CHECK_FALSE(r.function.begin(context, add_code, {&inputs[1], 1})->finish({}));
+    auto stopped = r.function.begin(context, add_code, {&inputs[1], 1});
+    stop = 1;
+    stopped->execute(alone(context, stop), true);
+    std::vector<Tensor> results(2);
+    CHECK_FALSE(stopped->finish(results));
+    CHECK_FALSE(r.function.begin(context, add_code, {}));
+  }
+  CHECK(context.memory.live_bytes() == before);
 }
 
 TEST_CASE("inputs with gaps are copied", "[jit]") {
