@@ -142,8 +142,9 @@ Result<void> scan_value(Interp& interp, const Value& v, size_t depth, Scan& scan
   }
   Tensor t;
   if (concrete_of(v, t)) {
-    if (v.is(Kind::Tensor) || v.is(Kind::Variable)) scan.tensors = true;
-    if (!scan.decided || v.is(Kind::Tensor) || v.is(Kind::Variable)) scan.decided = t.dtype();
+    bool tensor = v.is(Kind::Tensor) || v.is(Kind::Variable);
+    if (!scan.decided || (tensor && !scan.tensors)) scan.decided = t.dtype();  // the first tensor, or else the first array
+    scan.tensors |= tensor;
     return note_dims(scan, depth, t.dims(), first);
   }
   if (v.is(Kind::Symbolic)) {
@@ -194,6 +195,8 @@ struct Filler {
   size_t size;
   std::byte* at;
   bool guard_f32;
+  bool packs;  // tensors are among the items: each item by itself becomes one
+  bool casts;  // and those of another dtype are cast
 
   Result<void> fill(const Value& v, const Value& innermost) {
     if (v.is(Kind::List)) {
@@ -211,7 +214,7 @@ struct Filler {
       Tensor c = t;
       if (t.dtype() != dtype) {
         bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
-        if (!array || t.dtype() == DType::String || dtype == DType::String) return cannot_convert(interp, innermost, dtype);
+        if ((!array && !casts) || t.dtype() == DType::String || dtype == DType::String) return cannot_pack(v, innermost, t.dtype());
         c = TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)));
       }
       c = TFL_TRY(contiguous(interp.context, c));
@@ -227,9 +230,17 @@ struct Filler {
       return fail(ErrorKind::ValueError, "Can't convert Python sequence with a value out of range for a double-precision float.")
           .with_hint("the value does not fit float32; give dtype=tf.float64");
     }
-    if (!store_leaf(v, dtype, at)) return cannot_convert(interp, innermost, dtype);
+    if (!store_leaf(v, dtype, at)) return cannot_convert(interp, packs ? v : innermost, dtype);
     at += size;
     return {};
+  }
+
+  Failure cannot_pack(const Value& v, const Value& innermost, DType other) {
+    if (!packs || !is_sequence(innermost)) return cannot_convert(interp, innermost, dtype);
+    int64_t i = 0;
+    while (i + 1 < sequence_length(innermost) && !sequence_item(innermost, i).identical(v)) ++i;
+    return fail(ErrorKind::InvalidArgumentError, "cannot compute Pack as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:Pack] name: packed",
+                i, dtype_tf_name(dtype), dtype_tf_name(other));
   }
 };
 
@@ -255,9 +266,13 @@ bool fits(const Scan& scan, DType dtype) {
   return false;
 }
 
-/// A list with symbolic tensors in it: each item converted and packed, level by level.
-Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted) {
-  if (!is_sequence(v)) return to_tensor(interp, v, wanted);
+/// A list with symbolic tensors in it: each item converted and packed, level by level. `casts`: the dtype was asked for, and tensors of
+/// another are cast to it.
+Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted, bool casts) {
+  if (!is_sequence(v)) {
+    if (casts && (v.is(Kind::Symbolic) || v.is(Kind::Tensor) || v.is(Kind::Variable))) return cast_value(interp, TFL_TRY(to_tensor(interp, v)), *wanted.dtype);
+    return to_tensor(interp, v, wanted);
+  }
   SmallVec<Value, 2> results;
   std::vector<Value> items;
   int64_t n = sequence_length(v);
@@ -265,7 +280,7 @@ Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted) {
   for (int64_t i = 0; i < n; ++i) {
     if (auto d = dtype_of(interp, sequence_item(v, i)); d && !inner.dtype) inner.dtype = d;
   }
-  for (int64_t i = 0; i < n; ++i) items.push_back(TFL_TRY(pack(interp, sequence_item(v, i), inner)));
+  for (int64_t i = 0; i < n; ++i) items.push_back(TFL_TRY(pack(interp, sequence_item(v, i), inner, casts)));
   TFL_TRY(apply_op(interp, Op::stack, items, Attrs().set_int(Attr::axis, 0), results));
   return std::move(results[0]);
 }
@@ -376,16 +391,23 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
   if (v.is(Kind::Variable)) {
     return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v.as<VariableObject>()->name);
   }
-  if (is_sequence(v) && (interp.sink ? has_symbolic(v, 0) : has_leaked(v, 0))) return pack(interp, v, wanted);
+  if (is_sequence(v) && (interp.sink ? has_symbolic(v, 0) : has_leaked(v, 0))) {
+    ToTensor items = wanted;
+    if (!items.dtype) items.dtype = wanted.preferred;
+    return pack(interp, v, items, items.dtype && wanted.cast_items);
+  }
   Scan scan;
   auto scanned = scan_value(interp, v, 0, scan, true);
   if (!scanned && scan.objects) return to_tensor(interp, TFL_TRY(without_objects(interp, v, 0)), wanted);
   if (!scanned) return scanned.failure();
   DType dtype = wanted.dtype ? *wanted.dtype : natural_dtype(scan);
-  if (!wanted.dtype && wanted.preferred && !scan.decided && fits(scan, *wanted.preferred)) dtype = *wanted.preferred;
-  if (wanted.dtype && scan.leaf == Leaf::None && scan.decided && *scan.decided != dtype && scan.tensors) return cannot_convert(interp, v, dtype);
+  const bool hinted = !wanted.dtype && wanted.preferred && (scan.tensors || !scan.decided) && fits(scan, *wanted.preferred);
+  if (hinted) dtype = *wanted.preferred;
+  if (wanted.dtype && !wanted.cast_items && scan.leaf == Leaf::None && scan.decided && *scan.decided != dtype && scan.tensors) {
+    return cannot_convert(interp, v, dtype);
+  }
   Tensor out = TFL_TRY(Tensor::empty(interp.context, dtype, scan.dims));
-  Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && dtype == DType::F32};
+  Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && dtype == DType::F32, scan.tensors, (wanted.dtype || hinted) && wanted.cast_items};
   if (out.size() > 0) TFL_TRY(filler.fill(v, v));
   return Value::of(literal(interp, std::move(out)));
 }

@@ -36,6 +36,7 @@ Result<Value> constant(Interp& interp, Value* args) {
 
 Result<Value> constant_now(Interp& interp, Value* args) {
   ToTensor wanted;
+  wanted.cast_items = false;
   if (!args[1].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[1]));
   if (args[0].is_tensor() && wanted.dtype && *wanted.dtype != args[0].tensor_rep()->dtype) {
     std::string text = elements_str(interp, args[0].tensor());

@@ -150,6 +150,7 @@ Result<Value> cast_value(Interp&, const Value& x, DType dtype);
 struct ToTensor {
   std::optional<DType> dtype;      // required element type; an error when v is a tensor of another
   std::optional<DType> preferred;  // used where v leaves a choice and fits (dtype_hint)
+  bool cast_items = true;          // tensors in a list are cast to `dtype`, as where TensorFlow packs; false where it makes a constant
 };
 /// Anything TensorFlow's convert_to_tensor takes: numbers, strings, nested sequences, ranges, shapes, arrays, NumPy scalars,
 /// variables, tensors (symbolic ones too). Errors and texts are TensorFlow's.
