@@ -21,6 +21,8 @@ Result<DType> optional_dtype(Interp&, const Value& v, DType otherwise);
 Result<Value> index_operand(Interp&, const Value& v);
 /// A shape as a tensor operand: TensorShape, sequence, scalar; int32 unless it needs int64.
 Result<Value> shape_operand(Interp&, const Value& v);
+/// A string operand; host values that are no text are refused as TensorFlow refuses them.
+Result<Value> string_operand(Interp&, const Value& v);
 /// Applies `op` to operands that are tensors already; one result.
 Result<Value> apply_list(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs);
 /// Do sizes, given as an integer or a sequence, need int64?

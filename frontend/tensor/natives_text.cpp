@@ -4,15 +4,14 @@
 
 namespace tfl {
 
-namespace {
-
-/// A string operand; host values that are no text are refused as TensorFlow refuses them.
 Result<Value> string_operand(Interp& interp, const Value& v) {
   if (is_tensor_like(v)) return to_tensor(interp, v);
   ToTensor wanted;
   wanted.dtype = DType::String;
   return to_tensor(interp, v, wanted);
 }
+
+namespace {
 
 Result<std::string> text_argument(Interp& interp, const Value& v, std::string_view name) {
   if (v.is_str()) return v.as<Str>()->text;

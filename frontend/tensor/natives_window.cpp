@@ -80,13 +80,6 @@ Result<Value> resize(Interp& interp, Value* args) {
 
 // ------------------------------------------------------------------------------------------------------------- strings
 
-Result<Value> string_operand(Interp& interp, const Value& v) {
-  if (is_tensor_like(v)) return to_tensor(interp, v);
-  ToTensor wanted;
-  wanted.dtype = DType::String;
-  return to_tensor(interp, v, wanted);
-}
-
 Result<std::string> text_of(Interp& interp, const Value& v) {
   Value t = TFL_TRY(string_operand(interp, v));
   Tensor text = TFL_TRY(to_concrete(interp, t));

@@ -89,8 +89,8 @@ TEST_CASE("casts out of range have defined results", "[cast]") {
   CHECK(u32.data<uint32_t>()[2] == 3000000000u);
   CHECK(cast_to(c, x, DType::U64).data<uint64_t>()[4] == 10000000000000000000u);
   CHECK(cast_to(c, floats(c, {2}, {300.7f, -300.2f}), DType::I8).data<int8_t>()[0] == 44);
-  CHECK(cast_to(c, floats(c, {2}, {nan, -0.0f}), DType::Bool).data<uint8_t>()[0] == 1);
-  CHECK(cast_to(c, floats(c, {2}, {nan, -0.0f}), DType::Bool).data<uint8_t>()[1] == 0);
+  CHECK(cast_to(c, floats(c, {2}, {static_cast<float>(nan), -0.0f}), DType::Bool).data<uint8_t>()[0] == 1);
+  CHECK(cast_to(c, floats(c, {2}, {static_cast<float>(nan), -0.0f}), DType::Bool).data<uint8_t>()[1] == 0);
   CHECK(*cast_to(c, tensor<int64_t>(c, DType::I64, {}, {(int64_t{1} << 53) + 1}), DType::F64).data<double>() ==
         9007199254740992.0);
 }
