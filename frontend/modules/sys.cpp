@@ -43,6 +43,13 @@ Result<Value> sys_exc_info(Interp& interp, Value*) {
   return interp.tuple({type, e, trace});
 }
 
+/// version_info and float_info are made by stdlib/_sys_info.tfl when a script asks for them.
+Result<Value> lazy_info(Interp& interp, Module*, Str* name) {
+  if (name->text != "version_info" && name->text != "float_info") return Value();
+  Value made = TFL_TRY(interp.import_module("_sys_info"));
+  return get_item(interp, TFL_TRY(get_attr(interp, made, interp.intern("VALUES"))), interp.str(name->text));
+}
+
 constexpr NativeDef kSys[] = {
     function("exit", "status=None, /", sys_exit),
     function("getrecursionlimit", "", sys_getrecursionlimit),
@@ -68,8 +75,7 @@ Result<void> init_sys(Interp& interp, Module& module) {
   define(interp, module, "byteorder", interp.str("little"));
   define(interp, module, "platform", interp.str("linux"));
   define(interp, module, "version", interp.str("3.11.0 (TFL)"));
-  define(interp, module, "version_info",
-         interp.tuple({Value::integer(3), Value::integer(11), Value::integer(0), interp.str("final"), Value::integer(0)}));
+  module.lazy = lazy_info;
   define(interp, module, "path", interp.list({interp.str(interp.options.script_folder)}));
   define(interp, module, "executable", interp.str("tfl"));
   for (int i = 0; i < 3; ++i) {

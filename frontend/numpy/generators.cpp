@@ -159,27 +159,61 @@ uint64_t Pcg64::bounded(uint64_t range) {
 }
 
 namespace {
-constexpr double kRight = 3.6541528853610087963519472518;
-}
 
-void ziggurat_tables(Ziggurat& z) {
-  // Equal areas v: layer i ends at x[i]; the lowest layer takes the tail in.
-  const long double r = 3.6541528853610087963519472518L;
-  const long double v = r * std::exp(-0.5L * r * r) + std::sqrt(std::acos(-1.0L) / 2) * std::erfc(r / std::sqrt(2.0L));
-  const long double scale = 4503599627370496.0L;  // 2^52
+constexpr double kRight = 3.6541528853610087963519472518;
+constexpr double kExponentialRight = 7.6971174701310497140446280481;
+
+/// Equal areas: layer i ends at x[i]; the lowest layer takes the tail in, so that it is wider than r = x[255].
+template <class Density, class Inverse>
+Ziggurat layers_of(long double r, long double area, long double scale, Density density, Inverse inverse) {
   long double x[257];
-  x[256] = v / std::exp(-0.5L * r * r);
+  x[256] = area / density(r);
   x[255] = r;
-  for (int i = 254; i > 0; --i) x[i] = std::sqrt(-2.0L * std::log(v / x[i + 1] + std::exp(-0.5L * x[i + 1] * x[i + 1])));
+  for (int i = 254; i > 0; --i) x[i] = inverse(area / x[i + 1] + density(x[i + 1]));
   x[0] = 0;
   // Index 0 is the base layer, 1 the top one and 255 the one above the base, as NumPy numbers them.
+  Ziggurat z;
   z.k[0] = static_cast<uint64_t>(r / x[256] * scale);
   z.w[0] = static_cast<double>(x[256] / scale);
   z.f[0] = 1.0;
   for (int i = 1; i < 256; ++i) {
     z.k[i] = i == 1 ? 0 : static_cast<uint64_t>(x[i - 1] / x[i] * scale);
     z.w[i] = static_cast<double>(x[i] / scale);
-    z.f[i] = static_cast<double>(std::exp(-0.5L * x[i] * x[i]));
+    z.f[i] = static_cast<double>(density(x[i]));
+  }
+  return z;
+}
+
+}  // namespace
+
+const Ziggurat& normal_layers() {
+  static const Ziggurat layers = [] {
+    const long double r = 3.6541528853610087963519472518L;
+    auto density = [](long double x) { return std::exp(-0.5L * x * x); };
+    long double area = r * density(r) + std::sqrt(std::acos(-1.0L) / 2) * std::erfc(r / std::sqrt(2.0L));
+    return layers_of(r, area, 4503599627370496.0L, density, [](long double y) { return std::sqrt(-2.0L * std::log(y)); });  // 2^52
+  }();
+  return layers;
+}
+
+const Ziggurat& exponential_layers() {
+  static const Ziggurat layers = [] {
+    const long double r = 7.6971174701310497140446280481L;
+    auto density = [](long double x) { return std::exp(-x); };
+    return layers_of(r, (r + 1) * density(r), 9007199254740992.0L, density, [](long double y) { return -std::log(y); });  // 2^53
+  }();
+  return layers;
+}
+
+double Pcg64::exponential(const Ziggurat& z) {
+  for (;;) {
+    uint64_t r = next64() >> 3;
+    auto layer = static_cast<size_t>(r & 0xff);
+    r >>= 8;
+    double x = static_cast<double>(r) * z.w[layer];
+    if (r < z.k[layer]) return x;
+    if (layer == 0) return kExponentialRight - std::log1p(-next_double());
+    if ((z.f[layer - 1] - z.f[layer]) * next_double() + z.f[layer] < std::exp(-x)) return x;
   }
 }
 

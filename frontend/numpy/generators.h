@@ -28,14 +28,17 @@ struct Pcg64 {
   double next_double() { return static_cast<double>(next64() >> 11) * (1.0 / 9007199254740992.0); }
   /// Uniform in [0, range], Lemire's method as NumPy applies it.
   uint64_t bounded(uint64_t range);
-  /// Ziggurat (Marsaglia, Tsang 2000) with 256 layers, tables computed by ziggurat_tables.
+  /// Ziggurat (Marsaglia, Tsang 2000) with 256 layers, tables of normal_layers() and exponential_layers().
   double normal(const struct Ziggurat& z);
+  double exponential(const struct Ziggurat& z);
 };
 
 struct Ziggurat {
   uint64_t k[256];
   double w[256], f[256];
 };
-void ziggurat_tables(Ziggurat& z);
+/// The tables of normal and of exponential numbers, computed once.
+const Ziggurat& normal_layers();
+const Ziggurat& exponential_layers();
 
 }  // namespace tfl

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "frontend/modules/native_module.h"
@@ -107,15 +106,15 @@ Result<Value> pcg_integers(Interp& interp, Value* args) { return integers(interp
 Result<Value> pcg_normal(Interp& interp, Value* args) {
   Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
   Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
-  auto z = std::make_unique<Ziggurat>();
-  ziggurat_tables(*z);
-  for (int64_t i = 0; i < out.size(); ++i) out.data<double>()[i] = g.normal(*z);
+  const Ziggurat& layers = normal_layers();
+  for (int64_t i = 0; i < out.size(); ++i) out.data<double>()[i] = g.normal(layers);
   return ndarray_value(interp, out);
 }
 Result<Value> pcg_exponential(Interp& interp, Value* args) {
   Tensor out = TFL_TRY(room(interp, DType::F64, args[1]));
   Pcg64 g = TFL_TRY(pcg_of(interp, args[0]));
-  for (int64_t i = 0; i < out.size(); ++i) out.data<double>()[i] = -std::log1p(-g.next_double());
+  const Ziggurat& layers = exponential_layers();
+  for (int64_t i = 0; i < out.size(); ++i) out.data<double>()[i] = g.exponential(layers);
   return ndarray_value(interp, out);
 }
 

@@ -349,6 +349,10 @@ Stmt* TreeBuilder::with_statement(Node* node) {
     items.push_back(item);
     commas(children);
   }
+  if (items.size() > kMaxIndents) {  // each is a block inside those before it
+    report(DiagnosticId::TooManyIndents, items[kMaxIndents].context->span, {std::to_string(kMaxIndents)});
+    items.resize(kMaxIndents);
+  }
   children.accept(TokenKind::Rparen);
   children.take();  // :
   ast::Block body = block(children.node());

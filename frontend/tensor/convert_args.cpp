@@ -1,6 +1,8 @@
 // Arguments that are no operands: shapes, axes, element types of any value.
+#include "frontend/tensor/natives.h"
 #include "frontend/tensor/operators.h"
 #include "frontend/tensor/text.h"
+#include "frontend/trace/scope.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl {
@@ -98,6 +100,7 @@ Result<Dims> to_axes(Interp& interp, const Value& v) {
     return fail(ErrorKind::InvalidArgumentError, "Value for attr 'Tidx' of {} is not in the list of allowed values: int32, int64", dtype_tf_name(d));
   }
   if (t.is_tensor() && t.tensor_rep()->size == 0) return Dims{};
+  if (t.is(Kind::Symbolic) && !known_value(interp, t)) return not_static(t, "axis");
   return integers_of(interp, t);
 }
 

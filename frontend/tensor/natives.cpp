@@ -2,13 +2,26 @@
 #include <algorithm>
 
 #include "frontend/tensor/natives.h"
+#include "frontend/trace/scope.h"
 
 namespace tfl {
 
-Result<int64_t> optional_int(Interp& interp, const Value& v, int64_t otherwise) {
+Result<int64_t> static_int(Interp& interp, const Value& v, std::string_view argument) {
+  if (!v.is(Kind::Symbolic)) return to_index(interp, v);
+  if (Tensor known = known_value(interp, v)) return to_index(interp, Value::of(std::move(known)));
+  return not_static(v, argument);
+}
+
+Failure not_static(const Value& v, std::string_view argument) {
+  return fail(ErrorKind::TypeError, "the argument `{}` must be known when the function is traced; {} is computed when it runs", argument,
+              symbolic_repr(symbolic(v)))
+      .with_hint("pass a Python number or a constant");
+}
+
+Result<int64_t> optional_int(Interp& interp, const Value& v, int64_t otherwise, std::string_view argument) {
   if (v.is_int()) return v.as_int();
   if (v.is_none() || v.is_empty()) return otherwise;
-  return to_index(interp, v);
+  return static_int(interp, v, argument);
 }
 
 Result<DType> optional_dtype(Interp& interp, const Value& v, DType otherwise) {

@@ -13,8 +13,12 @@ Result<Value> stack_values(Interp&, const Value& values, int64_t axis);
 /// The items of a sequence as tensors of one element type, as concat, stack and add_n convert them.
 Result<std::vector<Value>> convert_list(Interp&, const Value& values);
 
-/// An optional int argument; None or Empty: `otherwise`.
-Result<int64_t> optional_int(Interp&, const Value& v, int64_t otherwise);
+/// An int that decides what a graph looks like (an axis, a number of results): of a traced tensor its value, where that is known.
+Result<int64_t> static_int(Interp&, const Value& v, std::string_view argument = "axis");
+/// The error of a traced tensor whose value is not known there.
+Failure not_static(const Value& v, std::string_view argument);
+/// An optional one; None or Empty: `otherwise`.
+Result<int64_t> optional_int(Interp&, const Value& v, int64_t otherwise, std::string_view argument = "axis");
 /// A dtype argument; None or Empty: `otherwise`.
 Result<DType> optional_dtype(Interp&, const Value& v, DType otherwise);
 /// An operand that must be an integer tensor (shapes, paddings, indices given as host values become int32).

@@ -124,7 +124,12 @@ Result<Value> filled_like(Interp& interp, const Value& like, const Value& dtype_
   return apply_op(interp, Op::fill, {sizes, value});
 }
 Result<Value> zeros_like(Interp& interp, Value* args) { return filled_like(interp, args[0], args[1], 0); }
-Result<Value> ones_like(Interp& interp, Value* args) { return filled_like(interp, args[0], args[1], 1); }
+Result<Value> ones_like(Interp& interp, Value* args) {
+  if (dtype_of(interp, args[0]) == DType::String && (args[1].is_none() || args[1].is_empty())) {
+    return fail(ErrorKind::InvalidArgumentError, "tf.ones_like: there is no string that is one [Op:OnesLike]").with_hint("tf.fill, or tf.zeros_like for empty strings");
+  }
+  return filled_like(interp, args[0], args[1], 1);
+}
 
 Result<Value> fill(Interp& interp, Value* args) {
   Value sizes = TFL_TRY(sizes_operand(interp, args[0]));
@@ -178,7 +183,7 @@ Result<Value> eye(Interp& interp, Value* args) {
     return apply_op(interp, Op::eye, {sizes}, Attrs().set_dtype(Attr::dtype, dtype));
   }
   if (!args[2].is_none()) dims = TFL_TRY(to_dims(interp, args[2]));
-  int64_t rows = TFL_TRY(to_index(interp, args[0]));
+  int64_t rows = TFL_TRY(static_int(interp, args[0], "num_rows"));
   dims.push_back(rows);
   dims.push_back(TFL_TRY(optional_int(interp, args[1], rows)));
   DType dtype = TFL_TRY(optional_dtype(interp, args[3], DType::F32));

@@ -9,7 +9,7 @@ namespace {
 Result<Value> gather(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
   Value indices = TFL_TRY(index_operand(interp, args[1]));
-  int64_t batch_dims = TFL_TRY(optional_int(interp, args[4], 0));
+  int64_t batch_dims = TFL_TRY(optional_int(interp, args[4], 0, "batch_dims"));
   int64_t axis = TFL_TRY(optional_int(interp, args[3], batch_dims));
   return apply_op(interp, Op::gather, {x, indices}, Attrs().set_int(Attr::axis, axis).set_int(Attr::batch_dims, batch_dims));
 }
@@ -17,7 +17,7 @@ Result<Value> gather(Interp& interp, Value* args) {
 Result<Value> gather_nd(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
   Value indices = TFL_TRY(index_operand(interp, args[1]));
-  int64_t batch_dims = TFL_TRY(optional_int(interp, args[2], 0));
+  int64_t batch_dims = TFL_TRY(optional_int(interp, args[2], 0, "batch_dims"));
   return apply_op(interp, Op::gather_nd, {x, indices}, Attrs().set_int(Attr::batch_dims, batch_dims));
 }
 
@@ -86,7 +86,7 @@ Result<Value> one_hot(Interp& interp, Value* args) {
 template <Op op>
 Result<Value> sorted(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
-  int64_t axis = TFL_TRY(to_index(interp, args[1]));
+  int64_t axis = TFL_TRY(static_int(interp, args[1]));
   bool descending = TFL_TRY(truth(interp, args[2]));
   return apply_op(interp, op, {x}, Attrs().set_int(Attr::axis, axis).set_bool(Attr::descending, descending));
 }

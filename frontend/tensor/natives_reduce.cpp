@@ -32,7 +32,7 @@ Result<Value> arg_reduce(Interp& interp, Value* args) {
 template <Op op>
 Result<Value> scan(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
-  int64_t axis = TFL_TRY(to_index(interp, args[1]));
+  int64_t axis = TFL_TRY(static_int(interp, args[1]));
   bool exclusive = TFL_TRY(truth(interp, args[2])), reverse = TFL_TRY(truth(interp, args[3]));
   return apply_op(interp, op, {x}, Attrs().set_int(Attr::axis, axis).set_bool(Attr::exclusive, exclusive).set_bool(Attr::reverse, reverse));
 }
@@ -65,7 +65,7 @@ Result<Value> add_n(Interp& interp, Value* args) {
 Result<Value> softmax_of_rows(Interp& interp, Value* args) {
   if (interp.sink || !args[0].is_tensor()) return Value::none();
   Tensor x = args[0].tensor();
-  int64_t axis = TFL_TRY(to_index(interp, args[1]));
+  int64_t axis = TFL_TRY(static_int(interp, args[1]));
   if ((axis != -1 && axis != x.rank() - 1) || !has_softmax_rows(x)) return Value::none();
   bool logs = TFL_TRY(truth(interp, args[2]));
   Tensor out = TFL_TRY(softmax_rows(interp.context, x, logs));

@@ -41,7 +41,7 @@ Result<Value> transpose(Interp& interp, Value* args) {
 }
 
 Result<Value> expand_dims(Interp& interp, Value* args) {
-  int64_t axis = TFL_TRY(to_index(interp, args[1]));
+  int64_t axis = TFL_TRY(static_int(interp, args[1]));
   return with_axis(interp, Op::expand_dims, args[0], axis);
 }
 
@@ -65,6 +65,17 @@ Result<Value> slice(Interp& interp, Value* args) {
   return apply_op(interp, Op::slice, {x, operands[0], operands[1]});
 }
 
+bool is_scalar(const Value& v) {
+  return v.is_tensor() ? v.tensor_rep()->rank == 0 : v.is(Kind::Symbolic) && symbolic_type(v).ranked && symbolic_type(v).dims.empty();
+}
+
+/// How many elements a vector has; -1 while that is not known.
+int64_t vector_length(const Value& v) {
+  if (v.is_tensor()) return v.tensor_rep()->size;
+  const TensorType& type = symbolic_type(v);
+  return type.ranked && type.dims.size() == 1 ? type.dims[0] : -1;
+}
+
 Result<Value> strided_slice(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
   Value begin = TFL_TRY(shape_operand(interp, args[1]));
@@ -72,7 +83,10 @@ Result<Value> strided_slice(Interp& interp, Value* args) {
   Value strides = args[3];
   if (strides.is_none()) {
     DType d = *dtype_of(interp, begin);
-    int64_t n = begin.is_tensor() ? begin.tensor_rep()->size : 0;
+    int64_t n = vector_length(begin);
+    if (n < 0) {
+      return fail(ErrorKind::ValueError, "tf.strided_slice needs `strides` here: the length of `begin` is not known when the function is traced");
+    }
     Tensor ones = TFL_TRY(Tensor::empty(interp.context, d, std::initializer_list<int64_t>{n}));
     for (int64_t i = 0; i < n; ++i) store_int(d, 1, ones.raw() + static_cast<size_t>(i) * dtype_size(d));
     strides = Value::of(std::move(ones));
@@ -133,7 +147,7 @@ Result<Value> rank(Interp& interp, Value* args) {
 // ---------------------------------------------------------------------------------------------- several tensors
 
 Result<Value> concat(Interp& interp, Value* args) {
-  int64_t axis = TFL_TRY(to_index(interp, args[1]));
+  int64_t axis = TFL_TRY(static_int(interp, args[1]));
   Value values = args[0];
   if (!values.is(Kind::List) && !values.is(Kind::Tuple)) values = interp.list({values});
   std::vector<Value> items = TFL_TRY(convert_list(interp, values));
@@ -144,40 +158,41 @@ Result<Value> concat(Interp& interp, Value* args) {
   return apply_list(interp, Op::concat, items, Attrs().set_int(Attr::axis, axis).set_text(Attr::name, "concat"));
 }
 
-Result<Value> stack(Interp& interp, Value* args) { return stack_values(interp, args[0], TFL_TRY(to_index(interp, args[1]))); }
+Result<Value> stack(Interp& interp, Value* args) { return stack_values(interp, args[0], TFL_TRY(static_int(interp, args[1]))); }
 
 Result<Value> unstack(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
-  int64_t axis = TFL_TRY(to_index(interp, args[2]));
+  int64_t axis = TFL_TRY(static_int(interp, args[2]));
   Attrs attrs;
   attrs.set_int(Attr::axis, axis);
   if (x.is_tensor()) TFL_TRY(check_axis(axis, x.tensor_rep()->rank));
-  if (!args[1].is_none()) attrs.set_int(Attr::num, TFL_TRY(to_index(interp, args[1])));
+  if (!args[1].is_none()) attrs.set_int(Attr::num, TFL_TRY(static_int(interp, args[1], "num")));
   Value operands[1] = {x};
   return apply_many(interp, Op::unstack, operands, attrs);
 }
 
 Result<Value> split(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
-  int64_t axis = TFL_TRY(to_index(interp, args[2]));
+  int64_t axis = TFL_TRY(static_int(interp, args[2]));
   Attrs attrs;
   attrs.set_int(Attr::axis, axis).set_text(Attr::name, "split");
   const Value& sizes = args[1];
-  if (sizes.is_int() || sizes.is_bool() || (is_tensor_like(sizes) && sizes.is_tensor() && sizes.tensor_rep()->rank == 0)) {
-    attrs.set_int(Attr::num, TFL_TRY(to_index(interp, sizes)));
+  if (sizes.is_int() || sizes.is_bool() || (is_tensor_like(sizes) && is_scalar(sizes))) {
+    attrs.set_int(Attr::num, TFL_TRY(static_int(interp, sizes, "num_or_size_splits")));
     Value operands[1] = {x};
     return apply_many(interp, Op::split, operands, attrs);
   }
   Value operands[2] = {x, TFL_TRY(shape_operand(interp, sizes))};
-  if (operands[1].is_tensor()) {
-    if (operands[1].tensor_rep()->rank == 0) {
-      return fail(ErrorKind::ValueError, "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: {}",
-                  TFL_TRY(repr_text(interp, sizes)));
-    }
-    attrs.set_int(Attr::num, operands[1].tensor_rep()->size);
-  } else {
-    attrs.set_int(Attr::num, TFL_TRY(to_index(interp, args[3])));
+  if (is_scalar(operands[1])) {
+    return fail(ErrorKind::ValueError, "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: {}",
+                TFL_TRY(repr_text(interp, sizes)));
   }
+  int64_t count = vector_length(operands[1]);
+  if (count < 0) {
+    if (args[3].is_none()) return fail(ErrorKind::ValueError, "Cannot infer argument `num` from shape {}", TFL_TRY(repr_text(interp, sizes)));
+    count = TFL_TRY(static_int(interp, args[3], "num"));
+  }
+  attrs.set_int(Attr::num, count);
   return apply_many(interp, Op::split_v, operands, attrs);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 Result<Value> call_function(Interp& interp, Function* f, CallArgs& args) {
   std::optional<Eagerly> eagerly;
-  if (interp.sink && computes_arrays(interp, f)) {
+  if (interp.sink && computes_arrays(f)) {
     TFL_TRY(refuse_symbolic(interp, *f->code.as<Code>(), args));
     eagerly.emplace(interp);
   }

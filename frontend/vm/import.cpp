@@ -140,6 +140,10 @@ Result<Value> Interp::import_module(std::string_view name) {
     return found;
   }
   if (name.empty()) return fail(ErrorKind::ValueError, "Empty module name");
+  constexpr size_t kLongest = 4096;  // no path is longer
+  if (name.size() > kLongest) {
+    return import_error(*this, ErrorKind::ModuleNotFoundError, "No module named '" + std::string(name.substr(0, 40)) + "...': the name is too long", name.substr(0, 40));
+  }
   if (static_cast<const char*>(__builtin_frame_address(0)) < stack_limit) {
     return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
   }
