@@ -32,8 +32,10 @@ void write_ptx(const GpuSchedule& schedule, const ObjectKey& key, const char* fo
 
 bool GpuCluster::run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options, std::span<const Tensor> inputs,
                      std::span<Tensor> results) {
-  if ((!loaded_ || &loaded_->device() != &device) && refused_ != &device) {
+  bool fast = context.devices().tensor_float_32 && device.has_fast_products();
+  if ((!loaded_ || &loaded_->device() != &device || fast_ != fast) && refused_ != &device) {
     loaded_.reset();
+    fast_ = fast;
     if (auto loaded = load(context, device, function, options); !loaded) {
       refused_ = &device;
       why_ = std::move(loaded.error().message);
@@ -58,8 +60,9 @@ Result<void> GpuCluster::load(Context& context, gpu::Device& device, const ir::F
   plan->constants.clear();
   std::string target = gpu_target(device);
   ObjectCache cache(options.cache_folder);
-  ObjectKey key = object_key(text, target.empty() ? fmt::format("emulated {}", cpu_name(options.cpu)) : target);
-  GpuSchedule schedule = gpu_schedule(std::move(*plan));
+  std::string made_for = target.empty() ? fmt::format("emulated {}", cpu_name(options.cpu)) : target;
+  ObjectKey key = object_key(text, fast_ ? made_for + " with fast products" : made_for);
+  GpuSchedule schedule = gpu_schedule(std::move(*plan), fast_);
   if (!schedule.supported) return fail(ErrorKind::RuntimeError, "it calls a routine that GPUs do not have");
   GpuCode code;
   std::string bytes;

@@ -31,6 +31,7 @@ class GpuCluster {
   Result<void> load(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options);
 
   std::unique_ptr<GpuFunction> loaded_;  // on the device that it was called on last
+  bool fast_ = false;                    // with the device's own products
   gpu::Device* refused_ = nullptr;       // has no code for it
   std::string why_;                      // of the last refusal
 };

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "codegen/llvm/gpu_launches.h"
+
 namespace tfl::codegen {
 
 namespace {
@@ -48,7 +50,7 @@ std::string compile_gpu(const GpuSchedule& schedule, std::string_view target, Cp
     for (size_t i = 0; i < module.kernels.size(); ++i) code.image += kernel_name(module, i) + " ";
     for (size_t i = 0; i < module.products.size(); ++i) code.image += product_name(module, i) + " ";
     for (uint32_t r : module.routines) {
-      for (int phase = 0; phase < gpu_phases(schedule.plan.routines[r].routine); ++phase) code.image += gpu_phase_name(r, phase) + " ";
+      for (int phase = 0; phase < gpu_launches(schedule.plan.routines[r]); ++phase) code.image += gpu_phase_name(r, phase) + " ";
     }
     code.image += '\n';
   }

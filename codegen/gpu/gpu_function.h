@@ -1,6 +1,6 @@
-// Runs a plan on a GPU, as codegen/jit/native_function.h does on the CPU: the frame and the slots are one piece of the device's memory, results
-// stay there until somebody looks. Nothing is waited for unless a scalar or a failure must be known. This header must not know what the
-// device is, nor where code comes from.
+// Runs a plan on a GPU, as codegen/jit/native_function.h does on the CPU: the frame and the slots are the device's memory, results stay
+// there until somebody looks. Nothing is waited for unless a scalar or a failure must be known. Where the device has graphs, all launches
+// of a function are one, with its branches and loops. This header must not know what the device is, nor where code comes from.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class GpuFunction {
   GpuFunction& operator=(const GpuFunction&) = delete;
 
   /// As ir::Native::run: false when the plan declines these inputs, an operation would raise, or the device has failed; `why` says it.
-  bool run(Context& context, std::span<const Tensor> inputs, std::span<Tensor> results, std::string& why) const;
+  bool run(Context& context, std::span<const Tensor> inputs, std::span<Tensor> results, std::string& why);
 
   gpu::Device& device() const { return device_; }
 
@@ -49,6 +49,13 @@ class GpuFunction {
   std::vector<gpu::Address> constant_addresses_;
   std::unique_ptr<gpu::Module> module_;
   bool looks_back_ = false;  // the frame is read when the run is over: scalars, failures
+  // What calls share, which follow one another on the device: the frame, and all launches as one graph.
+  gpu::Address frame_ = 0;
+  std::unique_ptr<gpu::Graph> graph_;
+  std::vector<int64_t> blocks_;  // of each launch, when it was made
+  uint32_t calls_ = 0;           // in a row with these
+  bool records_ = false;         // the launches can be a graph
+  bool loops_ = false;           // over launches
 };
 
 }  // namespace tfl::codegen

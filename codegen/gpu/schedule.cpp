@@ -32,7 +32,7 @@ int64_t work_of_sizes(const plan::Sizes& sizes, int64_t cost) {
 
 class Scheduler {
  public:
-  explicit Scheduler(GpuSchedule& to) : to_(to), plan_(to.plan) {}
+  Scheduler(GpuSchedule& to, bool fast_products) : to_(to), plan_(to.plan), fast_products_(fast_products) {}
 
   void run() {
     for (const plan::RoutineStep& r : plan_.routines) {
@@ -41,7 +41,7 @@ class Scheduler {
       if (r.routine == Routine::random && !is_known(r.sizes[1])) to_.supported = false;
     }
     for (uint32_t p = 0; p < plan_.products.size(); ++p) {
-      if (is_fused(plan_.products[p])) to_.module.fused.push_back(p);
+      if (!is_fast(plan_.products[p]) && is_fused(plan_.products[p])) to_.module.fused.push_back(p);
     }
     to_.steps = steps(plan_.body);
     words();
@@ -64,7 +64,7 @@ class Scheduler {
 
   static bool is_small(const plan::RoutineStep& r) {
     switch (r.routine) {
-      case Routine::scatter:  // every update is looked at for every element, as far as threads go
+      case Routine::scatter:  // a block looks at every update for every element, as far as threads go
       case Routine::segment: return work_of_sizes(r.sizes, 1) <= kSmallKernel;
       case Routine::sort: return work_of_sizes({r.sizes[0], r.sizes[1]}, 64) <= kSmallKernel;
       case Routine::random: return work_of_sizes({r.sizes[0]}, 16) <= kSmallKernel;
@@ -79,6 +79,13 @@ class Scheduler {
     return work_of_sizes({w.batch, std::max(windows.outputs(), windows.inputs()), windows.taps(), w.shape.channels_in,
                           w.shape.channels_out},
                          1);
+  }
+
+  // Whether a product is the device's own. Light ones never come to that.
+  bool is_fast(const Product& p) const {
+    auto lies = [&](ValueId v) { return plan_.values[v].home != plan::Home::pointer && plan_.values[v].home != plan::Home::scalar; };
+    return fast_products_ && p.window == kNone && plan_.values[p.a].dtype == DType::F32 && lies(p.a) && lies(p.b) && lies(p.result) &&
+           work_of(p) > kSmallProduct;
   }
 
   // Whether the epilogue of a product is a map over its rows and columns that reads of the result what it then stands at.
@@ -176,9 +183,12 @@ class Scheduler {
       switch (s.kind) {
         case Step::Kind::kernel: launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, s.index)); break;
         case Step::Kind::product: {
-          uint32_t epilogue = plan_.products[s.index].epilogue;
-          launch(run, GpuStep::Kind::product, number_of(to_.module.products, s.index));
-          if (epilogue != kNone && !is_fused(plan_.products[s.index]))
+          const Product& p = plan_.products[s.index];
+          uint32_t epilogue = p.epilogue;
+          bool fast = is_fast(p);
+          if (fast) launch(run, GpuStep::Kind::fast_product, s.index);
+          else launch(run, GpuStep::Kind::product, number_of(to_.module.products, s.index));
+          if (epilogue != kNone && (fast || !is_fused(p)))
             launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, epilogue));
           break;
         }
@@ -212,12 +222,59 @@ class Scheduler {
           run.done.push_back(std::move(l));
           break;
         }
-        case Step::Kind::routine: launch(run, GpuStep::Kind::routine, number_of(to_.module.routines, s.index)); break;
+        case Step::Kind::routine:
+          spread(plan_.routines[s.index]);
+          launch(run, GpuStep::Kind::routine, number_of(to_.module.routines, s.index));
+          break;
         case Step::Kind::scalar:
         case Step::Kind::check:
         case Step::Kind::point: break;  // always light
       }
     }
+  }
+
+  // What is launched over many blocks gets memory in which its launches hand on what they found.
+  void spread(plan::RoutineStep& r) {
+    if (is_spread(r)) return;
+    constexpr int64_t kWord = 8;
+    std::vector<GpuMemory> needed;
+    auto words = [&](std::initializer_list<GpuUnits::Factor> factors, int64_t count) { needed.push_back({factors, count * kWord}); };
+    switch (r.routine) {
+      case Routine::scatter:
+        words({}, 1);
+        words({{r.sizes[1], 1}}, 1);
+        words({}, 0);
+        for (size_t i = 4; i < r.sizes.size(); ++i) needed.back().factors.push_back({r.sizes[i], 1});
+        needed.back().bytes = 2 * kWord;
+        break;
+      case Routine::segment:
+        words({}, 1);
+        words({{r.sizes[0], 1}}, 1);
+        words({{r.sizes[1], 1}}, 2);
+        break;
+      case Routine::sort: {
+        int64_t entry = sort_entry_bytes(static_cast<int64_t>(dtype_size(r.dtype))) / kWord;
+        if (is_known(r.sizes[1]) && r.sizes[1] <= kSortedByBlock) return;
+        words({{r.sizes[0], 1}, {r.sizes[1], 1}}, entry);
+        break;
+      }
+      case Routine::scan:
+        if (is_known(r.sizes[1]) && r.sizes[1] <= scans::kBlock) return;
+        words({{r.sizes[0], 1}, {r.sizes[2], 1}, {r.sizes[1], scans::kBlock}}, 2);
+        break;
+      default: return;
+    }
+    if (to_.memory.empty()) {
+      to_.memory_word = plan_.words++;
+      plan::Value v;
+      v.dtype = DType::I64;
+      v.home = plan::Home::pointer;
+      v.word = to_.memory_word;
+      plan_.values.push_back(v);
+      memory_ = static_cast<ValueId>(plan_.values.size() - 1);
+    }
+    to_.memory.push_back(std::move(needed));
+    r.at.push_back(memory_);
   }
 
   void launch(Run& run, GpuStep::Kind kind, uint32_t index) {
@@ -274,12 +331,15 @@ class Scheduler {
   void name(std::vector<GpuStep>& steps) {
     for (GpuStep& s : steps) {
       if (s.kind == GpuStep::Kind::branch || s.kind == GpuStep::Kind::loop) s.word = plan_.values[s.index].word;
+      if (s.kind == GpuStep::Kind::loop && s.limit >= 0) s.counter = plan_.words++;
       for (auto& block : s.blocks) name(block);
     }
   }
 
   GpuSchedule& to_;
   Plan& plan_;
+  bool fast_products_;
+  ValueId memory_ = kNone;  // of routines that are spread
   std::set<ValueId> asked_;
 };
 
@@ -296,17 +356,18 @@ void tell(const GpuSchedule& s, const std::vector<GpuStep>& steps, size_t depth,
       case GpuStep::Kind::product:
         out += "launch product" + std::to_string(s.module.products[step.index]) + "\n";
         break;
+      case GpuStep::Kind::fast_product: out += "multiply product" + std::to_string(step.index) + " with TF32\n"; break;
       case GpuStep::Kind::routine: {
         uint32_t r = s.module.routines[step.index];
-        int phases = gpu_phases(s.plan.routines[r].routine);
+        int phases = gpu_launches(s.plan.routines[r]);
         for (int phase = 0; phase < phases; ++phase) {
           if (phase > 0) out.append(2 * depth, ' ');
           out += "launch " + gpu_phase_name(r, phase) + "\n";
         }
         break;
       }
-      case GpuStep::Kind::branch: out += "the host chooses by word " + std::to_string(step.word) + "\n"; break;
-      case GpuStep::Kind::loop: out += "the host repeats while word " + std::to_string(step.word) + "\n"; break;
+      case GpuStep::Kind::branch: out += "choose by word " + std::to_string(step.word) + "\n"; break;
+      case GpuStep::Kind::loop: out += "repeat while word " + std::to_string(step.word) + "\n"; break;
     }
     for (size_t i = 0; i < step.blocks.size(); ++i) {
       if (i > 0) out.append(2 * depth, ' ').append(step.kind == GpuStep::Kind::loop ? "do\n" : "or\n");
@@ -318,7 +379,7 @@ void tell(const GpuSchedule& s, const std::vector<GpuStep>& steps, size_t depth,
 void control_of_block(const Block& block, std::vector<GpuControl>& out) {
   for (const Step& s : block.steps) {
     if (s.kind == Step::Kind::branch || s.kind == Step::Kind::loop)
-      out.push_back({s.kind == Step::Kind::loop, false, false, s.location});
+      out.push_back({s.kind == Step::Kind::loop, false, s.location});
     for (const Block& inner : s.blocks) control_of_block(inner, out);
   }
 }
@@ -327,10 +388,7 @@ void control_of_steps(const GpuSchedule& s, const std::vector<GpuStep>& steps, s
   for (const GpuStep& step : steps) {
     bool loop = step.kind == GpuStep::Kind::loop;
     if (step.kind == GpuStep::Kind::segment) control_of_block(s.module.segments[step.index], out);
-    if (loop || step.kind == GpuStep::Kind::branch) {
-      bool recorded = loop && std::all_of(step.blocks.begin(), step.blocks.end(), is_straight);
-      out.push_back({loop, true, recorded, step.location});
-    }
+    if (loop || step.kind == GpuStep::Kind::branch) out.push_back({loop, true, step.location});
     for (const auto& block : step.blocks) control_of_steps(s, block, out);
   }
 }
@@ -341,16 +399,22 @@ bool is_straight(const std::vector<GpuStep>& steps) {
   return std::all_of(steps.begin(), steps.end(), [](const GpuStep& s) { return s.blocks.empty(); });
 }
 
+bool is_recordable(const std::vector<GpuStep>& steps) {
+  return std::all_of(steps.begin(), steps.end(), [](const GpuStep& s) {
+    return s.kind != GpuStep::Kind::fast_product && std::all_of(s.blocks.begin(), s.blocks.end(), is_recordable);
+  });
+}
+
 std::vector<GpuControl> control_of(const GpuSchedule& s) {
   std::vector<GpuControl> out;
   control_of_steps(s, s.steps, out);
   return out;
 }
 
-GpuSchedule gpu_schedule(Plan plan) {
+GpuSchedule gpu_schedule(Plan plan, bool fast_products) {
   GpuSchedule s;
   s.plan = std::move(plan);
-  Scheduler(s).run();
+  Scheduler(s, fast_products).run();
   s.module.checks = s.checks;
   return s;
 }

@@ -8,6 +8,7 @@
 #include "codegen/abi.h"
 #include "codegen/llvm/driver_steps.h"
 #include "codegen/llvm/gpu_kernel.h"
+#include "codegen/llvm/gpu_launches.h"
 #include "codegen/llvm/gpu_routine.h"
 
 namespace tfl::codegen {
@@ -38,7 +39,7 @@ class Gpu final : public BlockSteps {
     for (uint32_t k : gpu_.kernels) body("kernel" + std::to_string(k), kernel_of(k));
     for (uint32_t p : gpu_.products) body("product" + std::to_string(p), product_of(p));
     for (uint32_t r : gpu_.routines) {
-      for (int phase = 0; phase < gpu_phases(plan_.routines[r].routine); ++phase) body(gpu_phase_name(r, phase), phases_of(r)[static_cast<size_t>(phase)]);
+      for (int phase = 0; phase < gpu_launches(plan_.routines[r]); ++phase) body(gpu_phase_name(r, phase), phases_of(r)[static_cast<size_t>(phase)]);
     }
     if (error_.empty() && gpu_.emulated) emit_choice(bodies);
     return error_;
@@ -85,7 +86,7 @@ class Gpu final : public BlockSteps {
   }
   const std::vector<Made>& phases_of(uint32_t r) {
     std::vector<Made>& phases = routines_[r];
-    for (int phase = static_cast<int>(phases.size()); phase < gpu_phases(plan_.routines[r].routine); ++phase) {
+    for (int phase = static_cast<int>(phases.size()); phase < gpu_launches(plan_.routines[r]); ++phase) {
       GpuRoutine emitter(module_, plan_, r, phase, gpu_.emulated);
       Made made;
       made.function = emitter.emit();

@@ -70,6 +70,8 @@ llvm::Value* GpuRoutine::index_at(size_t pointer, llvm::Value* i) {
   return b_.CreateIntCast(load(pointer, r_.index_dtype, i), b_.getInt64Ty(), !is_unsigned(r_.index_dtype));
 }
 
+llvm::Value* GpuRoutine::own_word(llvm::Value* i) { return b_.CreateGEP(b_.getInt64Ty(), memory(kRoutinePointers), i); }
+
 void GpuRoutine::fail_if(llvm::Value* condition) {
   grid_.when(condition, [&] {
     b_.CreateAlignedStore(grid_.word(int64_t{r_.location} + 1), failed_address(b_, grid_.frame()), llvm::Align(8));

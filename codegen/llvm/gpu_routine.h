@@ -1,5 +1,5 @@
-// Routines of a plan (runtime/kernels/routine.h) for the threads of a GPU: each one or two launches, which give the bits of the
-// CPU's loops. Nothing is added atomically: what one element gets, one thread does, in the order of the language. This header
+// Routines of a plan (runtime/kernels/routine.h) for the threads of a GPU: each some launches (gpu_launches.h), which give the bits of the
+// CPU's loops. No element is added to atomically: what one element gets, one thread does, in the order of the language. This header
 // must not know steps of plans.
 #pragma once
 
@@ -32,6 +32,8 @@ class GpuRoutine {
   void copy(size_t to, llvm::Value* i, size_t from, llvm::Value* j);
   void clear(size_t pointer, llvm::Value* i);
   llvm::Value* index_at(size_t pointer, llvm::Value* i);
+  /// The address of a word of the memory that a routine has which is spread.
+  llvm::Value* own_word(llvm::Value* i);
   void fail_if(llvm::Value* condition);
   /// body(i) for all i < n, a thread each, over all blocks; and over the threads of this block.
   void each(llvm::Value* n, ThreadLoop body);
@@ -57,15 +59,27 @@ class GpuRoutine {
   llvm::Value* row_of_tuple(llvm::Value* tuple, llvm::Value*& outside);
   llvm::Value* updated(DType dtype, llvm::Value* old, llvm::Value* update);
   llvm::Value* folded(DType dtype, llvm::Value* sum, llvm::Value* x);
-  /// body(row, column, update) for all updates of rows [0, rows), in order for each row; `after` when a thread has done its rows.
-  void in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates,
-                llvm::function_ref<llvm::Value*(llvm::Value*)> row_of,
-                llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body,
-                llvm::function_ref<void(llvm::Value*, llvm::Value*)> after);
+  using IndexOf = llvm::function_ref<llvm::Value*(llvm::Value* update)>;  // the row that an update goes to
+  using Update = llvm::function_ref<void(llvm::Value* row, llvm::Value* column, llvm::Value* update)>;
+  using AfterRow = llvm::function_ref<void(llvm::Value* row, llvm::Value* column)>;
+  /// body for all updates of rows [0, rows), in order for each row; `after` when a thread has done its rows.
+  void in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, IndexOf row_of, Update body, AfterRow after);
+
+  // gpu_lists.cpp: the same over many blocks, in the phases that follow the first; and what the first does for them.
+  void by_lists(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, IndexOf row_of, Update body, AfterRow after);
+  void clear_lists(llvm::Value* rows);
 
   // gpu_sort.cpp
   void sort();
+  void sort_spread();
+  void sort_part(llvm::Value* entries, llvm::Value* start, llvm::Value* first, llvm::Value* count);
   llvm::Value* key_of(llvm::Value* x);
+  /// Sorts [0, length) by a block: exchange(i, j) puts the smaller one of two first.
+  void network(llvm::Value* length, llvm::function_ref<void(llvm::Value* i, llvm::Value* j)> exchange);
+  llvm::Value* entry_word(llvm::Value* entries, llvm::Value* entry, int64_t part);
+  void put_entry(llvm::Value* entries, llvm::Value* entry, llvm::Value* x, llvm::Value* number);
+  llvm::Value* entry_less(llvm::Value* entries, llvm::Value* i, llvm::Value* others, llvm::Value* j);
+  void give_entry(llvm::Value* entries, llvm::Value* row, llvm::Value* i);
 
   // gpu_random.cpp
   struct Words {

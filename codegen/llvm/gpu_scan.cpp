@@ -1,6 +1,7 @@
 // Prefix sums and products in the order of runtime/kernels/scan_loops.h: blocks of 4,096 from left to right, each of which is a
-// thread's. A short sequence is one thread's as a whole; a long one a block of threads', which goes through it twice: for the
-// totals of its blocks, and for the results.
+// thread's. Sequences are gone through twice: for the totals of their blocks, and for the results. A short sequence is one thread's as a
+// whole; a long one many blocks of threads', or one's, where a block does the routine.
+#include "codegen/llvm/gpu_launches.h"
 #include "codegen/llvm/gpu_routine.h"
 #include "runtime/kernels/scan_loops.h"
 
@@ -88,6 +89,37 @@ struct GpuRoutine::Scan {
               [&](llvm::Value* d) { grid.set(carry, combine(grid.get(carry), grid.get(runs, d))); });
   }
 
+  // A thread a block of 4,096 elements; between the two rounds of it one a sequence, for what comes before each of its blocks. Words of the
+  // memory: the total of each block, then what comes before it.
+  void spread() {
+    llvm::Value* blocks = grid.up(length, scans::kBlock);
+    llvm::Value* all = b.CreateMul(sequences, blocks);
+    auto total = [&](llvm::Value* i) { return r.own_word(i); };
+    auto before = [&](llvm::Value* i) { return r.own_word(b.CreateAdd(i, all)); };
+    if (r.phase_ == 1) {
+      runs = grid.variable(type, kRuns);
+      carry = grid.variable(type);
+      return r.each(sequences, [&](llvm::Value* sequence) {
+        grid.set(carry, neutral());
+        grid.loop(grid.word(0), blocks, grid.word(1), [&](llvm::Value* number) {
+          llvm::Value* i = b.CreateAdd(b.CreateMul(sequence, blocks), number);
+          b.CreateStore(grid.get(carry), before(i));
+          add(number, b.CreateLoad(type, total(i)));
+        });
+      });
+    }
+    r.each(all, [&](llvm::Value* i) {
+      llvm::Value* sequence = b.CreateUDiv(i, blocks);
+      llvm::Value* number = b.CreateSub(i, b.CreateMul(sequence, blocks));
+      llvm::Value* first = b.CreateMul(number, grid.word(scans::kBlock));
+      llvm::Value* last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b.CreateAdd(first, grid.word(scans::kBlock)));
+      grid.set(chain, neutral());
+      if (r.phase_ == 2) return block(sequence, first, last, b.CreateLoad(type, before(i)), b.CreateICmpSGT(number, grid.word(0)));
+      block(sequence, first, last, nullptr, nullptr);
+      b.CreateStore(grid.get(chain), total(i));
+    });
+  }
+
   void by_block() {
     runs = grid.variable(type, kRuns);
     carry = grid.variable(type);
@@ -136,6 +168,11 @@ struct GpuRoutine::Scan {
 
 void GpuRoutine::scan() {
   Scan s(*this);
+  if (is_spread(r_)) {
+    count_units({0, 2}, kGpuThreads);
+    if (phase_ != 1) units_.factors.push_back({r_.sizes[1], scans::kBlock});
+    return s.spread();
+  }
   int64_t length = known(1);
   bool always_short = length >= 0 && length <= scans::kBlock;
   count_units({0, 2}, always_short ? kGpuThreads : 1);

@@ -1,23 +1,20 @@
-// Writes by index and segments: updates of one element are applied in row-major order, by one thread, which looks through all of
-// them for those that are its own. The first phase prepares the result and checks the indices, the second does the updates.
+// Writes by index and segments: updates of one element are applied in row-major order, by one thread. The first phase prepares the result
+// and checks the indices, the others do the updates: those of a block in one, in which each thread looks through all of them for those
+// that are its own.
+#include "codegen/llvm/gpu_launches.h"
 #include "codegen/llvm/gpu_routine.h"
 
 namespace tfl::codegen {
 
 namespace {
 
-constexpr int64_t kOwners = 1 << 16;    // threads that share the elements of a result
-constexpr int64_t kFewOwners = 1 << 8;  // where they are played one after the other
-constexpr size_t kSizesOfScatter = 4;   // before those of the axes that are indexed
+constexpr size_t kSizesOfScatter = 4;  // before those of the axes that are indexed
 
 }  // namespace
 
 // A thread has some rows of one column.
-void GpuRoutine::in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates,
-                          llvm::function_ref<llvm::Value*(llvm::Value*)> row_of,
-                          llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body,
-                          llvm::function_ref<void(llvm::Value*, llvm::Value*)> after) {
-  llvm::Value* owners = grid_.word(grid_.emulated() ? kFewOwners : kOwners);
+void GpuRoutine::in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, IndexOf row_of, Update body, AfterRow after) {
+  llvm::Value* owners = grid_.word(kGpuThreads);
   llvm::Value* elements = b_.CreateMul(rows, columns);
   llvm::Value* height = b_.CreateUDiv(b_.CreateAdd(elements, b_.CreateSub(owners, grid_.word(1))), owners);
   height = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, height, grid_.word(1));
@@ -71,8 +68,15 @@ llvm::Value* GpuRoutine::updated(DType dtype, llvm::Value* old, llvm::Value* upd
 
 void GpuRoutine::scatter() {
   llvm::Value *elements = size(0), *tuples = size(1), *inner = size(2);
-  count_units({0}, kGpuThreads);
+  llvm::Value* rows = grid_.word(1);
+  for (size_t i = kSizesOfScatter; i < r_.sizes.size(); ++i) rows = b_.CreateMul(rows, size(i));
+  if (phase_ == 4) {
+    for (size_t i = kSizesOfScatter; i < r_.sizes.size(); ++i) count_units({i}, 1);
+  } else {
+    count_units({phase_ == 1 || phase_ == 3 ? size_t{1} : size_t{0}}, kGpuThreads);
+  }
   if (phase_ == 0) {
+    if (is_spread(r_)) clear_lists(rows);
     if (!has(0) || r_.at[0] != r_.at[3]) {
       each(elements, [&](llvm::Value* i) {
         if (has(0))
@@ -88,7 +92,6 @@ void GpuRoutine::scatter() {
     });
     return;
   }
-  llvm::Value* rows = b_.CreateUDiv(elements, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, inner, grid_.word(1)));
   auto row_of = [&](llvm::Value* tuple) {
     llvm::Value* outside = nullptr;
     llvm::Value* row = row_of_tuple(tuple, outside);
@@ -100,7 +103,8 @@ void GpuRoutine::scatter() {
     if (static_cast<ScatterHow>(r_.flags) == ScatterHow::set) return copy(3, to, 2, from);
     store(3, dtype_, updated(dtype_, load(3, dtype_, to), load(2, dtype_, from)), to);
   };
-  in_order(rows, inner, tuples, row_of, update, nullptr);
+  if (is_spread(r_)) by_lists(rows, inner, tuples, row_of, update, nullptr);
+  else in_order(rows, inner, tuples, row_of, update, nullptr);
 }
 
 llvm::Value* GpuRoutine::folded(DType dtype, llvm::Value* sum, llvm::Value* x) {
@@ -122,7 +126,9 @@ llvm::Value* GpuRoutine::folded(DType dtype, llvm::Value* sum, llvm::Value* x) {
 // Half types are combined in f32, in memory of their own.
 void GpuRoutine::segment() {
   llvm::Value *rows = size(0), *segments = size(1), *width = size(2);
-  count_units({1, 2}, kGpuThreads);
+  if (phase_ == 1 || phase_ == 3) count_units({0}, kGpuThreads);
+  else if (phase_ == 4) count_units({1}, 1);
+  else count_units({1, 2}, kGpuThreads);
   bool half = is_floating(dtype_) && dtype_size(dtype_) == 2;
   DType working = half ? DType::F32 : dtype_;
   size_t sums = half ? 3 : 2;
@@ -135,6 +141,7 @@ void GpuRoutine::segment() {
       double most = dtype_ == DType::F16 ? 65504.0 : 3.38953138925153547590470800371487867e38;
       if (half) begin = number(fold == SegmentFold::most ? -most : most, type);
     }
+    if (is_spread(r_)) clear_lists(segments);
     each(b_.CreateMul(segments, width), [&](llvm::Value* i) { store(sums, working, begin, i); });
     each(rows, [&](llvm::Value* row) { fail_if(b_.CreateICmpSGE(index_at(1, row), segments)); });
     return;
@@ -151,7 +158,8 @@ void GpuRoutine::segment() {
   };
   llvm::function_ref<void(llvm::Value*, llvm::Value*)> after = nullptr;
   if (half) after = rounded;
-  in_order(segments, width, rows, row_of, update, after);
+  if (is_spread(r_)) by_lists(segments, width, rows, row_of, update, after);
+  else in_order(segments, width, rows, row_of, update, after);
 }
 
 }  // namespace tfl::codegen

@@ -1,5 +1,7 @@
 #include "frontend/tensor/device.h"
 
+#include <cstdlib>
+
 #include "frontend/modules/native_module.h"
 #include "frontend/trace/concrete.h"
 #include "frontend/trace/scope.h"
@@ -243,8 +245,13 @@ Result<Value> set_device(Interp& interp, Value* args) {
   auto ordinal = static_cast<int>(TFL_TRY(to_index(interp, args[1])));
   if (interp.sink && interp.sink->building()) {
     Tracer& tracer = tracer_of(interp);
-    tracer.device = scope.empty() ? nullptr : std::make_shared<const std::string>(std::move(scope));
-    if (ordinal >= 0) tracer.scope->root()->device = ordinal;
+    tracer.device = scope.empty() ? nullptr : std::make_shared<const std::string>(scope);
+    if (!refused.empty()) {
+      size_t at = scope.rfind(':');
+      tracer.scope->root()->device = refused_device(at == scope.npos ? 0 : std::atoi(scope.c_str() + at + 1));
+    } else if (ordinal >= 0) {
+      tracer.scope->root()->device = ordinal;
+    }
     return Value::none();
   }
   change_placement(interp, [&](Placement& p) {
@@ -262,6 +269,13 @@ Result<Value> log_placement(Interp& interp, Value* args) {
   return Value::none();
 }
 
+/// _tensor_float_32(on): whether products of f32 may be made of TF32 on GPUs; None only asks.
+Result<Value> tensor_float_32(Interp& interp, Value* args) {
+  bool& on = interp.context.devices().tensor_float_32;
+  if (!args[0].is_none()) on = TFL_TRY(truth(interp, args[0]));
+  return Value::boolean(on);
+}
+
 constexpr NativeDef kDeviceDefs[] = {
     function("_gpus", "", gpus),
     function("_gpu_missing", "", gpu_missing),
@@ -272,6 +286,7 @@ constexpr NativeDef kDeviceDefs[] = {
     function("_device_scope", "", device_scope),
     function("_set_device", "scope, ordinal, refused", set_device),
     function("_log_placement", "on", log_placement),
+    function("_tensor_float_32", "on", tensor_float_32),
 };
 
 }  // namespace

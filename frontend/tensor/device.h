@@ -36,6 +36,11 @@ Result<Tensor> placed(Interp&, Tensor t, std::string_view made_by);
 Result<Value> tensor_to_cpu(Interp&, Value* args);
 Result<Value> tensor_to_gpu(Interp&, Value* args);
 
+/// What a traced function has for a device when a scope inside asks for a GPU that there is not, and no other device may do the work;
+/// and the number of that GPU.
+inline int refused_device(int index) { return gpu::kCpu - 1 - index; }
+inline int refused_index(int device) { return gpu::kCpu - 1 - device; }
+
 /// The GPU where one of the operands of a function lies, when no scope says where functions run; kCpu else.
 int where_operands_are(Interp&, std::span<const Value> operands);
 

@@ -115,6 +115,15 @@ Result<Value> accumulate(Interp& interp, Value* args, Op op, std::string_view tf
   if (v->dtype == DType::String || v->dtype == DType::Bool) {
     return fail(ErrorKind::InvalidArgumentError, "No OpKernel was registered to support Op '{}' with a variable of dtype {}", tf_name, dtype_name(v->dtype));
   }
+  // The sum is computed where the variable is.
+  if (gpu::Device* there = gpu::Devices::home_of(v->value); there && interp.context.devices().run_operation) [[unlikely]] {
+    Tensor given[2] = {v->value, delta};
+    Tensors sum;
+    if (interp.context.devices().run_operation(interp.context, *there, op, {given, 2}, Attrs(), sum)) {
+      v->value = std::move(sum[0]);
+      return assigned(interp, args[0], TFL_TRY(flag(interp, args[4])));
+    }
+  }
   // The variable lets go of its tensor, so that the sum may be written over it.
   Tensor operands[2] = {std::move(v->value), delta};
   Tensor before = operands[0].unique() ? Tensor() : operands[0];

@@ -174,6 +174,9 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
 }
 
 Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
+  if (call.device < gpu::kCpu) [[unlikely]]
+    return fail(ErrorKind::InvalidArgumentError, "Unable to find any devices for spec /device:GPU:{} [Op:{}]", refused_index(call.device),
+                call.function->name);
   int device = call.device >= 0 ? call.device : where_operands_are(interp, operands);
   if (device >= 0 && interp.context.devices().placement() != device) [[unlikely]] {
     PlacedOn there(interp, device);

@@ -1,10 +1,12 @@
 // Devices on NVIDIA's driver: one stream each, memory from its stream-ordered pool.
 #include "runtime/gpu/cuda_device.h"
 
+#include <ctime>
 #include <cstring>
 #include <unordered_map>
 
-#include "runtime/gpu/cuda_driver.h"
+#include "runtime/gpu/cublaslt.h"
+#include "runtime/gpu/cuda_graph.h"
 #include "runtime/support/small_vec.h"
 
 namespace tfl::gpu {
@@ -20,6 +22,7 @@ using cuda::Status;
 constexpr size_t kStagedBytes = size_t{64} << 10;
 constexpr size_t kRingBytes = size_t{1} << 20;
 constexpr size_t kLogBytes = 8192;
+constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // that cuBLASLt may use
 constexpr uint32_t kOldestCapability = 8;
 
 class CudaDevice;
@@ -30,28 +33,18 @@ struct CudaFunction {
 };
 
 struct CudaModule final : Module {
-  CudaModule(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::ModuleHandle* h)
-      : driver(std::move(d)), context(c), handle(h) {}
+  CudaModule(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::StreamHandle* s, cuda::ModuleHandle* h)
+      : driver(std::move(d)), context(c), stream(s), handle(h) {}
   ~CudaModule() override {
     driver->set_context(context);
+    driver->synchronize(stream);  // what has been launched may still run
     driver->unload_module(handle);
   }
   std::shared_ptr<const Driver> driver;
   cuda::ContextHandle* context;
+  cuda::StreamHandle* stream;
   cuda::ModuleHandle* handle;
   std::unordered_map<std::string, CudaFunction> functions;
-};
-
-struct CudaGraph final : Graph {
-  CudaGraph(std::shared_ptr<const Driver> d, cuda::ContextHandle* c, cuda::GraphExecHandle* h)
-      : driver(std::move(d)), context(c), handle(h) {}
-  ~CudaGraph() override {
-    driver->set_context(context);
-    driver->destroy_graph_exec(handle);
-  }
-  std::shared_ptr<const Driver> driver;
-  cuda::ContextHandle* context;
-  cuda::GraphExecHandle* handle;
 };
 
 class CudaDevice final : public Device {
@@ -63,7 +56,11 @@ class CudaDevice final : public Device {
     if (!context_) return;
     driver_->set_context(context_);
     driver_->synchronize(stream_);
+    conditions_.reset();
+    products_.reset();
+    if (workspace_) driver_->release(workspace_, stream_);
     if (ring_) driver_->release_host(ring_);
+    if (stop_) driver_->release_host(const_cast<uint32_t*>(stop_));
     driver_->destroy_stream(stream_);
     driver_->release_context(handle_);
   }
@@ -112,6 +109,7 @@ class CudaDevice final : public Device {
       return check(driver_->to_device(to, staged, bytes, stream_),
                    [&] { return fmt::format("copying {} bytes to the GPU", bytes); });
     }
+    if (endless_) watch();
     // Whether a copy from ordinary memory has read it when the call returns is not promised.
     TFL_TRY(check(driver_->to_device(to, from, bytes, stream_),
                   [&] { return fmt::format("copying {} bytes to the GPU", bytes); }));
@@ -121,6 +119,7 @@ class CudaDevice final : public Device {
   Result<void> to_host(void* to, Address from, size_t bytes) override {
     if (bytes == 0) return {};
     TFL_TRY(enter());
+    if (endless_) watch();  // the copy itself waits, too
     TFL_TRY(check(driver_->to_host(to, from, bytes, stream_),
                   [&] { return fmt::format("copying {} bytes from the GPU", bytes); }));
     return synchronize();
@@ -150,7 +149,7 @@ class CudaDevice final : public Device {
         return std::move(failure).with_hint("the NVIDIA driver is older than this code: a newer driver takes it");
       return failure;
     }
-    return std::unique_ptr<Module>(std::make_unique<CudaModule>(driver_, context_, handle));
+    return std::unique_ptr<Module>(std::make_unique<CudaModule>(driver_, context_, stream_, handle));
   }
 
   Result<void> launch(const Launch& l) override {
@@ -164,6 +163,7 @@ class CudaDevice final : public Device {
     }
     SmallVec<void*, 32> parameters;
     for (const uint64_t& a : l.arguments) parameters.push_back(const_cast<uint64_t*>(&a));
+    if (writer_ && !l.cooperative) return writer_->launch(f->handle, l.blocks, l.threads, l.shared_bytes, parameters.data());
     Status status = l.cooperative ? driver_->launch_cooperative(f->handle, l.blocks, 1, 1, l.threads, 1, 1,
                                                                 l.shared_bytes, stream_, parameters.data())
                                   : driver_->launch(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_,
@@ -174,34 +174,68 @@ class CudaDevice final : public Device {
   Result<void> synchronize() override {
     if (!context_) return {};  // nothing has been started
     TFL_TRY(enter());
+    if (endless_) watch();
+    Status status = driver_->synchronize(stream_);
     ring_used_ = 0;
-    return check(driver_->synchronize(stream_), [&] { return fmt::format("work on GPU {}", info_.ordinal); });
+    return check(status, [&] { return fmt::format("work on GPU {}", info_.ordinal); });
   }
 
   bool has_graphs() const override { return driver_->has_graphs(); }
 
   Result<void> begin_graph() override {
     TFL_TRY(enter());
-    return check(driver_->begin_capture(stream_, cuda::kCaptureThreadLocal),
-                 [] { return std::string("recording a graph of launches"); });
+    writer_ = std::make_unique<CudaGraphWriter>(driver_, context_);
+    return writer_->begin();
   }
 
   Result<std::unique_ptr<Graph>> end_graph() override {
     TFL_TRY(enter());
-    auto words = [] { return std::string("making a graph of launches"); };
-    cuda::GraphHandle* graph = nullptr;
-    TFL_TRY(check(driver_->end_capture(stream_, &graph), words));
-    cuda::GraphExecHandle* made = nullptr;
-    Status status = driver_->instantiate(&made, graph, 0);
-    driver_->destroy_graph(graph);
-    TFL_TRY(check(status, words));
-    return std::unique_ptr<Graph>(std::make_unique<CudaGraph>(driver_, context_, made));
+    std::unique_ptr<CudaGraphWriter> writer = std::move(writer_);
+    return writer->end();
   }
 
   Result<void> launch_graph(Graph& graph) override {
     TFL_TRY(enter());
-    return check(driver_->launch_graph(static_cast<CudaGraph&>(graph).handle, stream_),
-                 [] { return std::string("launching a graph"); });
+    auto& made = static_cast<CudaGraph&>(graph);
+    TFL_TRY(check(driver_->launch_graph(made.handle, stream_), [] { return std::string("launching a graph"); }));
+    endless_ |= made.repeats;
+    return {};
+  }
+
+  bool has_fast_products() override {
+    if (asked_products_) return products_ != nullptr;
+    asked_products_ = true;
+    if (!enter()) return false;
+    Result<cublas::Library> library = cublas::load_library();
+    cublas::LibraryHandle* handle = nullptr;
+    if (!library || library->create(&handle) != cublas::kSuccess) return false;
+    products_ = std::make_unique<cublas::Products>(*library, handle);
+    if (driver_->allocate(&workspace_, kWorkspaceBytes, stream_) != kSuccess) workspace_ = 0;
+    return true;
+  }
+  Result<void> multiply(const FastProduct& p) override {
+    TFL_TRY(enter());
+    return products_->multiply({p.a, p.b, p.result, p.transpose_a, p.transpose_b, p.batch, p.m, p.n, p.k, p.a_batch, p.b_batch}, workspace_,
+                               workspace_ ? kWorkspaceBytes : 0, stream_);
+  }
+
+  bool has_conditions() const override { return has_graphs() && driver_->has_conditions(); }
+
+  Result<void> begin_part(const Condition& condition) override {
+    TFL_TRY(enter());
+    if (!conditions_) {
+      auto loaded = TFL_TRY(load(condition_code()));
+      void* memory = nullptr;
+      if (driver_->allocate_host(&memory, sizeof(uint64_t)) == kSuccess) stop_ = static_cast<volatile uint32_t*>(memory);
+      if (stop_) *stop_ = 0;
+      conditions_ = std::move(loaded);
+    }
+    CudaFunction* f = TFL_TRY(function(static_cast<CudaModule&>(*conditions_), kConditionKernel));
+    return writer_->begin_part(f->handle, condition, reinterpret_cast<Address>(stop_));
+  }
+  Result<void> end_part() override {
+    TFL_TRY(enter());
+    return writer_->end_part();
   }
 
  private:
@@ -237,6 +271,18 @@ class CudaDevice final : public Device {
     return {};
   }
 
+  // Waits for graphs that may go on without an end, and tells them when nobody wants to wait any longer.
+  void watch() {
+    constexpr int kEager = 2000;  // questions without a pause
+    constexpr timespec kPause = {0, 50'000};
+    for (int asked = 0; driver_->query(stream_) == cuda::kNotReady; ++asked) {
+      if (stop_ && interrupt && interrupt->load(std::memory_order_relaxed) != 0) *stop_ = 1;
+      if (asked > kEager) nanosleep(&kPause, nullptr);
+    }
+    if (stop_) *stop_ = 0;
+    endless_ = false;
+  }
+
   /// Makes room for `bytes` in the ring; false when there is no ring.
   Result<bool> stage(size_t bytes) {
     if (!ring_) {
@@ -268,6 +314,13 @@ class CudaDevice final : public Device {
   std::byte* ring_ = nullptr;
   size_t ring_used_ = 0;
   bool no_ring_ = false;
+  std::unique_ptr<cublas::Products> products_;
+  cuda::Pointer workspace_ = 0;
+  bool asked_products_ = false;
+  std::unique_ptr<CudaGraphWriter> writer_;  // while a graph is recorded
+  std::unique_ptr<Module> conditions_;       // the kernel that looks at conditions of graphs
+  volatile uint32_t* stop_ = nullptr;        // which it reads in the memory of the host: not 0 ends what is repeated
+  bool endless_ = false;                     // a graph was launched since somebody waited that may go on without an end
   std::unordered_map<Address, size_t> sizes_;
   MemoryInfo memory_;
 };

@@ -21,11 +21,13 @@ struct FunctionHandle;
 struct PoolHandle;
 struct GraphHandle;
 struct GraphExecHandle;
+struct NodeHandle;
+using ConditionHandle = uint64_t;  // CUgraphConditionalHandle
 
 inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kStubLibrary = 34, kDeviceUnavailable = 46,
                         kNoDevice = 100, kInvalidDevice = 101, kNoBinary = 209, kUnsupportedPtx = 222,
-                        kOperatingSystem = 304, kNotPermitted = 800, kSystemNotReady = 802, kDriverMismatch = 803,
-                        kNotOnThisDevice = 804, kUnknown = 999;
+                        kOperatingSystem = 304, kNotReady = 600, kNotPermitted = 800, kNotSupported = 801, kSystemNotReady = 802,
+                        kDriverMismatch = 803, kNotOnThisDevice = 804, kUnknown = 999;
 
 enum class Attribute : int {
   processors = 16,
@@ -39,10 +41,32 @@ inline constexpr int kPoolReleaseThreshold = 4;  // CU_MEMPOOL_ATTR_RELEASE_THRE
 inline constexpr int kDynamicSharedBytes = 8;    // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 inline constexpr unsigned kStreamNonBlocking = 1;
-inline constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
-/// The oldest CUDA version with stream-ordered memory.
-inline constexpr int kOldestVersion = 11020;
+/// The oldest CUDA version with stream-ordered memory, and with nodes of graphs that depend on what is computed.
+inline constexpr int kOldestVersion = 11020, kConditionsVersion = 12040;
+
+/// CUDA_KERNEL_NODE_PARAMS_v1
+struct KernelNode {
+  FunctionHandle* function;
+  unsigned grid[3], block[3];
+  unsigned shared_bytes;
+  void** parameters;
+  void** extra;
+};
+
+/// CUgraphNodeParams, of a node that is CU_GRAPH_NODE_TYPE_CONDITIONAL.
+struct ConditionNode {
+  enum Type : int { once = 0, repeated = 1 };  // CU_GRAPH_COND_TYPE_IF, _WHILE
+  int node_type = 13;
+  int reserved0[3] = {};
+  ConditionHandle handle = 0;  // CUDA_CONDITIONAL_NODE_PARAMS from here on
+  Type type = once;
+  unsigned bodies = 1;
+  GraphHandle** graphs = nullptr;  // the driver's, which it fills in
+  ContextHandle* context = nullptr;
+  long long rest[25] = {}, reserved2 = 0;
+};
+static_assert(sizeof(KernelNode) == 56 && sizeof(ConditionNode) == 256 && offsetof(ConditionNode, reserved2) == 248);
 
 // What every driver of kOldestVersion has: TFL_CUDA_FUNCTION(member, symbol, parameters).
 #define TFL_CUDA_FUNCTIONS(F)                                                                                      \
@@ -61,6 +85,7 @@ inline constexpr int kOldestVersion = 11020;
   F(create_stream, "cuStreamCreate", (StreamHandle**, unsigned))                                                   \
   F(destroy_stream, "cuStreamDestroy_v2", (StreamHandle*))                                                         \
   F(synchronize, "cuStreamSynchronize", (StreamHandle*))                                                           \
+  F(query, "cuStreamQuery", (StreamHandle*))                                                                       \
   F(default_pool, "cuDeviceGetDefaultMemPool", (PoolHandle**, Ordinal))                                            \
   F(set_pool_attribute, "cuMemPoolSetAttribute", (PoolHandle*, int, void*))                                        \
   F(trim_pool, "cuMemPoolTrimTo", (PoolHandle*, size_t))                                                           \
@@ -82,13 +107,16 @@ inline constexpr int kOldestVersion = 11020;
     (FunctionHandle*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle*, void**))
 
 // What newer ones have: null otherwise.
-#define TFL_CUDA_NEWER_FUNCTIONS(F)                                                                    \
-  F(begin_capture, "cuStreamBeginCapture_v2", (StreamHandle*, int))                                    \
-  F(end_capture, "cuStreamEndCapture", (StreamHandle*, GraphHandle**))                                 \
-  F(instantiate, "cuGraphInstantiateWithFlags", (GraphExecHandle**, GraphHandle*, unsigned long long)) \
-  F(launch_graph, "cuGraphLaunch", (GraphExecHandle*, StreamHandle*))                                  \
-  F(destroy_graph_exec, "cuGraphExecDestroy", (GraphExecHandle*))                                      \
-  F(destroy_graph, "cuGraphDestroy", (GraphHandle*))
+#define TFL_CUDA_NEWER_FUNCTIONS(F)                                                                                         \
+  F(create_graph, "cuGraphCreate", (GraphHandle**, unsigned))                                                               \
+  F(destroy_graph, "cuGraphDestroy", (GraphHandle*))                                                                        \
+  F(add_kernel, "cuGraphAddKernelNode", (NodeHandle**, GraphHandle*, NodeHandle* const*, size_t, const KernelNode*))        \
+  F(instantiate, "cuGraphInstantiateWithFlags", (GraphExecHandle**, GraphHandle*, unsigned long long))                      \
+  F(launch_graph, "cuGraphLaunch", (GraphExecHandle*, StreamHandle*))                                                       \
+  F(destroy_graph_exec, "cuGraphExecDestroy", (GraphExecHandle*))                                                           \
+  F(create_condition, "cuGraphConditionalHandleCreate",                                                                     \
+    (ConditionHandle*, GraphHandle*, ContextHandle*, unsigned, unsigned))                                                   \
+  F(add_node, "cuGraphAddNode_v2", (NodeHandle**, GraphHandle*, NodeHandle* const*, const void*, size_t, ConditionNode*))
 
 struct Driver {
 #define TFL_CUDA_FUNCTION(member, symbol, parameters) Status(*member) parameters = nullptr;
@@ -98,7 +126,10 @@ struct Driver {
   int version = 0;  // 12040: what CUDA 12.4 has
 
   bool has_graphs() const {
-    return begin_capture && end_capture && instantiate && launch_graph && destroy_graph_exec && destroy_graph;
+    return create_graph && destroy_graph && add_kernel && instantiate && launch_graph && destroy_graph_exec;
+  }
+  bool has_conditions() const {
+    return has_graphs() && version >= kConditionsVersion && create_condition && add_node;
   }
   /// "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"
   std::string text(Status status) const;

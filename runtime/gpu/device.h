@@ -3,6 +3,7 @@
 // header must not know either, nor tensors or plans.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,31 @@ class Graph {
   virtual ~Graph() = default;
 };
 
+/// On what a part of a graph depends. The device looks at it each time that it comes there.
+struct Condition {
+  bool repeats = false;        // the part runs again and again as long as this holds, else once if it does
+  Address word = 0;            // of 8 bytes, which choose one of `blocks` blocks: a truth value the first when it is true and else the
+  uint32_t bytes = 1;          // last (`bytes` is 1), or a signed number of 4 or 8 bytes (one that is no block's the last)
+  uint32_t blocks = 2, block = 0;  // it holds when `block` is chosen
+  Address failed = 0;          // of 8 bytes; it does not hold unless they are 0
+  Address counter = 0;         // of 8 bytes, for a part that may be repeated `limit` times at most; 0: as often as it likes
+  int64_t limit = 0;
+};
+
+/// The block that a condition's word chooses.
+inline uint32_t chosen_block(uint64_t word, uint32_t bytes, uint32_t blocks) {
+  if (bytes == 1) return (word & 0xff) != 0 ? 0 : blocks - 1;
+  uint64_t number = bytes == 4 ? static_cast<uint64_t>(static_cast<int32_t>(word)) : word;
+  return number < blocks ? static_cast<uint32_t>(number) : blocks - 1;
+}
+
+/// result[i] = a[i] b[i] for `batch` matrices of f32 that lie row after row, `result` m by n; the distances between them are in elements.
+struct FastProduct {
+  Address a = 0, b = 0, result = 0;
+  bool transpose_a = false, transpose_b = false;
+  int64_t batch = 1, m = 0, n = 0, k = 0, a_batch = 0, b_batch = 0;
+};
+
 /// Errors of all calls are RuntimeErrors that say what the driver said; running out of memory is a MemoryError.
 class Device {
  public:
@@ -78,13 +104,26 @@ class Device {
   virtual Result<void> launch(const Launch& launch) = 0;
   virtual Result<void> synchronize() = 0;
 
-  /// Between begin_graph and end_graph launches (and copies on the device) are recorded and not run; nothing else
-  /// may be asked of the device meanwhile. launch_graph runs them again with the same arguments. Only for devices
-  /// that have graphs.
+  /// Between begin_graph and end_graph launches are recorded and not run; nothing else may be asked of the device meanwhile.
+  /// After a failure the recording must be ended, too. launch_graph runs the launches again with the same arguments. Only for
+  /// devices that have graphs.
   virtual bool has_graphs() const { return false; }
   virtual Result<void> begin_graph() { return {}; }
   virtual Result<std::unique_ptr<Graph>> end_graph() { return std::unique_ptr<Graph>(); }
   virtual Result<void> launch_graph(Graph&) { return {}; }
+  /// In a recording: what is recorded up to end_part depends on a condition; parts may have parts. Only where has_conditions().
+  virtual bool has_conditions() const { return false; }
+  virtual Result<void> begin_part(const Condition&) { return {}; }
+  virtual Result<void> end_part() { return {}; }
+
+  /// Products with operands rounded to TF32, as a library of the vendor's or tensor cores make them: near the CPU's values, not their bits.
+  virtual bool has_fast_products() { return false; }
+  virtual Result<void> multiply(const FastProduct&) { return {}; }
+
+  /// Not 0 when whoever waits for the device should stop waiting: repeated parts of graphs end then.
+  const std::atomic<uint32_t>* interrupt = nullptr;
+  /// Whether functions use graphs, and conditions in them, where the device has them.
+  bool uses_graphs = true, uses_conditions = true;
 };
 
 }  // namespace tfl::gpu

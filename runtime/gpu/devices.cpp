@@ -41,6 +41,12 @@ void Devices::find() {
   } else {
     missing_ = found.error().message;
   }
+  const char* graphs = std::getenv("TFL_GPU_GRAPHS");
+  for (auto& device : devices_) {
+    device->interrupt = &context_.interrupt;
+    device->uses_graphs = !graphs || std::strcmp(graphs, "off") != 0;
+    device->uses_conditions = device->uses_graphs && (!graphs || std::strcmp(graphs, "host") != 0);
+  }
 }
 
 size_t Devices::count() {

@@ -50,6 +50,8 @@ class Devices {
   /// Whether a scope has said so: where none has, work goes where the elements are that it takes.
   bool chosen() const { return chosen_; }
   void set_chosen(bool chosen) { chosen_ = chosen; }
+  /// Whether matrix products of f32 may be made of TF32 where a GPU has them: somebody has asked for it.
+  bool tensor_float_32 = false;
   /// The device that work goes to now, or null for the CPU. Cheap: nothing is looked for.
   Device* current() const {
     return placement_ >= 0 && static_cast<size_t>(placement_) < devices_.size()

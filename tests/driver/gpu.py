@@ -1,7 +1,9 @@
-"""Tests on a GPU (tests/run --gpu): scripts with every traced function compiled for it and run there, what stays behind, and the same
-under NVIDIA's compute-sanitizer where that is installed. TFL_GPU=emulate runs them on an emulated one."""
+"""Tests on a GPU (tests/run --gpu): what a first run on a machine looks at, scripts with every traced function compiled for it and run there,
+random programs, what stays behind, and some of them under NVIDIA's compute-sanitizer where that is installed. TFL_GPU=emulate runs them on an
+emulated one."""
 import os
 import shutil
+import sys
 
 from . import collect, process
 
@@ -39,7 +41,16 @@ def missing(context):
     return process.status(outcome, 60)
 
 
+
+def tools():
+    """Programs of tests/tools that try a GPU, and their arguments."""
+    which = os.environ.get("TFL_GPU") or "real"
+    return ("gpu_first_run.py", "--all"), ("native_programs.py", "--gpu", which, "--count", "200", "--seed", "31")
+
+
 def all_tests(context):
+    for tool in tools():
+        yield collect.Test("gpu/" + tool[0], lambda tool=tool: program(context, *tool))
     for test in (*collect.conformance(context, FLAGS), *collect.scripts(context, FLAGS)):
         with open(context.path(test.name + ".tfl"), encoding="utf-8") as f:
             if "tensorflow" in f.read() and test.name not in WITHOUT:
@@ -49,6 +60,12 @@ def all_tests(context):
     if sanitizer:
         for name in SANITIZED:
             yield collect.Test("gpu/sanitizer/" + name, lambda name=name: sanitized(context, sanitizer, name))
+
+
+def program(context, name, *arguments):
+    timeout = 1800 * context.patience
+    outcome = process.run([sys.executable, context.path("tools", name), "--tfl", context.tfl, *arguments], context.root, context.scratch, timeout)
+    return None if outcome.code == 0 else process.status(outcome, timeout) + "\n" + process.tail(outcome.out + outcome.err, 60)
 
 
 def leaks(context):

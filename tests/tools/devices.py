@@ -99,6 +99,43 @@ with tf.device("/GPU:0"):
 print(y.device, float(y[-1]))
 '''
 
+# Two launches, five times.
+STRAIGHT = '''import tensorflow as tf
+@tf.function
+def spread(x):
+    return x / tf.reduce_sum(x, 0)
+x = tf.ones([1000, 1000])
+for _ in range(5):
+    with tf.device("/GPU:0"):
+        y = spread(x)
+print(y.device)
+'''
+
+PRODUCTS = '''import tensorflow as tf
+print(tf.config.experimental.tensor_float_32_execution_enabled())
+tf.config.experimental.enable_tensor_float_32_execution(True)
+print(tf.config.experimental.tensor_float_32_execution_enabled())
+def numbers(shape):
+    return tf.reshape(tf.cast(tf.range(tf.reduce_prod(shape)) % 13 - 6, tf.float32), shape)
+def product(ta, tb):
+    return tf.function(lambda a, b: tf.matmul(a, b, transpose_a=ta, transpose_b=tb))
+for ta in [False, True]:
+    for tb in [False, True]:
+        a, b = numbers([70, 90] if ta else [90, 70]), numbers([110, 70] if tb else [70, 110])
+        with tf.device("/CPU:0"):
+            want = product(ta, tb)(a, b)
+        with tf.device("/GPU:0"):
+            given = product(ta, tb)(a, b)
+        print("right" if given.numpy().tolist() == want.numpy().tolist() else "wrong")
+a, b = numbers([3, 60, 50]), numbers([3, 50, 70])
+with tf.device("/CPU:0"):
+    want = product(False, False)(a, b)
+given = product(False, False)(a, b)
+print("right" if given.numpy().tolist() == want.numpy().tolist() else "wrong")
+tf.config.experimental.enable_tensor_float_32_execution(False)
+print(tf.config.experimental.tensor_float_32_execution_enabled(), "zeros" if float(tf.reduce_sum(tf.abs(product(False, False)(a, b)).numpy())) == 0 else "wrong")
+'''
+
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -117,11 +154,13 @@ class Check:
         self.tfl, self.folder, self.failed = os.path.abspath(tfl), folder, 0
         self.library = os.path.join(folder, "libpretended.so")
         self.calls = os.path.join(folder, "calls")
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", self.library, os.path.join(HERE, "fake_cuda.c")], check=True)
+        self.products = os.path.join(folder, "libproducts.so")
+        for made, source in ((self.library, "fake_cuda.c"), (self.products, "fake_cublaslt.c")):
+            subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", made, os.path.join(HERE, source)], check=True)
 
     def run(self, *command, behaviour="", script=None, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("TFL_", "CUDA_"))}
-        env.update(TFL_CUDA_LIBRARY=self.library, TFL_FAKE_CUDA=behaviour, TFL_FAKE_CUDA_LOG=self.calls, XDG_CACHE_HOME=self.folder)
+        env.update(TFL_CUDA_LIBRARY=self.library, TFL_CUBLASLT_LIBRARY=self.products, TFL_FAKE_CUDA=behaviour, TFL_FAKE_CUDA_LOG=self.calls, XDG_CACHE_HOME=self.folder)
         env.update(environment)
         if os.path.exists(self.calls):
             os.unlink(self.calls)
@@ -154,6 +193,8 @@ class Check:
         self.memory()
         self.placement()
         self.loops()
+        self.fast_products()
+        self.first_run()
         if not self.failed:
             print("all is well")
         return 1 if self.failed else 0
@@ -223,16 +264,59 @@ class Check:
         self.same("log of a scope", done.stderr.splitlines()[-1], f"Executing op MatMul {there}")
 
     def loops(self):
-        """Iterations become one launch; what fails while they are recorded ends the recording, and the CPU does the work."""
-        done, calls = self.run("run", "--jit=wait", behaviour="loops-go-on", script=LOOP)
+        """A loop over launches is a part of a graph; with an older driver the launches of an iteration are one, and the host decides. What fails
+        while they are recorded leaves them to be launched one by one."""
+        gpu = "/job:localhost/replica:0/task:0/device:GPU:0"
+        done, calls = self.run("run", "--jit=wait", script=LOOP)
+        nodes = [line for line in calls.splitlines() if line.startswith(("node", "record", "launch", "no graph"))]
+        blocks = "node: * blocks"
+        shape = [blocks if line.endswith(" blocks") and line.startswith("node") else line for line in nodes]
+        part = ["node: condition 1000 begins", "node: 1000 repeats"]
+        self.same("a loop in a graph", (done.returncode, done.stdout.split()[:1]), (0, [gpu]))
+        self.same("its parts", [line for line in shape if line != blocks], ["record", *part, "node: condition 1000 again", "recorded", "launch graph", "no graph"])
+        self.same("its body is not empty", shape.index("node: condition 1000 again") > shape.index("node: 1000 repeats") + 1, True)
+        for older in ("driver-12.2", "no-conditions"):
+            done, calls = self.run("run", "--jit=wait", behaviour="loops-go-on," + older, script=LOOP)
+            lines = calls.splitlines()
+            tries = 2 if older == "no-conditions" else 1
+            self.same("a recorded iteration, " + older, (done.returncode, done.stdout.split()[:1], lines.count("record"), lines.count("recorded"),
+                                                         lines.count("launch graph"), lines.count("no graph")), (0, [gpu], tries, 1, 4, 1))
+        done, calls = self.run("run", "--jit=wait", behaviour="loops-go-on,launch-refused-in-recording,driver-12.2", script=LOOP)
         lines = calls.splitlines()
-        self.same("a recorded loop", (done.returncode, done.stdout.split()[:1], lines.count("record 1"), lines.count("recorded"),
-                                      lines.count("launch graph"), lines.count("no graph")),
-                  (0, ["/job:localhost/replica:0/task:0/device:GPU:0"], 1, 1, 4, 1))
-        done, calls = self.run("run", "--jit=wait", behaviour="loops-go-on,launch-refused-in-recording", script=LOOP)
-        lines = calls.splitlines()
-        self.same("a launch fails in a recording", (done.returncode, done.stdout.split()[-1:], lines.count("record 1"), lines.count("recorded"), lines.count("launch graph")),
-                  (0, ["128.0"], 1, 1, 0))
+        self.same("a launch fails in a recording", (done.returncode, done.stdout.split()[-1:], lines.count("record"), lines.count("recorded"), lines.count("launch graph")),
+                  (0, ["128.0"], 1, 0, 0))
+        done, calls = self.run("run", "--jit=wait", script=LOOP, TFL_GPU_GRAPHS="off", behaviour="loops-go-on")
+        self.same("without graphs", (done.stdout.split()[:1], calls.splitlines().count("record")), ([gpu], 0))
+        # A function that is called again and again: one launch from the third time on.
+        done, calls = self.run("run", "--jit=wait", script=STRAIGHT)
+        lines = [line.split()[0] + line[line.index(" "):].replace("launch", "").strip()[:5] for line in calls.splitlines() if line.startswith("launch ")]
+        self.same("a graph for what is called often", (done.stdout.split()[:1], calls.splitlines().count("recorded"), lines.count("launchgraph")), ([gpu], 1, 3))
+
+    def fast_products(self):
+        """Products of TF32 are a library's, when a script asks for them: the pretended GPU computes nothing else."""
+        done, calls = self.run("run", "--jit=wait", "--device=gpu", script=PRODUCTS)
+        self.same("products", (done.returncode, done.stdout, done.stderr), (0, "False\nTrue\nright\nright\nright\nright\nright\nFalse zeros\n", ""))
+        self.has("descriptions go", calls, "library ends with 0 descriptions")
+        done, calls = self.run("run", "--jit=wait", "--device=gpu", script=PRODUCTS, TFL_CUBLASLT_LIBRARY="/nowhere/libcublasLt.so")
+        self.same("no library", (done.returncode, done.stdout.count("right"), "library ends" in calls), (0, 0, False))
+
+    def first_run(self):
+        """gpu_first_run.py names what does not work."""
+        def steps(behaviour, *names, **environment):
+            env = {k: v for k, v in os.environ.items() if not k.startswith(("TFL_", "CUDA_"))}
+            env.update(TFL_CUDA_LIBRARY=self.library, TFL_FAKE_CUDA=behaviour, **environment)
+            done = subprocess.run([sys.executable, os.path.join(HERE, "gpu_first_run.py"), "--tfl", self.tfl, *names], capture_output=True, text=True, env=env, timeout=300)
+            return done.returncode, done.stdout
+        self.same("no GPU", steps("none"), (3, "driver: no GPU can be used. GPU           none. The NVIDIA driver finds no GPU.\n"))
+        code, text = steps("bad-code", "module")
+        self.same("code that does not load, status", code, 1)
+        self.has("code that does not load", text, "module: FAILED")
+        self.has("what the driver said", text, "Unexpected instruction")
+        code, text = steps("", "module")
+        self.has("wrong values", text, "other values\n  --- GPU\n  [0. 0. 0.]")
+        code, text = steps("", "module", TFL_GPU="emulate")
+        self.same("a step that passes, status", code, 0)
+        self.has("a step that passes", text, "module: ok")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 Modes: eager; graph (--no-jit); graph as traced, after one pass of the optimiser alone and after passes in a random order (of each batch
 others; --all-passes: each pass); machine code for two processors, with one thread and three; of some also machine code from the
-cache, and machine code that becomes ready on another thread (--graphs: none of those). --gpu: eager, graph, and on an emulated GPU. What fails eagerly may succeed as a graph, where
+cache, and machine code that becomes ready on another thread (--graphs: none of those). --gpu: eager, graph, and on a GPU. What fails eagerly may succeed as a graph, where
 nobody needs the failing operation, and where two operations fail, passes may find that nobody needs the first. A difference is printed with the program (--shrink: with what is left of it when statements are
 deleted as long as the difference stays) and makes the exit status 1.
 
@@ -98,15 +98,15 @@ def script(programs):
 
 
 class Runner:
-    def __init__(self, tfl):
-        self.tfl = tfl
+    def __init__(self, tfl, gpu=None):
+        self.tfl, self.gpu = tfl, gpu
 
     def run(self, folder, name, flags, seconds):
         path = os.path.join(folder, "programs.tfl")
         env = {k: v for k, v in os.environ.items() if not k.startswith("TFL_")}
         env.update(XDG_CACHE_HOME=os.path.join(folder, "cache"))
-        if "--device" in flags:
-            env["TFL_GPU"] = "emulate"
+        if "--device" in flags and self.gpu == "emulate":
+            env["TFL_GPU"] = self.gpu
         try:
             done = subprocess.run([self.tfl, "run", *flags, path, name], capture_output=True, text=True, timeout=seconds, env=env, errors="backslashreplace")
         except subprocess.TimeoutExpired:
@@ -121,7 +121,7 @@ class Runner:
     def modes(self, batch, args):
         """How the programs of a batch are run: {name: flags}"""
         if args.gpu:
-            return {**GRAPHS, "an emulated GPU": ON_GPU}
+            return {**GRAPHS, "a GPU": ON_GPU}
         rng = random.Random(f"{args.seed}.{batch}")
         listed = subprocess.run([os.path.join(os.path.dirname(self.tfl), "tfl-opt"), "--list"], capture_output=True, text=True, check=True).stdout
         passes = [line.split()[0] for line in listed.splitlines() if line.strip()]
@@ -231,14 +231,14 @@ def main():
     p.add_argument("--jobs", type=int, default=1, help="batches at once")
     p.add_argument("--shrink", action="store_true")
     p.add_argument("--graphs", action="store_true", help="no machine code")
-    p.add_argument("--gpu", action="store_true", help="on an emulated GPU instead")
+    p.add_argument("--gpu", nargs="?", const="emulate", choices=["emulate", "real"], help="on a GPU instead; an emulated one when nothing else is said")
     p.add_argument("--all-passes", action="store_true", help="each pass alone for every program")
     p.add_argument("--print", type=int, metavar="INDEX", help="print this program and run nothing")
     args = p.parse_args()
     if args.print is not None:
         print(script([(args.print, Program(f"{args.seed}.{args.print}"))]))
         return 0
-    runner = Runner(os.path.abspath(args.tfl))
+    runner = Runner(os.path.abspath(args.tfl), args.gpu)
     failed = 0
     with ThreadPoolExecutor(args.jobs) as pool:
         batches = range(args.first, args.first + args.count, args.batch)

@@ -181,7 +181,9 @@ TEST_CASE("scans on a GPU", "[gpu]") {
                            Attrs(attrs).set_int(Attr::axis, 0)) == "");
     }
   }
-  // More blocks than a block of threads has threads.
+  // One block's, and more blocks than a block of threads has threads.
+  CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, DType::F32, {6000}, 3, true)}, Attrs().set_int(Attr::axis, 0)) == "");
+  CHECK(gpu.difference(Op::cumprod, {random_tensor(gpu.c, DType::F32, {3, 9000, 5}, 3, true)}, Attrs().set_int(Attr::axis, 1)) == "");
   CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, DType::F32, {4096 * 259 + 5}, 3, true)},
                        Attrs().set_int(Attr::axis, 0)) == "");
 }
@@ -214,6 +216,12 @@ TEST_CASE("sorting on a GPU", "[gpu]") {
       }
     }
     CHECK(gpu.difference(Op::sort, {random_tensor(gpu.c, dtype, {30, 4}, 1)}, Attrs().set_int(Attr::axis, 0)) == "");
+    if (dtype == DType::F32 || dtype == DType::I64 || dtype == DType::U8) {  // many equal ones, and parts that are merged
+      for (int64_t n : {4097, 9000, 20000}) {
+        Attrs attrs = Attrs().set_int(Attr::axis, -1).set_bool(Attr::descending, n == 9000);
+        CHECK(gpu.difference(Op::argsort, {random_tensor(gpu.c, dtype, {n == 9000 ? 3 : 1, n}, 1)}, attrs, {}, n == 9000) == "");
+      }
+    }
     CHECK(gpu.difference(Op::top_k, {random_tensor(gpu.c, dtype, {4, 50}, 1), ints(gpu.c, {}, {7})}, {}, {1}) == "");
   }
 }
@@ -248,6 +256,15 @@ TEST_CASE("writes by index and segments on a GPU", "[gpu]") {
   Tensor pairs = ints(c, {4, 2}, {0, 1, 2, 2, 0, 1, 1, 0});
   CHECK(gpu.difference(Op::tensor_scatter_add, {random_tensor(c, DType::F32, {3, 3, 2}, 1), pairs,
                                                 random_tensor(c, DType::F32, {4, 2}, 2)}) == "");
+  // A list that is too long to be made, beside others, and updates of few elements by one block.
+  std::vector<int32_t> hot;
+  for (int i = 0; i < 20000; ++i) hot.push_back(i % 10 == 0 ? i % 7 : 3);
+  Tensor many = random_tensor(c, DType::F32, {20000, 2}, 2);
+  CHECK(gpu.difference(Op::tensor_scatter_add, {random_tensor(c, DType::F32, {9, 2}, 1), ints(c, {20000, 1}, hot), many}) == "");
+  CHECK(gpu.difference(Op::unsorted_segment_sum, {many, ints(c, {20000}, hot), ints(c, {}, {8})}, {}, {2}) == "");
+  CHECK(gpu.difference(Op::unsorted_segment_max, {many, ints(c, {20000}, hot), ints(c, {}, {8})}, {}, {2}, true) == "");
+  Tensor few = ints(c, {6, 1}, {2, 0, 2, 2, 1, 0});
+  CHECK(gpu.difference(Op::tensor_scatter_add, {random_tensor(c, DType::F32, {3, 4}, 1), few, random_tensor(c, DType::F32, {6, 4}, 2)}) == "");
   // What is out of range raises on the CPU, and the GPU leaves it to it.
   ir::Function f;
   f.name = "f";
@@ -320,10 +337,10 @@ struct Placed {
 };
 
 // A loop whose body is one block's, and one whose body is launched over many.
-std::string doubled(int64_t n) {
+std::string doubled(int64_t n, const std::string& limit = "") {
   std::string type = "f32[" + std::to_string(n) + "]";
   return "func @f(%x: " + type + ", %most: f32) -> (" + type +
-         ", i32) {\n%zero = constant 0 : i32\n%i, %v = while_loop(%zero, %x, %most) {num = 2} : i32, " + type +
+         ", i32) {\n%zero = constant 0 : i32\n%i, %v = while_loop(%zero, %x, %most) {num = 2" + limit + "} : i32, " + type +
          " while (%i: i32, %v: " + type +
          ", %m: f32) {\n%s = reduce_max(%v) {axis = [0]} : f32\n%p = less(%s, %m) : bool\nyield %p\n} do (%i: i32, "
          "%v: " +
@@ -346,6 +363,60 @@ TEST_CASE("loops on a GPU", "[gpu]") {
     INFO(n);
     Tensor x = random_tensor(p.c, DType::F32, {n}, 1, true);
     for (float most : {-1e30f, 2e3f, 1e5f}) p.same(doubled(n), {x, floats(p.c, {}, {most})});
+  }
+}
+
+TEST_CASE("loops over launches: conditions of graphs, graphs of an iteration, launches one by one", "[gpu]") {
+  Placed p;
+  Tensor x = random_tensor(p.c, DType::F32, {100000}, 1, true);
+  for (int how = 0; how < 3; ++how) {
+    p.c.devices().at(0).uses_conditions = how < 1;
+    p.c.devices().at(0).uses_graphs = how < 2;
+    for (const char* limit : {"", ", limit = 0", ", limit = 1", ", limit = 2", ", limit = 5"}) {
+      INFO(how << limit);
+      for (float most : {-1e30f, 1e5f}) p.same(doubled(100000, limit), {x, floats(p.c, {}, {most})});
+    }
+  }
+}
+
+TEST_CASE("a function that is called often is one graph, for each number of blocks", "[gpu]") {
+  Placed p;
+  const std::string text =
+      "func @f(%x: f32[n,300]) -> (f32[n,300]) {\n%s = reduce_sum(%x) {axis = [0]} : f32[300]\n%r = divide(%x, %s) : f32[n,"
+      "300]\nreturn %r\n}";
+  codegen::GpuCluster cluster;
+  std::shared_ptr<ir::Function> f = parse_graph(p.c, text);
+  gpu::Device& device = p.c.devices().at(0);
+  for (int64_t rows : {500, 500, 500, 500, 700, 700, 700, 700, 500, 0, 500}) {
+    INFO(rows);
+    Tensor x = random_tensor(p.c, DType::F32, {rows, 300}, static_cast<uint64_t>(rows), true);
+    std::vector<Tensor> given(1);
+    REQUIRE(cluster.run(p.c, device, *f, {}, {&x, 1}, given));
+    Tensor sum = apply1(p.c, Op::reduce_sum, {x}, Attrs().set_ints(Attr::axis, {0})).take();
+    CHECK(first_difference(given[0], apply1(p.c, Op::divide, {x, sum}).take()) < 0);
+  }
+}
+
+TEST_CASE("products of TF32 are near those of f32, and only when they were asked for", "[gpu]") {
+  Placed p;
+  codegen::GpuCluster cluster;
+  std::shared_ptr<ir::Function> f = parse_graph(
+      p.c, "func @f(%a: f32[80, 90], %b: f32[70, 90]) -> (f32[80, 70]) {\n%m = matmul(%a, %b) {transpose_b = true} : f32[80, 70]\n%r = "
+           "relu(%m) : f32[80, 70]\nreturn %r\n}");
+  Tensor inputs[2] = {random_tensor(p.c, DType::F32, {80, 90}, 1), random_tensor(p.c, DType::F32, {70, 90}, 2)};
+  Tensor exact = apply1(p.c, Op::relu, {apply1(p.c, Op::matmul, {inputs[0], inputs[1]}, Attrs().set_bool(Attr::transpose_b, true)).take()}).take();
+  for (bool fast : {false, true, false}) {
+    INFO(fast);
+    p.c.devices().tensor_float_32 = fast;
+    std::vector<Tensor> given(1);
+    REQUIRE(cluster.run(p.c, p.c.devices().at(0), *f, {}, inputs, given));
+    CHECK((first_difference(given[0], exact) >= 0) == fast);
+    double most = 0, off = 0;
+    for (int64_t i = 0; i < exact.size(); ++i) {
+      most = std::max<double>(most, std::abs(exact.data<float>()[i]));
+      off = std::max<double>(off, std::abs(exact.data<float>()[i] - given[0].data<float>()[i]));
+    }
+    CHECK(off < 2e-3 * most);
   }
 }
 
