@@ -2,7 +2,18 @@
 // long double or 113 bits, or one Newton step from the result under test, which squares its error.
 #pragma once
 
+#if __has_include(<quadmath.h>)
 #include <quadmath.h>
+#else  // clang does not look where g++ keeps it; the library is the same
+extern "C" {
+__float128 acosq(__float128), acoshq(__float128), asinq(__float128), asinhq(__float128), atanq(__float128), atanhq(__float128), cosq(__float128);
+__float128 coshq(__float128), erfq(__float128), erfcq(__float128), expq(__float128), expm1q(__float128), fabsq(__float128), lgammaq(__float128);
+__float128 logq(__float128), log1pq(__float128), sinq(__float128), sinhq(__float128), sqrtq(__float128), tanq(__float128), tanhq(__float128);
+__float128 atan2q(__float128, __float128), fmodq(__float128, __float128), powq(__float128, __float128), scalbnq(__float128, int);
+int ilogbq(__float128), isinfq(__float128), isnanq(__float128);
+}
+#define M_PIq (__float128(0x1.921fb54442d18p+1) + 0x1.1a62633145c07p-53 - 0x1.f1976b7ed8fbcp-109)
+#endif
 
 #include <cmath>
 #include <limits>
