@@ -186,6 +186,23 @@ Result<void> infer_array(const Call& c) {
   }
 }
 
+// What the script was said to give: for each result its element type, its rank (-1: unknown) and its sizes. A node without that has the
+// types that whoever made it knows.
+Result<void> infer_host_call(const Call& c) {
+  TFL_TRY(c.expect(0, TypeKind::Resource));
+  const Dims* said = c.attrs.get_ints(Attr::shape);
+  for (size_t at = 0; said && at + 1 < said->size();) {
+    int64_t dtype = (*said)[at], rank = (*said)[at + 1];
+    if (dtype < 0 || dtype >= kDTypeCount || rank < -1 || rank > static_cast<int64_t>(said->size() - at - 2))
+      return broken(Op::host_call, "no types of results");
+    TensorType t{static_cast<DType>(dtype), rank >= 0, {}};
+    at += 2;
+    for (int64_t k = 0; k < rank; ++k) t.dims.push_back((*said)[at++]);
+    TFL_TRY(c.give(Type::of(std::move(t))));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> infer_control(Op op, std::span<const Ref> operands, const Attrs& attrs, std::span<const std::unique_ptr<Block>> regions,
@@ -211,7 +228,7 @@ Result<void> infer_control(Op op, std::span<const Ref> operands, const Attrs& at
     case Op::check:
       if (operands.size() > 1) TFL_TRY(c.expect_tensor(1, DType::String));
       return c.expect_tensor(0, DType::Bool);
-    case Op::host_call: return c.expect(0, TypeKind::Resource);
+    case Op::host_call: return infer_host_call(c);
     case Op::next_seed: return c.give_tensor(DType::I64, {2});
     default: return infer_array(c);
   }

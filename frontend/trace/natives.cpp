@@ -136,6 +136,7 @@ Result<Value> host_call(Interp& interp, Value* args) {
   for (const Value& v : TFL_TRY(to_vector(interp, args[1])))
     operands.push_back(v.is(Kind::Symbolic) ? v : TFL_TRY(to_tensor(interp, v)));
   std::vector<ir::Type> types;
+  Dims said;  // the types as an attribute: a gradient may repeat the node
   for (const Value& spec : TFL_TRY(to_vector(interp, args[2]))) {
     Value shape = TFL_TRY(find_attr(interp, spec, interp.intern("shape")));
     Value dtype = TFL_TRY(find_attr(interp, spec, interp.intern("dtype")));
@@ -147,9 +148,12 @@ Result<Value> host_call(Interp& interp, Value* args) {
       t.ranked = true;
       t.dims = shape.as<ShapeObject>()->dims;
     }
+    said.push_back(static_cast<int64_t>(t.dtype));
+    said.push_back(t.ranked ? static_cast<int64_t>(t.dims.size()) : -1);
+    for (int64_t d : t.dims) said.push_back(d < 0 ? -1 : d);
     types.push_back(ir::Type::of(std::move(t)));
   }
-  ir::Node* node = TFL_TRY(append_node(interp, Op::host_call, operands, Attrs(), {}, nullptr,
+  ir::Node* node = TFL_TRY(append_node(interp, Op::host_call, operands, Attrs().set_ints(Attr::shape, said), {}, nullptr,
                                        args[3].is_str() ? std::string_view(text_of(args[3])) : "EagerPyFunc"));
   node->types = std::move(types);
   return list_of(interp, node, operands);
