@@ -45,6 +45,14 @@ if(TFL_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# tfl_calls_made_code(TARGET): the target calls machine code that is made at run time, before which there is no mark of its type. Clang's check of
+# calls through pointers would read one.
+function(tfl_calls_made_code target)
+  if(TFL_SANITIZE MATCHES undefined)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
+  endif()
+endfunction()
+
 # Warnings, for our own code only. GNU statement expressions, labels as values and vector extensions are in use on purpose;
 # g++ can only leave them out by leaving out -Wpedantic. Tables name the fields they set and leave the others zero.
 add_library(tfl_warnings INTERFACE)
