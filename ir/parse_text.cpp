@@ -28,8 +28,11 @@ class Parser {
     std::vector<std::shared_ptr<Function>> functions;
     while (token_.kind != TokenKind::End) functions.push_back(TFL_TRY(function()));
     if (functions.empty()) return reader_.error(token_, "no function");
-    for (Pending& p : calls_) TFL_TRY(resolve(p));
-    TFL_TRY(check_calls());
+    Result<void> linked = link();
+    if (!linked) {
+      for (Pending& p : calls_) p.node->callee.reset();  // functions that own each other would stay
+      return linked.failure();
+    }
     for (const auto& f : functions) {
       std::vector<std::string> broken = verify(context_, *f);
       if (!broken.empty()) return fail(ErrorKind::SyntaxError, "@{}: {}", f->name, broken[0]);
@@ -250,6 +253,11 @@ class Parser {
     bool recursive;
     Token name;
   };
+  Result<void> link() {
+    for (Pending& p : calls_) TFL_TRY(resolve(p));
+    return check_calls();
+  }
+
   Result<void> resolve(Pending& p) {
     auto found = functions_.find(p.name.text);
     if (found == functions_.end()) return reader_.error(p.name, fmt::format("no function @{}", p.name.text));
@@ -284,7 +292,6 @@ class Parser {
       }
     }
     if (done == waiting.size()) return {};
-    for (Pending& p : calls_) p.node->callee.reset();
     return fail(ErrorKind::SyntaxError, "functions that call each other do so with `recursive` one way");
   }
 

@@ -382,7 +382,7 @@ TEST_CASE("loops over launches: conditions of graphs, graphs of an iteration, la
 TEST_CASE("a function that is called often is one graph, for each number of blocks", "[gpu]") {
   Placed p;
   const std::string text =
-      "func @f(%x: f32[n,300]) -> (f32[n,300]) {\n%s = reduce_sum(%x) {axis = [0]} : f32[300]\n%r = divide(%x, %s) : f32[n,"
+      "func @f(%x: f32[n,300]) -> (f32[n,300]) {\n%s = reduce_sum(%x) {axes = [0]} : f32[300]\n%r = divide(%x, %s) : f32[n,"
       "300]\nreturn %r\n}";
   codegen::GpuCluster cluster;
   std::shared_ptr<ir::Function> f = parse_graph(p.c, text);
@@ -392,7 +392,7 @@ TEST_CASE("a function that is called often is one graph, for each number of bloc
     Tensor x = random_tensor(p.c, DType::F32, {rows, 300}, static_cast<uint64_t>(rows), true);
     std::vector<Tensor> given(1);
     REQUIRE(cluster.run(p.c, device, *f, {}, {&x, 1}, given));
-    Tensor sum = apply1(p.c, Op::reduce_sum, {x}, Attrs().set_ints(Attr::axis, {0})).take();
+    Tensor sum = apply1(p.c, Op::reduce_sum, {x}, Attrs().set_ints(Attr::axes, {0})).take();
     CHECK(first_difference(given[0], apply1(p.c, Op::divide, {x, sum}).take()) < 0);
   }
 }

@@ -73,7 +73,8 @@ inline Ran run_graph(Context& c, std::shared_ptr<const ir::Function> f, std::vec
   host.patience = patience;
   Ran ran;
   std::vector<ir::Program::Place> places;
-  Result<void> done = ir::Program::build(std::move(f)).take()->run(c, host, inputs, ran.outputs, &places);
+  auto program = ir::Program::build(std::move(f)).take();  // the places lie in it
+  Result<void> done = program->run(c, host, inputs, ran.outputs, &places);
   ran.printed = host.printed;
   if (!done) {
     ran.text = std::string(error_kind_name(done.error().kind)) + ": " + done.error().message;
