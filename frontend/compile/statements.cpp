@@ -162,6 +162,15 @@ void FunctionCompiler::assert_statement(const Assert* s) {
 // As pytest: the operands of the condition are kept, so that a failure can show them.
 void FunctionCompiler::assert_failed(const Assert* s) {
   const Expr* c = s->condition;
+  if (c->kind == ExprKind::BoolOp && as<BoolOp>(c)->op == ast::BoolOpKind::And) {
+    // One after the other: the one that does not hold shows its operands.
+    for (Expr* part : as<BoolOp>(c)->values) {
+      Assert one = *s;
+      one.condition = part;
+      assert_failed(&one);
+    }
+    return;
+  }
   std::string_view op;
   std::vector<const Expr*> operands;
   if (c->kind == ExprKind::Compare && as<Compare>(c)->ops.size() == 1) {

@@ -117,6 +117,47 @@ static Value numbers_of(Interp& interp, const Value& v) {
   return interp.list(std::move(out));
 }
 
+/// Python's integers in an array of a narrower type: NumPy refuses those that do not fit.
+static Result<void> check_fits(const Tensor& t, DType wanted) {
+  if (!is_integer(wanted) || wanted == DType::I64 || t.dtype() != DType::I64 || !t.contiguous()) return {};
+  int bits = static_cast<int>(8 * dtype_size(wanted));
+  int64_t low = is_unsigned(wanted) ? 0 : -(int64_t{1} << (bits - 1));
+  int64_t high = is_unsigned(wanted) ? (bits == 64 ? INT64_MAX : (int64_t{1} << bits) - 1) : (int64_t{1} << (bits - 1)) - 1;
+  for (int64_t i = 0; i < t.size(); ++i) {
+    int64_t x = t.data<int64_t>()[i];
+    if (x < low || x > high) return fail(ErrorKind::OverflowError, "Python integer {} out of bounds for {}", x, dtype_name(wanted));
+  }
+  return {};
+}
+
+/// The sizes that nested lists have in common, as far as they go.
+static void common_sizes(const Value& v, size_t depth, Dims& sizes, size_t& limit) {
+  bool list = v.is(Kind::List) || v.is(Kind::Tuple);
+  if (!list || depth >= 64) {
+    limit = std::min(limit, depth);
+    return;
+  }
+  std::span<const Value> items = v.is(Kind::List) ? std::span<const Value>(v.as<List>()->items) : v.as<Tuple>()->span();
+  auto n = static_cast<int64_t>(items.size());
+  if (sizes.size() == depth) sizes.push_back(n);
+  else if (sizes[depth] != n) limit = std::min(limit, depth);
+  for (const Value& item : items) {
+    if (depth + 1 < limit) common_sizes(item, depth + 1, sizes, limit);
+  }
+}
+
+static Failure inhomogeneous(const Value& v) {
+  Dims sizes;
+  size_t limit = 64;
+  common_sizes(v, 0, sizes, limit);
+  limit = std::max<size_t>(std::min(limit, sizes.size()), 1);
+  Dims common(sizes.begin(), sizes.begin() + static_cast<ptrdiff_t>(std::min(limit, sizes.size())));
+  return fail(ErrorKind::ValueError,
+              "setting an array element with a sequence. The requested array has an inhomogeneous shape after {} dimensions. The detected shape was {} + "
+              "inhomogeneous part.",
+              limit, shape_tuple_text(common));
+}
+
 Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wanted) {
   if (v.is(Kind::NdArray)) {
     Tensor t = array_content(interp, v.as<NdArrayObject>());
@@ -127,6 +168,7 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
                                                            : scalar<double>(interp.context, DType::F64, v.as_float());
   if (v.is_int()) {
     Tensor t = TFL_TRY(scalar<int64_t>(interp.context, DType::I64, v.as_int()));
+    if (wanted) TFL_TRY(check_fits(t, *wanted));
     return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
   }
   if (is_tensor_like(v) || v.is_bool() || v.is_str() || v.is(Kind::Bytes)) {
@@ -181,12 +223,20 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
     auto t = to_concrete(interp, v, how);
     if (!t) {
       if (t.error().message.find("rectangular") != std::string::npos) {
-        return fail(ErrorKind::ValueError,
-                    "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions.");
+        return inhomogeneous(v);
       }
       return t.failure();
     }
+    if (wanted && !walk.decided) TFL_TRY(check_fits(*t, *wanted));
     return wanted ? cast_tensor(interp, *t, *wanted) : Result<Tensor>(t.take());
+  }
+  if (wanted && natural == DType::I64 && !walk.decided && is_integer(*wanted)) {
+    how.dtype = natural;
+    auto t = to_concrete(interp, v, how);
+    if (t) {
+      TFL_TRY(check_fits(*t, *wanted));
+      return cast_tensor(interp, *t, *wanted);
+    }
   }
   if (wanted) how.dtype = wanted;
   return to_concrete(interp, v, how);

@@ -292,7 +292,8 @@ Result<void> array_set_item(Interp& interp, const Value& self, const Value& key,
   NdArrayObject* a = self.as<NdArrayObject>();
   if (value.is_empty()) return fail(ErrorKind::ValueError, "cannot delete array elements");
   DType dtype = array_content(interp, a).dtype();
-  Tensor source = TFL_TRY(as_array(interp, value));
+  bool host = value.is_int() || value.is(Kind::List) || value.is(Kind::Tuple);  // integers that do not fit are refused
+  Tensor source = TFL_TRY(host && is_integer(dtype) ? as_array(interp, value, dtype) : as_array(interp, value));
   source = TFL_TRY(cast_tensor(interp, source, dtype));
   Tensor* target = TFL_TRY(array_for_write(interp, a));
   Selection s = TFL_TRY(select(interp, *target, key));

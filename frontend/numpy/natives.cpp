@@ -84,8 +84,12 @@ Result<Value> np_reshape(Interp& interp, Value* args) {
   }
   bool fits = unknown < 0 ? known == t.size() : known > 0 && t.size() % known == 0;
   if (!fits) {
-    std::string shown = "(";
-    for (size_t i = 0; i < dims.size(); ++i) shown += (i ? "," : "") + std::to_string(dims[i]);
+    std::string shown;  // an unknown size as NumPy shows it: not at all in front
+    for (int64_t d : dims) {
+      if (d < 0 && shown.empty()) continue;
+      shown += shown.empty() ? "(" : ",";
+      shown += d < 0 ? "newaxis" : std::to_string(d);
+    }
     shown += dims.size() == 1 ? ",)" : ")";
     return fail(ErrorKind::ValueError, "cannot reshape array of size {} into shape {}", t.size(), shown);
   }

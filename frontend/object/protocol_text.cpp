@@ -114,7 +114,7 @@ Result<uint64_t> hash_value(Interp& interp, const Value& v) {
   if (!nesting.ok()) return too_deep("");
   if (type->script) {
     if (const Value* entry = script_lookup(interp, type, interp.sym.__hash__)) {
-      if (entry->is_none()) return fail(ErrorKind::TypeError, "unhashable type: '{}'", type->name->text);
+      if (entry->is_none()) return fail(ErrorKind::TypeError, "unhashable type: '{}'", interp.type_name(v));
       Value r = TFL_TRY(call_entry(interp, Value(*entry), v, {}));
       r = unboxed(r);
       if (!r.is_int() && !r.is_bool()) return fail(ErrorKind::TypeError, "__hash__ method should return an integer");
@@ -122,7 +122,7 @@ Result<uint64_t> hash_value(Interp& interp, const Value& v) {
     }
   }
   if (type->slots->hash) return type->slots->hash(interp, v);
-  return fail(ErrorKind::TypeError, "unhashable type: '{}'", type->name->text);
+  return fail(ErrorKind::TypeError, "unhashable type: '{}'", interp.type_name(v));
 }
 
 Result<int64_t> length(Interp& interp, const Value& v) {

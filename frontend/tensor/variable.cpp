@@ -127,6 +127,31 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
   return result;
 }
 
+namespace {
+
+/// `v += 1` would make `v` name a tensor and leave the variable as it is: TensorFlow refuses what it can be mistaken for.
+Result<Value> variable_inplace(Interp& interp, BinaryOp op, const Value& self, const Value& other) {
+  // In a loop of a graph the name is the loop's, and holds a tensor from the first iteration on.
+  if (interp.sink && interp.sink->building()) return tensor_binary(interp, op, self, other);
+  std::string_view name = op == BinaryOp::Add || op == BinaryOp::Sub ? "variable" : "var";
+  auto refuse = [name](std::string_view sign, std::string_view change, std::string_view fresh) {
+    return fail(ErrorKind::RuntimeError,
+                "`{0} {1}= value` with `tf.Variable`s is not supported. Use `{0}.{2}` to modify the variable, or `out = {0} {3} value` if you need to get a new "
+                "output Tensor.",
+                name, sign, change, fresh);
+  };
+  switch (op) {
+    case BinaryOp::Add: return refuse("+", "assign_add(value)", "+");
+    case BinaryOp::Sub: return refuse("-", "assign_sub(value)", "-");
+    case BinaryOp::Mul: return refuse("*", "assign(var * value)", "*");
+    case BinaryOp::Div: return refuse("/", "assign(var / value)", "/");
+    case BinaryOp::Pow: return refuse("**", "assign(var ** value)", "**");
+    default: return tensor_binary(interp, op, self, other);
+  }
+}
+
+}  // namespace
+
 extern const Slots variable_slots;
 const Slots variable_slots = {
     .kind = Kind::Variable,
@@ -141,6 +166,7 @@ const Slots variable_slots = {
     .iter = tensor_iter,
     .unary = tensor_unary,
     .binary = tensor_binary,
+    .inplace = variable_inplace,
     .compare = tensor_compare,
     .get_attr = variable_get_attr,
     .has_dict = true,

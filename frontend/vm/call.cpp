@@ -85,7 +85,7 @@ Result<Value> Interp::call(const Value& callee, CallArgs& args) {
     if (!nesting.ok()) return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
     return type->slots->call(*this, callee, args);
   }
-  return fail(ErrorKind::TypeError, "'{}' object is not callable", type->name->text);
+  return fail(ErrorKind::TypeError, "'{}' object is not callable", type_name(callee));
 }
 
 Result<Value> Interp::call_method(const Value& self, Str* name, std::initializer_list<Value> args) {

@@ -67,10 +67,11 @@ Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::s
 std::string foreign_package(std::string_view name) {
   name = name.substr(0, name.find('.'));
   if (name == "matplotlib") return "TFL draws with its own module: import plot";
-  for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "PIL", "cv2", "requests", "tqdm", "tensorflow_datasets", "pytest", "absl"}) {
+  if (name == "pytest" || name == "unittest") return "tfl test finds and runs test functions; tf.test has raises, parametrize, skip and TestCase";
+  for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "PIL", "cv2", "requests", "tqdm", "tensorflow_datasets", "absl"}) {
     if (name == known) return "Python packages cannot be imported; a .tfl file beside the script can";
   }
-  for (std::string_view known : {"asyncio", "multiprocessing", "subprocess", "socket", "ctypes", "pickle", "urllib", "http", "sqlite3", "unittest", "importlib"}) {
+  for (std::string_view known : {"asyncio", "multiprocessing", "subprocess", "socket", "ctypes", "pickle", "urllib", "http", "sqlite3", "importlib"}) {
     if (name == known) return "this part of Python's library is not in TFL";
   }
   return {};
