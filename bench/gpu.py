@@ -131,6 +131,9 @@ def main():
         return 3
     print("\n".join(found))
     python = o.jax or o.torch or sys.executable
+    if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode:
+        print(f"{python} has no NumPy, which makes the inputs: name another interpreter with --jax or --torch, or run this with one.")
+        return 2
     sides = [(name, interpreter) for name, interpreter in (("jax", o.jax), ("torch-compile", o.torch)) if interpreter]
     results = {}
     with tempfile.TemporaryDirectory() as folder:
