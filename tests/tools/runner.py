@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""`tfl test` as users of pytest call it: which tests run, what failures show, the summary line and the exit status.
+
+  runner.py --tfl build/tfl
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+FILES = {
+    "test_sums.tfl": '''import tensorflow as tf
+
+
+def add(a, b):
+    return a + b
+
+
+def test_holds():
+    print("not shown")
+    assert add(1, 2) == 3
+
+
+def test_lists():
+    print("shown")
+    assert add([1], [4]) == [1, 5], "lists differ"
+
+
+def test_parts():
+    a, b = 3, 4
+    assert b > a and a > b and add(a, 1)
+
+
+def test_in():
+    assert "q" in {"a": 1}
+
+
+@tf.test.parametrize("x, y", [(1, 2), (2, 5)])
+def test_rows(x, y):
+    assert x * 2 == y
+
+
+@tf.test.skip("not now")
+def test_skipped():
+    assert False
+
+
+def test_raises():
+    with tf.test.raises(ValueError, match="inv.*lit"):
+        int("x")
+
+
+def test_match():
+    with tf.test.raises(ValueError, match="zzz"):
+        int("x")
+
+
+def test_fixture(tmp_path):
+    pass
+
+
+def test_default(n=3):
+    assert n == 3
+
+
+class TestGroup:
+    def setup_method(self):
+        self.v = 1
+
+    def test_one(self):
+        assert self.v == 1
+
+
+class CaseTest(tf.test.TestCase):
+    def setUp(self):
+        self.x = tf.constant([1., 2.])
+
+    def test_close(self):
+        self.assertAllClose(self.x, [1., 2.])
+
+    def test_equal(self):
+        self.assertEqual(1, 2)
+''',
+    "good_test.tfl": "def test_fine():\n    assert True\n",
+    "test_syntax.tfl": "def test_x(:\n    pass\n",
+    "test_import.tfl": "import pytest\n",
+    "helper.tfl": "def test_not_collected():\n    assert False\n",
+}
+
+# Arguments, exit status, what the output holds, what it does not hold.
+CALLS = [
+    ("test_sums.tfl", 1, ["collected 14 items", "test_sums.tfl .FFF.Fs.FF...F", "AssertionError: lists differ\nassert [1, 4] == [1, 5]", "where [1, 4] = add([1], [4])",
+                          "assert 3 > 4\n +  where 3 = a\n +  where 4 = b", "assert 'q' in {'a': 1}", "test_rows[2-5]", "assert 4 == 5", "Captured stdout call", "\nshown\n",
+                          "Expected: 'zzz'", "fixture 'tmp_path' not found", "FAILED test_sums.tfl::CaseTest::test_equal - AssertionError: 1 != 2",
+                          "7 failed, 6 passed, 1 skipped in"], ["not shown"]),
+    ("good_test.tfl", 0, ["1 passed in"], ["FAILED"]),
+    ("test_sums.tfl -k 'rows and not 5'", 0, ["1 passed, 13 deselected"], []),
+    ("test_sums.tfl -k 'group or close'", 0, ["2 passed, 12 deselected"], []),
+    ("test_sums.tfl -k nothing_like_it", 5, ["14 deselected"], ["passed"]),
+    ("test_sums.tfl -k 'a b'", 2, ["unexpected 'b'"], []),
+    ("test_sums.tfl -x", 1, ["1 failed, 1 passed", "stopping after 1 failures"], ["test_parts"]),
+    ("test_sums.tfl::TestGroup::test_one", 0, ["1 passed"], ["deselected"]),
+    ("test_sums.tfl::nope", 2, ["no test nope"], []),
+    ("test_syntax.tfl good_test.tfl", 2, ["ERROR collecting test_syntax.tfl", "test_syntax.tfl:1:11: error: '(' was never closed", "Interrupted: 1 error during collection", "1 error in"],
+     ["passed"]),
+    ("test_import.tfl", 2, ["No module named 'pytest'", "hint: tfl test finds"], []),
+    ("nowhere.tfl", 2, ["not found: nowhere.tfl"], []),
+    (".", 2, ["collected 15 items / 2 errors", "Interrupted: 2 errors"], ["test_not_collected", "passed"]),
+    ("--lf", 2, ["unknown flag '--lf'"], []),
+]
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--tfl", required=True)
+    tfl = os.path.abspath(p.parse_args().tfl)
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in FILES.items():
+            with open(os.path.join(folder, name), "w") as f:
+                f.write(text)
+
+        def run(arguments):
+            done = subprocess.run(f"'{tfl}' test --color=never {arguments}", shell=True, cwd=folder, capture_output=True, text=True, timeout=60)
+            return done.returncode, done.stdout + done.stderr
+
+        for arguments, wanted, there, absent in CALLS:
+            status, text = run(arguments)
+            wrong = [f"exit status {status}, not {wanted}"] if status != wanted else []
+            wrong += [f"no {t!r}" for t in there if t not in text] + [f"there is {t!r}" for t in absent if t in text]
+            if wrong:
+                failures += 1
+                print(f"tfl test {arguments}: {'; '.join(wrong)}\n{text}")
+        path = os.path.join(folder, "results.xml")
+        run(f"test_sums.tfl --junitxml={path}")
+        suite = next(xml.etree.ElementTree.parse(path).iter("testsuite"))
+        counts = tuple(int(suite.get(k)) for k in ("tests", "failures", "skipped", "errors"))
+        if counts != (14, 7, 1, 0) or not re.fullmatch(r"\d+\.\d+", suite.get("time")):
+            failures += 1
+            print(f"--junitxml: {counts}, {suite.attrib}")
+    print(f"{len(CALLS) + 1} calls, {failures} wrong")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
