@@ -8,6 +8,7 @@
 #include "ir/array.h"
 #include "ir/named_sizes.h"
 #include "ir/program.h"
+#include "ir/single_operation.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::ir {
@@ -388,6 +389,7 @@ class CompiledProgram final : public Program {
       : function_(std::move(f)), codes_(compile(*function_)), named_(*function_) {
     find_direct();
     if (is_plain()) plain_results_ = static_cast<int>(codes_[0]->instructions.back().source_count);
+    if (plain_results_ == 1) single_ = SingleOperation(*function_);
   }
 
   Result<void> run(Context& context, Host& host, std::span<Datum> inputs, std::vector<Datum>& outputs,
@@ -401,6 +403,7 @@ class CompiledProgram final : public Program {
 
   bool run_plain(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) const override {
     if (plain_results_ < 0) return false;
+    if (single_) [[likely]] return single_.run(context, inputs, results[0]);
     const Code& code = *codes_[0];
     Tensor slots[kPlainSlots];
     auto take = [&](program::Place p) -> Tensor {
@@ -467,6 +470,7 @@ class CompiledProgram final : public Program {
   std::shared_ptr<const Function> function_;
   std::vector<std::unique_ptr<Code>> codes_;
   NamedSizes named_;
+  SingleOperation single_;
 };
 
 }  // namespace

@@ -27,47 +27,56 @@ struct Entry {
   std::list<const std::string*>::iterator use;
 };
 
-// Most calls look like the one before: what decides about them, where that is little, in a form that is quickly compared.
-struct QuickKey {
-  SmallVec<uint64_t, 24> words;
-  SmallVec<const Value*, 8> leaves;  // of the call that it was made of
-  SmallVec<Type*, 2> classes;        // of instances among the arguments; the key holds for those that count by identity
+// Most calls look like the one before: what decides about them, where that is little, as words that are quickly compared.
+using Words = SmallVec<uint64_t, 24>;
+using Leaves = SmallVec<const Value*, 8>;  // the tensors of a call
 
-  // False when an argument is neither a tensor nor a number nor an instance; the others are left to the whole key.
-  bool add(Interp& interp, const CallArgs& args) {
-    words.push_back(args.count);
-    for (Str* name : args.keywords) words.push_back(reinterpret_cast<uintptr_t>(name));
-    for (uint32_t i = 0; i < args.total(); ++i) {
-      const Value& v = args.values[i];
-      if (v.is_tensor()) {
-        const TensorRep* t = v.tensor_rep();
-        words.push_back(static_cast<uint64_t>(t->dtype) << 16 | static_cast<uint64_t>(t->rank) << 8 | 255);
-        for (uint8_t axis = 0; axis < t->rank; ++axis) words.push_back(static_cast<uint64_t>(t->dims()[axis]));
-        leaves.push_back(&v);
-        continue;
-      }
-      if (v.is(Kind::Instance)) {
-        uint64_t id = known_identity(interp, v);
-        if (id == 0) return false;
-        classes.push_back(v.object()->type);
-        words.push_back(254);
-        words.push_back(reinterpret_cast<uintptr_t>(v.object()->type));
-        words.push_back(id);
-        continue;
-      }
-      words.push_back(static_cast<uint64_t>(v.tag()));
-      switch (v.tag()) {
-        case Tag::Empty:
-        case Tag::None: break;
-        case Tag::Bool:
-        case Tag::Int: words.push_back(static_cast<uint64_t>(v.as_int())); break;
-        case Tag::Float: words.push_back(std::bit_cast<uint64_t>(v.as_float())); break;
-        case Tag::Object: return false;
-      }
-    }
-    return true;
+/// Gives the words of a call to `put` until that is false; false then, and when an argument is neither a tensor nor a number nor an instance:
+/// the others are left to the whole key.
+template <class Put>
+bool put_words(Interp& interp, const CallArgs& args, Leaves& leaves, Put put) {
+  if (!put(args.count)) return false;
+  for (Str* name : args.keywords) {
+    if (!put(reinterpret_cast<uintptr_t>(name))) return false;
   }
-};
+  for (uint32_t i = 0; i < args.total(); ++i) {
+    const Value& v = args.values[i];
+    if (v.is_tensor()) {
+      const TensorRep* t = v.tensor_rep();
+      if (!put(static_cast<uint64_t>(t->dtype) << 16 | static_cast<uint64_t>(t->rank) << 8 | 255)) return false;
+      for (uint8_t axis = 0; axis < t->rank; ++axis) {
+        if (!put(static_cast<uint64_t>(t->dims()[axis]))) return false;
+      }
+      leaves.push_back(&v);
+      continue;
+    }
+    if (v.is(Kind::Instance)) {
+      uint64_t id = known_identity(interp, v);
+      if (id == 0 || !put(254) || !put(reinterpret_cast<uintptr_t>(v.object()->type)) || !put(id)) return false;
+      continue;
+    }
+    if (!put(static_cast<uint64_t>(v.tag()))) return false;
+    switch (v.tag()) {
+      case Tag::Empty:
+      case Tag::None: break;
+      case Tag::Bool:
+      case Tag::Int:
+        if (!put(static_cast<uint64_t>(v.as_int()))) return false;
+        break;
+      case Tag::Float:
+        if (!put(std::bit_cast<uint64_t>(v.as_float()))) return false;
+        break;
+      case Tag::Object: return false;
+    }
+  }
+  return true;
+}
+
+/// Whether the call has these words.
+bool has_words(Interp& interp, const CallArgs& args, const Words& words, Leaves& leaves) {
+  const uint64_t *at = words.begin(), *end = words.end();
+  return put_words(interp, args, leaves, [&](uint64_t word) { return at != end && *at++ == word; }) && at == end;
+}
 
 struct Dispatcher : Object {
   std::unordered_map<std::string, Entry> entries;
@@ -75,7 +84,7 @@ struct Dispatcher : Object {
   int64_t calls = 0;                   // served here since the library last asked
   std::vector<FrozenGlobal> frozen;    // host values that its traces have taken in
   Entry* last = nullptr;               // that served a call with these words; its keywords' names are kept
-  SmallVec<uint64_t, 24> last_words;
+  Words last_words;
   std::vector<Value> last_names;
 };
 
@@ -134,25 +143,34 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
   Tracer& tracer = tracer_of(interp);
   ArgumentKey key;
   if (!tracer.run_eagerly) {
-    QuickKey quick;
-    bool is_quick = quick.add(interp, args);
-    if (is_quick && d->last && quick.words == d->last_words) [[likely]] {
-      Entry& e = *d->last;
-      note_use(interp, *d, e);
-      SmallVec<Value, 8> arguments;
-      for (uint32_t i : e.order) arguments.push_back(*quick.leaves[i]);
-      Value graph = e.graph, outputs = e.outputs;
-      return execute(interp, graph, outputs, e.single, std::move(arguments));
+    if (d->last) [[likely]] {
+      Leaves leaves;
+      if (has_words(interp, args, d->last_words, leaves)) [[likely]] {
+        Entry& e = *d->last;
+        note_use(interp, *d, e);
+        SmallVec<Value, 8> arguments;
+        for (uint32_t i : e.order) arguments.push_back(*leaves[i]);
+        Value graph = e.graph, outputs = e.outputs;
+        return execute(interp, graph, outputs, e.single, std::move(arguments));
+      }
     }
     key = TFL_TRY(key_of_call(interp, args));
     auto found = d->entries.find(key.exact);
     if (found != d->entries.end()) [[likely]] {
       Entry& e = found->second;
       note_use(interp, *d, e);
-      for (Type* type : quick.classes) is_quick = is_quick && counts_by_identity(interp, type);
+      // The key holds for instances that count by identity.
+      Words words;
+      Leaves leaves;
+      bool is_quick = put_words(interp, args, leaves, [&](uint64_t word) {
+        words.push_back(word);
+        return true;
+      });
+      for (uint32_t i = 0; i < args.total() && is_quick; ++i)
+        is_quick = !args.values[i].is(Kind::Instance) || counts_by_identity(interp, args.values[i].object()->type);
       if (is_quick) {
         d->last = &e;
-        d->last_words = std::move(quick.words);
+        d->last_words = std::move(words);
         d->last_names.clear();
         for (Str* name : args.keywords) d->last_names.push_back(Value::share(name));
       }
