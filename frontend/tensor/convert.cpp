@@ -189,6 +189,15 @@ bool store_leaf(const Value& v, DType dtype, std::byte* at) {
 /// A float that does not fit float32 although it is finite is an error where nobody asked for float32 by name.
 bool overflows_f32(double d) { return std::isfinite(d) && std::fabs(d) > std::numeric_limits<float>::max() && std::isinf(static_cast<float>(d)); }
 
+bool holds_tensors(const Value& v, int depth) {
+  if (v.is(Kind::Tensor) || v.is(Kind::Variable)) return true;
+  if (depth > kMaxNesting || (!v.is(Kind::List) && !v.is(Kind::Tuple))) return false;
+  for (int64_t i = 0; i < sequence_length(v); ++i) {
+    if (holds_tensors(sequence_item(v, i), depth + 1)) return true;
+  }
+  return false;
+}
+
 struct Filler {
   Interp& interp;
   DType dtype;
@@ -198,15 +207,21 @@ struct Filler {
   bool packs;  // tensors are among the items: each item by itself becomes one
   bool casts;  // and those of another dtype are cast
 
-  Result<void> fill(const Value& v, const Value& innermost) {
-    if (v.is(Kind::List)) {
-      // No copies of the items: nothing here runs script code, so the list cannot change under us.
-      for (const Value& item : v.as<List>()->items) TFL_TRY(fill(item, v));
-      return {};
-    }
+  /// `shown`: what an error shows of it. A list is shown as the list that is next to an item; among tensors, as what is converted by itself.
+  Result<void> fill(const Value& v, const Value& parent, const Value& shown) {
     if (is_sequence(v)) {
+      const bool by_themselves = packs && holds_tensors(v, 0);
+      const Value& inner = packs ? shown : v;
+      if (v.is(Kind::List)) {
+        // No copies of the items: nothing here runs script code, so the list cannot change under us.
+        for (const Value& item : v.as<List>()->items) TFL_TRY(fill(item, v, by_themselves ? item : inner));
+        return {};
+      }
       int64_t n = sequence_length(v);
-      for (int64_t i = 0; i < n; ++i) TFL_TRY(fill(sequence_item(v, i), v));
+      for (int64_t i = 0; i < n; ++i) {
+        Value item = sequence_item(v, i);
+        TFL_TRY(fill(item, v, by_themselves ? item : inner));
+      }
       return {};
     }
     Tensor t;
@@ -214,7 +229,7 @@ struct Filler {
       Tensor c = t;
       if (t.dtype() != dtype) {
         bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
-        if ((!array && !casts) || t.dtype() == DType::String || dtype == DType::String) return cannot_pack(v, innermost, t.dtype());
+        if ((!array && !casts) || t.dtype() == DType::String || dtype == DType::String) return cannot_pack(v, parent, t.dtype(), shown);
         c = TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)));
       }
       c = TFL_TRY(contiguous(interp.context, c));
@@ -230,15 +245,15 @@ struct Filler {
       return fail(ErrorKind::ValueError, "Can't convert Python sequence with a value out of range for a double-precision float.")
           .with_hint("the value does not fit float32; give dtype=tf.float64");
     }
-    if (!store_leaf(v, dtype, at)) return cannot_convert(interp, packs ? v : innermost, dtype);
+    if (!store_leaf(v, dtype, at)) return cannot_convert(interp, shown, dtype);
     at += size;
     return {};
   }
 
-  Failure cannot_pack(const Value& v, const Value& innermost, DType other) {
-    if (!packs || !is_sequence(innermost)) return cannot_convert(interp, innermost, dtype);
+  Failure cannot_pack(const Value& v, const Value& parent, DType other, const Value& shown) {
+    if (!packs || !is_sequence(parent)) return cannot_convert(interp, shown, dtype);
     int64_t i = 0;
-    while (i + 1 < sequence_length(innermost) && !sequence_item(innermost, i).identical(v)) ++i;
+    while (i + 1 < sequence_length(parent) && !sequence_item(parent, i).identical(v)) ++i;
     return fail(ErrorKind::InvalidArgumentError, "cannot compute Pack as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:Pack] name: packed",
                 i, dtype_tf_name(dtype), dtype_tf_name(other));
   }
@@ -408,7 +423,7 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
   }
   Tensor out = TFL_TRY(Tensor::empty(interp.context, dtype, scan.dims));
   Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && dtype == DType::F32, scan.tensors, (wanted.dtype || hinted) && wanted.cast_items};
-  if (out.size() > 0) TFL_TRY(filler.fill(v, v));
+  if (out.size() > 0) TFL_TRY(filler.fill(v, v, v));
   return Value::of(literal(interp, std::move(out)));
 }
 
