@@ -222,10 +222,11 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   add_color(*profile, out);
   profile->footer("Arguments: FILE [ARGS...]");
 
-  CLI::App* inspect = app.add_subcommand("inspect", "Show what a saved model holds: functions, signatures, variables");
-  inspect->add_option("folder", out.files, "Folder that tf.saved_model.save wrote")->required()->expected(1)->type_name("DIR");
+  CLI::App* inspect = app.add_subcommand("inspect", "Show what a saved model or a native library holds: functions, signatures, variables");
+  inspect->add_option("folder", out.files, "Folder that tf.saved_model.save wrote, or a library that tfl build made")->required()->expected(1)->type_name("DIR|LIB");
   inspect->add_option("--function", out.function, "The graph of this signature or function")->type_name("NAME");
   inspect->add_flag("--svg", out.graph.svg, "A picture of the graph");
+  inspect->add_flag("--json", out.json, "What a library tells of itself, as JSON");
   add_color(*inspect, out);
 
   CLI::App* info = app.add_subcommand("info", "Version, processor, memory, folders");
@@ -240,8 +241,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   build->add_option("--name", out.build.name, "Name of the library and prefix of its symbols (default: the script's)")->type_name("NAME");
   build->add_option("--export", out.build.exports, "A function to export, with the types of its arguments: f(f32[n,784]); may be repeated (default: all that\nhave a signature)")
       ->type_name("FUNCTION")->expected(1)->take_all();
-  build->add_option("--emit", out.build.emit, "shared-lib (default), static-lib, object, llvm, asm, several with commas; or executable: the whole script as\na program")->type_name("KINDS");
-  build->add_option("--target", out.build.target, "native (default), x86-64-v3, x86-64-v4, x86-64-v3,x86-64-v4 (the better one where it runs), aarch64 (objects and\ntexts)")->type_name("CPU");
+  build->add_option("--emit", out.build.emit, "shared-lib (default), static-lib, object, llvm, asm, ptx, several with commas; or executable: the whole script as\na program")->type_name("KINDS");
+  build->add_option("--target", out.build.target, "native (default), x86-64-v3, x86-64-v4, x86-64-v3,x86-64-v4 (the better one where it runs), aarch64 (objects and\ntexts); sm_90 and the like for PTX")->type_name("CPU");
   build->add_option("--weights", out.build.weights, "Values of variables: embed (default), or file: beside the library, to be loaded")->check(CLI::IsMember({"embed", "file"}))->type_name("WHERE");
   build->add_option("--linker", out.build.linker, "What links: system (default: the C compiler, or else a linker), or own: the one that comes with tfl")->check(CLI::IsMember({"system", "own"}))->type_name("WHICH");
   add_run_options(*build, out, limit);

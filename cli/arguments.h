@@ -68,6 +68,7 @@ struct Arguments {
   GraphOptions graph;
   TestOptions test;
   BuildOptions build;
+  bool json = false;                // tfl inspect: as it stands in the library
   ProfileOptions profile;
   std::string function;             // of a saved model
   bool clear_cache = false;

@@ -71,14 +71,27 @@ Result<void> add_function(codegen::LibraryRequest& request, std::vector<const Va
   return {};
 }
 
-bool parse_cpu(const std::string& text, codegen::Cpu& cpu, bool& better) {
-  if (text == "x86-64-v3,x86-64-v4") {
-    cpu = codegen::Cpu::x86_64_v3;
-    return better = true;
+// Processors and a GPU, with commas between them.
+bool parse_target(const std::string& text, codegen::LibraryRequest& request) {
+  std::vector<std::string> processors;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    std::string word = text.substr(at, end - at);
+    at = end + 1;
+    bool gpu = word.starts_with("sm_") && word.size() >= 5 && word.find_first_not_of("0123456789", 3) == std::string::npos &&
+               (word.size() > 5 || word[3] >= '8');
+    if (gpu)
+      request.gpu = word, request.with_gpu = true;
+    else
+      processors.push_back(word == "native" ? "" : word);
   }
-  std::optional<codegen::Cpu> named = codegen::cpu_from_name(text == "native" ? "" : text);
-  if (named) cpu = *named;
-  return named.has_value();
+  if (processors == std::vector<std::string>{"x86-64-v3", "x86-64-v4"}) {
+    request.cpu = codegen::Cpu::x86_64_v3;
+    return request.better = true;
+  }
+  std::optional<codegen::Cpu> named = codegen::cpu_from_name(processors.empty() ? "" : processors[0]);
+  if (named) request.cpu = *named;
+  return named && processors.size() <= 1;
 }
 
 bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {
@@ -97,8 +110,10 @@ bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {
       request.llvm = true;
     else if (kind == "asm")
       request.assembly = true;
+    else if (kind == "ptx")
+      request.ptx = true;
     else {
-      say("--emit '" + kind + "': there are shared-lib, static-lib, object, llvm, asm and, alone, executable");
+      say("--emit '" + kind + "': there are shared-lib, static-lib, object, llvm, asm, ptx and, alone, executable");
       return false;
     }
   }
@@ -123,9 +138,9 @@ int build_files(const Arguments& a) {
   request.name = codegen::c_identifier(a.build.name.empty() ? base.substr(0, base.rfind('.')) : a.build.name);
   request.folder = a.build.folder.empty() ? "." : a.build.folder;
   if (!parse_kinds(a.build.emit, request)) return kExitUsage;
-  if (!parse_cpu(a.build.target, request.cpu, request.better)) {
+  if (!parse_target(a.build.target, request)) {
     say("--target '" + a.build.target +
-        "': there are native, x86-64-v3, x86-64-v4, both as x86-64-v3,x86-64-v4, and aarch64");
+        "': there are native, x86-64-v3, x86-64-v4, both as x86-64-v3,x86-64-v4, aarch64, and for PTX sm_80 and later");
     return kExitUsage;
   }
   request.weights_in_file = a.build.weights == "file";

@@ -1,13 +1,13 @@
 // tfl inspect DIR and tfl run DIR: hands saved models to the library (stdlib/_saved_model_cli.tfl), and gives its exit code; tfl
-// inspect of a native library prints what it tells of itself.
-#include <dlfcn.h>
-
+// inspect of a native library shows what it tells of itself.
 #include <cstdio>
+#include <cstring>
 
 #include "cli/aside.h"
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "frontend/object/protocol.h"
+#include "runtime/support/file.h"
 
 namespace tfl::cli {
 
@@ -27,7 +27,8 @@ int usage_error(const std::string& message) {
 }
 
 struct Request {
-  std::string command, folder, function, outputs;
+  std::string command, folder, function, outputs, metadata;
+  int64_t bytes = 0;
   std::vector<std::string> inputs;
   bool picture = false;
 };
@@ -48,6 +49,8 @@ int hand_over(const Arguments& a, const Request& r) {
   set("outputs", text(r.outputs));
   set("inputs", interp.list(std::move(inputs)));
   set("picture", Value::boolean(r.picture));
+  set("metadata", text(r.metadata));
+  set("bytes", Value::integer(r.bytes));
   auto code = ask_library(interp, "_saved_model_cli", "main", {options});
   interp.streams.flush();
   if (!code) return session.report(code.error());
@@ -59,35 +62,50 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-// A library that tfl build made tells of itself by a function.
-int inspect_library(const std::string& path) {
-  std::string name = path.substr(path.rfind('/') + 1);
-  name = name.substr(name.starts_with("lib") ? 3 : 0);
-  name.resize(name.size() - 3);
-  void* library =
-      dlopen(path.find('/') == std::string::npos ? ("./" + path).c_str() : path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  auto* metadata =
-      library ? reinterpret_cast<const char* (*)()>(dlsym(library, (name + "_metadata_json").c_str())) : nullptr;
-  if (!metadata) {
-    const char* reason = library ? "it is no library of tfl build, or was given another name" : dlerror();
-    std::fprintf(stderr, "tfl: cannot inspect %s: %s\n", path.c_str(), reason ? reason : "it cannot be loaded");
+// What a library of tfl build tells of itself: JSON that lies in it, whatever processor it is for. Empty: it is none.
+std::string metadata_in(const std::string& bytes) {
+  constexpr std::string_view kBegin = "{\n  \"name\": \"", kNext = "\",\n  \"abi\": ";
+  for (size_t at = bytes.find(kBegin); at != std::string::npos; at = bytes.find(kBegin, at + 1)) {
+    size_t name_end = bytes.find('"', at + kBegin.size()), end = bytes.find('\0', at);
+    if (end != std::string::npos && name_end < end && bytes.compare(name_end, kNext.size(), kNext) == 0)
+      return bytes.substr(at, end - at);
+  }
+  return {};
+}
+
+bool is_library(const std::string& path) { return path.ends_with(".so") || path.ends_with(".a") || path.ends_with(".o"); }
+
+int inspect_library(const Arguments& a, Request r) {
+  std::string bytes;
+  int error = read_whole_file(r.folder, SIZE_MAX / 2, bytes);
+  if (!error) r.metadata = metadata_in(bytes);
+  if (r.metadata.empty()) {
+    std::fprintf(stderr, "tfl: error: cannot inspect %s: %s\n", r.folder.c_str(),
+                 error ? std::strerror(error) : "it is no library of tfl build");
     return kExitUncaught;
   }
-  std::fputs(metadata(), stdout);
-  std::fflush(stdout);
-  dlclose(library);
-  return 0;
+  if (a.json) {
+    std::fputs(r.metadata.c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : kExitUncaught;
+  }
+  r.bytes = static_cast<int64_t>(bytes.size());
+  r.command = "inspect_library";
+  return hand_over(a, r);
 }
 
 }  // namespace
 
 int inspect_model(const Arguments& a) {
-  if (a.files[0].ends_with(".so")) return inspect_library(a.files[0]);
   Request r;
   r.command = "inspect";
   r.folder = without_slash(a.files[0]);
   r.function = a.function;
   r.picture = a.graph.svg;
+  if (is_library(r.folder)) return inspect_library(a, std::move(r));
+  if (a.json) {
+    std::fputs("tfl: error: --json: only libraries that tfl build made tell of themselves as JSON\n", stderr);
+    return kExitUsage;
+  }
   return hand_over(a, r);
 }
 

@@ -15,7 +15,7 @@ constexpr size_t kFrameHeader = offsetof(Frame, words);
 constexpr uint64_t kWideAlignment = 16;  // of what kernels read at once
 constexpr size_t kSlotsAlignment = 256;
 constexpr int64_t kMostBlocks = 1 << 20;  // of a launch: blocks take turns with units
-constexpr uint32_t kThreads = 256, kFewThreads = 32;
+constexpr uint32_t kFewThreads = 32;
 
 bool has_kernels(const plan::Block& block) {
   return std::any_of(block.steps.begin(), block.steps.end(), [](const plan::Step& s) {
@@ -39,6 +39,13 @@ bool has_loops(const std::vector<GpuStep>& steps) {
 
 }  // namespace
 
+uint32_t segment_threads(const plan::Block& segment) { return has_kernels(segment) ? kGpuThreads : kFewThreads; }
+
+bool looks_back(const plan::Plan& p, bool can_fail) {
+  return can_fail || has_loops(p.body) ||
+         std::any_of(p.results.begin(), p.results.end(), [](const ResultPlace& r) { return r.kind == ResultPlace::Kind::scalar; });
+}
+
 GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCode& code, std::vector<Tensor> constants)
     : device_(device),
       schedule_(std::move(schedule)),
@@ -48,7 +55,7 @@ GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCod
   const GpuModule& m = schedule_.module;
   for (size_t i = 0; i < m.segments.size(); ++i) {
     segments_.push_back(segment_name(i));
-    threads_.push_back(has_kernels(m.segments[i]) ? kThreads : kFewThreads);
+    threads_.push_back(segment_threads(m.segments[i]));
   }
   for (size_t i = 0; i < m.kernels.size(); ++i) kernels_.push_back(kernel_name(m, i));
   for (size_t i = 0; i < m.products.size(); ++i) products_.push_back(product_name(m, i));
@@ -59,9 +66,7 @@ GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCod
   }
   all_units_ = units;
   bool decides = device.uses_conditions && device.has_conditions();
-  looks_back_ = facts_.can_fail || has_loops(schedule_.plan.body) ||
-                std::any_of(schedule_.plan.results.begin(), schedule_.plan.results.end(),
-                            [](const ResultPlace& r) { return r.kind == ResultPlace::Kind::scalar; });
+  looks_back_ = looks_back(schedule_.plan, facts_.can_fail);
   size_t launches = schedule_.steps.size();
   for (const auto& phases : routines_) launches += phases.size() - 1;
   bool straight = is_straight(schedule_.steps);
@@ -249,13 +254,13 @@ struct GpuFunction::Call {
 
   Result<void> launch(const GpuStep& s) {
     if (s.kind == GpuStep::Kind::segment) return launch(self.segments_[s.index], 1, self.threads_[s.index]);
-    if (s.kind == GpuStep::Kind::kernel) return launch(self.kernels_[s.index], blocks_of(self.units_[s.index]), kThreads);
+    if (s.kind == GpuStep::Kind::kernel) return launch(self.kernels_[s.index], blocks_of(self.units_[s.index]), kGpuThreads);
     if (s.kind == GpuStep::Kind::product)
-      return launch(self.products_[s.index], blocks_of(self.units_[self.kernels_.size() + s.index]), kThreads);
+      return launch(self.products_[s.index], blocks_of(self.units_[self.kernels_.size() + s.index]), kGpuThreads);
     if (s.kind == GpuStep::Kind::fast_product) return multiply(plan.products[s.index]);
     // One block at least of a routine: indices are checked where there is nothing to write.
     for (const Phase& phase : self.routines_[s.index])
-      TFL_TRY(launch(phase.name, std::max<int64_t>(1, blocks_of(self.units_[phase.units])), kThreads));
+      TFL_TRY(launch(phase.name, std::max<int64_t>(1, blocks_of(self.units_[phase.units])), kGpuThreads));
     return {};
   }
 

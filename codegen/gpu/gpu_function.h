@@ -15,6 +15,12 @@
 
 namespace tfl::codegen {
 
+/// Threads of a block of kernels, and of a segment.
+inline constexpr uint32_t kGpuThreads = 256;
+uint32_t segment_threads(const plan::Block& segment);
+/// Whether the frame is read when the run is over: for scalars and failures, and so that loops have ended.
+bool looks_back(const plan::Plan& plan, bool can_fail);
+
 class GpuFunction {
  public:
   /// `constants` are those of the plan, row-major. The device must outlive this.

@@ -14,22 +14,6 @@ namespace tfl::codegen {
 
 namespace {
 
-// What is launched, as comments, and the kernels.
-Result<std::string> ptx_text(plan::Plan plan) {
-  GpuSchedule schedule = gpu_schedule(std::move(plan));
-  if (!schedule.supported) return std::string("// calls a routine that GPUs do not have: it runs on the CPU\n");
-  GpuCode code;
-  std::string error = compile_gpu(schedule, kGpuTarget, Cpu::x86_64_v3, code);
-  if (!error.empty()) return "// runs on the CPU: " + error + "\n";
-  std::string text, steps = schedule_text(schedule);
-  for (size_t at = 0; at < steps.size();) {
-    size_t end = steps.find('\n', at);
-    text += "//   " + steps.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  return text + code.image;
-}
-
 size_t count_launches(const GpuSchedule& schedule, const std::vector<GpuStep>& steps) {
   size_t n = 0;
   for (const GpuStep& s : steps) {
@@ -41,6 +25,21 @@ size_t count_launches(const GpuSchedule& schedule, const std::vector<GpuStep>& s
 }
 
 }  // namespace
+
+std::string ptx_text(plan::Plan plan, std::string_view target) {
+  GpuSchedule schedule = gpu_schedule(std::move(plan));
+  if (!schedule.supported) return "// calls a routine that GPUs do not have: it runs on the CPU\n";
+  GpuCode code;
+  std::string error = compile_gpu(schedule, target, Cpu::x86_64_v3, code);
+  if (!error.empty()) return "// runs on the CPU: " + error + "\n";
+  std::string text, steps = schedule_text(schedule);
+  for (size_t at = 0; at < steps.size();) {
+    size_t end = steps.find('\n', at);
+    text += "//   " + steps.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return text + code.image;
+}
 
 std::string gpu_report(Context& context, ir::Function& f) {
   std::string text;
@@ -76,7 +75,7 @@ Result<std::string> code_text(Context& context, ir::Function& f, CodeText what, 
       continue;
     }
     if (what == CodeText::ptx) {
-      text += comment + cluster->name + "\n" + TFL_TRY(ptx_text(std::move(*plan)));
+      text += comment + cluster->name + "\n" + ptx_text(std::move(*plan), kGpuTarget);
       continue;
     }
     plan::share_kernels(*plan);

@@ -30,7 +30,8 @@ bool compute(const plan::Symbol& s, std::span<const Tensor> inputs, const int64_
   }
   int64_t a = size_of(s.a, words), b = size_of(s.b, words);
   switch (s.kind) {
-    case Kind::dim: break;
+    case Kind::dim:
+    case Kind::element: break;
     case Kind::add: return !__builtin_add_overflow(a, b, &value);
     case Kind::subtract: return !__builtin_sub_overflow(a, b, &value);
     case Kind::multiply: return !__builtin_mul_overflow(a, b, &value);
@@ -81,6 +82,7 @@ PlanFacts::PlanFacts(const Plan& p, std::span<const Tensor> constants) {
     addresses.push_back({v.word, v.home, v.index});
   }
   for (const plan::Symbol& s : p.symbols) {
+    usable = usable && s.kind != plan::Symbol::Kind::element;
     if (s.kind == plan::Symbol::Kind::dim)
       usable = usable && s.input < p.inputs.size() && s.axis < p.inputs[s.input].dims.size();
   }

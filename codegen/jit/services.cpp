@@ -4,6 +4,7 @@
 
 #include "runtime/kernels/arg_loops.h"
 #include "runtime/kernels/product.h"
+#include "runtime/kernels/matrix_loops.h"
 #include "runtime/kernels/random_loops.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/scan_loops.h"
@@ -133,7 +134,8 @@ bool find_largest(const Workers& workers, const RoutineCall& call) {
 }
 
 constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {routine<scans::run>,    routine<find_largest>,  routine<scatters::run>,
-                                                                         routine<segments::run>, routine<sorts::run>, routine<randoms::run>};
+                                                                         routine<segments::run>, routine<sorts::run>,   routine<randoms::run>,
+                                                                         routine<matrices::solve>, routine<matrices::factor>};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "codegen/library/library.h"
 #include "codegen/library/listed.h"
+#include "ir/text.h"
 
 namespace tfl::codegen {
 
@@ -46,6 +47,63 @@ std::string memory_of(const plan::Plan& p) {
     total += (s + 63) / 64 * 64;
   }
   return std::to_string(total);
+}
+
+// "4 * n": a size in words of the caller's sizes; empty where those do not tell.
+std::string size_text(const plan::Plan& p, plan::Size s, const Interface& face) {
+  if (plan::is_known(s)) return std::to_string(s);
+  const plan::Symbol& symbol = p.symbols[plan::symbol_of(s)];
+  for (const Interface::OpenSize& o : face.open) {
+    if (o.symbol == plan::symbol_of(s)) return o.name;
+  }
+  if (symbol.kind == plan::Symbol::Kind::dim || symbol.kind == plan::Symbol::Kind::element) return {};
+  std::string a = size_text(p, symbol.a, face), b = size_text(p, symbol.b, face);
+  if (a.empty() || b.empty()) return {};
+  auto grouped = [](const std::string& x) { return x.find(' ') == std::string::npos || x.back() == ')' ? x : "(" + x + ")"; };
+  switch (symbol.kind) {
+    case plan::Symbol::Kind::add: return a + " + " + b;
+    case plan::Symbol::Kind::subtract: return a + " - " + grouped(b);
+    case plan::Symbol::Kind::multiply: return grouped(a) + " * " + grouped(b);
+    case plan::Symbol::Kind::divide: return grouped(a) + " // " + grouped(b);
+    case plan::Symbol::Kind::maximum: return fmt::format("max({}, {})", a, b);
+    default: return fmt::format("min({}, {})", a, b);
+  }
+}
+
+// Bytes that a call takes besides arguments and results, as text.
+std::string memory_text(const LoweredFunction& f) {
+  if (f.stepwise()) return "null";
+  const plan::Plan& p = f.parts[0].plan;
+  int64_t known = 0;
+  std::string out;
+  for (plan::Size s : p.slots) {
+    if (plan::is_known(s)) {
+      known += (s + 63) / 64 * 64;
+      continue;
+    }
+    std::string text = size_text(p, s, f.face);
+    if (text.empty()) return "null";
+    out += (out.empty() ? "" : " + ") + text;
+  }
+  if (known || out.empty()) out = std::to_string(known) + (out.empty() ? "" : " + " + out);
+  return json_string(out);
+}
+
+constexpr size_t kLargestText = 1 << 18;  // of a graph
+
+// "graph": the text of `tfl inspect LIB --function NAME`, and the types of the constants that it leaves out.
+std::string graph_json(const LoweredFunction& f) {
+  std::vector<Tensor> apart;
+  ir::TextOptions options;
+  options.names = true;
+  options.apart = &apart;
+  std::string text = ir::to_text(*f.shown, options), types;
+  for (const Tensor& t : apart) {
+    std::string dims;
+    for (int64_t d : t.dims()) dims += (dims.empty() ? "" : ", ") + std::to_string(d);
+    types += fmt::format("{}{{\"dtype\": \"{}\", \"shape\": [{}]}}", types.empty() ? "" : ", ", dtype_name(t.dtype()), dims);
+  }
+  return fmt::format("\"graph\": {}, \"constants\": [{}]", text.size() <= kLargestText ? json_string(text) : "null", types);
 }
 
 std::string_view numpy_type(DType d) {
@@ -123,10 +181,10 @@ std::string library_metadata(const LibraryRequest& request, const std::vector<Lo
     const Interface& face = f.face;
     out += fmt::format(
         "{}\n    {{\"name\": {}, \"arguments\": {}, \"results\": {}, \"allocates\": {}, \"temporary_bytes\": {}, "
-        "\"doc\": {}}}",
+        "\"temporary\": {}, \"doc\": {}, {}}}",
         &f == &functions[0] ? "" : ",", json_string(f.from->name), json_values(face.arguments),
-        json_values(face.outputs), f.stepwise(), f.stepwise() ? "null" : memory_of(f.parts[0].plan),
-        json_string(f.from->doc));
+        json_values(face.outputs), f.allocates(), f.stepwise() ? "null" : memory_of(f.parts[0].plan),
+        memory_text(f), json_string(f.from->doc), graph_json(f));
   }
   out += functions.empty() ? "],\n  \"variables\": [" : "\n  ],\n  \"variables\": [";
   for (const ExportedState& s : request.states) {
@@ -159,7 +217,7 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
       "(\"strides\", _c.POINTER(_c.c_int64)),\n"
       "                (\"byte_offset\", _c.c_uint64)]\n\n\n"
       "class _Options(_c.Structure):\n"
-      "    _fields_ = [(\"struct_size\", _c.c_size_t), (\"num_threads\", _c.c_int32), (\"reserved\", _c.c_int32), "
+      "    _fields_ = [(\"struct_size\", _c.c_size_t), (\"num_threads\", _c.c_int32), (\"device\", _c.c_int32), "
       "(\"memory_limit\", _c.c_uint64),\n"
       "                (\"alloc\", _c.c_void_p), (\"dealloc\", _c.c_void_p), (\"user\", _c.c_void_p)]\n\n\n";
   out += fmt::format(
@@ -172,7 +230,7 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
       "_lib.{0}_context_cancel.argtypes = [_c.c_void_p]\n\n",
       n);
   for (const LoweredFunction& f : functions) {
-    if (f.stepwise()) continue;
+    if (f.allocates()) continue;
     const Interface& face = f.face;
     auto pointer = [](const auto&) { return std::string("_c.c_void_p"); };
     std::string types = listed(
@@ -219,8 +277,8 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
       n);
   out += fmt::format(
       "class Context:\n    \"\"\"Variables, memory and threads of the library; one thread at a time.\"\"\"\n\n"
-      "    def __init__(self, num_threads=0, memory_limit=0):\n"
-      "        options = _Options(_c.sizeof(_Options), num_threads, 0, memory_limit, None, None, None)\n"
+      "    def __init__(self, num_threads=0, memory_limit=0, device=0):\n"
+      "        options = _Options(_c.sizeof(_Options), num_threads, device, memory_limit, None, None, None)\n"
       "        self._context = _c.c_void_p()\n"
       "        status = _lib.{0}_context_new(_c.byref(options), _c.byref(self._context))\n"
       "        if status:\n            raise Error(status, \"{0}: no context can be made (status %d)\" % status)\n\n"
@@ -286,7 +344,7 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
     const Interface& face = f.face;
     std::string in;
     for (const auto& v : face.arguments) in += v.name + ", ";
-    if (f.stepwise()) {
+    if (f.allocates()) {
       out += fmt::format("\n    def {0}(self{1}):\n        return self._call_alloc(\"{0}\", ({2}))\n", f.from->name,
                          in.empty() ? "" : ", " + in.substr(0, in.size() - 2), in);
       continue;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "codegen/jit/code_text.h"
 #include "codegen/library/library.h"
 #include "codegen/line_table.h"
 #include "runtime/files/safetensors.h"
@@ -25,7 +26,9 @@ std::string part_name(const LoweredFunction& f, size_t part) { return part == 0 
 std::vector<std::string> part_names(const std::vector<LoweredFunction>& functions) {
   std::vector<std::string> names;
   for (const LoweredFunction& f : functions) {
-    for (size_t i = 0; i < f.parts.size(); ++i) names.push_back(part_name(f, i));
+    for (size_t i = 0; i < f.parts.size(); ++i) {
+      if (f.parts[i].has_code) names.push_back(part_name(f, i));
+    }
   }
   return names;
 }
@@ -43,6 +46,13 @@ std::string product_name(Cpu cpu, bool floats, bool windows) {
   return name;
 }
 
+bool prints(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& s) {
+    return s.kind == Step::Kind::print ||
+           std::any_of(s.regions.begin(), s.regions.end(), [](const Step::Region& r) { return prints(r.steps); });
+  });
+}
+
 // The functions' code, the part that is no plan, and the functions' code for better processors; `output` says in which form.
 Result<std::vector<std::string>> compile_all(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, CompileRequest::Output output) {
   std::vector<std::string> out, others;
@@ -52,14 +62,23 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
   module.has_state = !request.states.empty();
   module.description = describe_library(request, functions);
   module.metadata = library_metadata(request, functions);
+  if (request.with_gpu) module.gpu_description = describe_gpu(request, functions);
   using Kind = LibraryModule::Function::Kind;
-  uint32_t stepwise = 0;
+  uint32_t stepwise = 0, part_number = 0;
   for (const LoweredFunction& f : functions) {
     auto counts = [](size_t n) { return static_cast<uint32_t>(n); };
     LibraryModule::Function interface{Kind::plain, f.from->name, {}, {}, counts(f.face.arguments.size()), counts(f.face.outputs.size()),
                                       counts(f.face.open.size()), f.face.flat_suffix, 0};
     for (size_t i = 0; i < f.parts.size(); ++i) {
       const Part& part = f.parts[i];
+      bool whole = i == 0 && !f.allocates();
+      LibraryModule::Function entry = whole ? interface : LibraryModule::Function{};
+      entry.kind = whole ? Kind::plain : Kind::part;
+      entry.number = part_number++;
+      if (!part.has_code) {
+        module.functions.push_back(entry);
+        continue;
+      }
       LineTable lines = line_table(*part.graph);
       CompileRequest compile;
       compile.plan = &part.plan;
@@ -68,21 +87,15 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
       compile.entry = fmt::format("tfle_{}_{}", request.name, part_name(f, i));
       compile.output = output;
       out.push_back(TFL_TRY(compiled(compile)));
-      std::string own = compile.entry, better;
+      entry.entry = compile.entry;
       if (request.better) {
         compile.cpu = Cpu::x86_64_v4;
-        compile.entry = better = own + "_v4";
+        compile.entry = entry.better_entry = entry.entry + "_v4";
         others.push_back(TFL_TRY(compiled(compile)));
       }
-      bool whole = i == 0 && !f.stepwise();
-      LibraryModule::Function entry = whole ? interface : LibraryModule::Function{};
-      entry.kind = whole ? Kind::plain : Kind::part;
-      entry.entry = own;
-      entry.better_entry = better;
-      entry.number = counts(out.size() - 1);
       module.functions.push_back(entry);
       for (const plan::RoutineStep& r : part.plan.routines) {
-        constexpr const char* kNames[kRoutines] = {"tfls_scan", "tfls_arg", "tfls_scatter", "tfls_segment", "tfls_sort", "tfls_random"};
+        constexpr const char* kNames[kRoutines] = {"tfls_scan", "tfls_arg", "tfls_scatter", "tfls_segment", "tfls_sort", "tfls_random", "tfls_solve", "tfls_factor"};
         module.routines.resize(kRoutines);
         module.routines[static_cast<size_t>(r.routine)] = kNames[static_cast<size_t>(r.routine)];
       }
@@ -93,8 +106,14 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
       }
     }
     if (!f.stepwise()) continue;
+    if (prints(f.steps)) module.print = "tfls_print";
+    uint32_t number = stepwise++;
+    if (!f.allocates()) {
+      module.run_steps = "tfls_call_steps_into";
+      continue;
+    }
     interface.kind = Kind::stepwise;
-    interface.number = stepwise++;
+    interface.number = number;
     module.functions.push_back(interface);
   }
   if (products) {
@@ -144,6 +163,11 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
     if (!wanted) continue;
     std::vector<std::string> texts = TFL_TRY(compile_all(request, functions, output));
     for (size_t i = 0; i < names.size(); ++i) TFL_TRY(text(fmt::format("{}_{}.{}", base, names[i], ending), texts[i]));
+  }
+  for (const LoweredFunction& f : functions) {
+    for (size_t i = 0; request.ptx && i < f.parts.size(); ++i) {
+      if (f.parts[i].has_code) TFL_TRY(text(fmt::format("{}_{}.ptx", base, part_name(f, i)), ptx_text(f.parts[i].plan, request.gpu)));
+    }
   }
   if (library || request.object) {
     TFL_TRY(text(base + ".h", library_header(request, functions)));

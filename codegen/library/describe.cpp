@@ -4,40 +4,12 @@
 #include <algorithm>
 
 #include "codegen/library/library.h"
+#include "codegen/library/writer.h"
 #include "runtime/kernels/copy.h"
 
 namespace tfl::codegen {
 
 namespace {
-
-class Writer {
- public:
-  void integer(int64_t v) { bytes.append(reinterpret_cast<const char*>(&v), 8); }
-  template <class T>
-  void count(const T& container) {
-    integer(static_cast<int64_t>(container.size()));
-  }
-  void string(std::string_view s) {
-    integer(static_cast<int64_t>(s.size()));
-    bytes.append(s);
-    bytes.append(8 - s.size() % 8, '\0');
-  }
-  void elements(const Tensor& t) {
-    integer(static_cast<int64_t>(t.bytes()));
-    while (bytes.size() % 64) bytes.push_back('\0');
-    bytes.append(reinterpret_cast<const char*>(t.raw()), t.bytes());
-    while (bytes.size() % 8) bytes.push_back('\0');
-  }
-  template <class D>
-  void type(std::string_view name, DType dtype, const D& dims) {
-    string(name);
-    integer(static_cast<int64_t>(dtype));
-    count(dims);
-    for (int64_t d : dims) integer(d);
-  }
-
-  std::string bytes;
-};
 
 // A graph's machine code as the runtime calls it: the first of the inputs are `arguments`, the others variables.
 struct Callable {
@@ -45,7 +17,19 @@ struct Callable {
   const Part& part;
   std::vector<std::string> arguments, outputs;
   std::vector<uint32_t> state_inputs, state_results;
+  int64_t steps = -1;  // what runs in its place
 };
+
+void pieces(Writer& w, const std::vector<FailureText::Piece>& list) {
+  w.count(list);
+  for (const FailureText::Piece& piece : list) {
+    w.integer(static_cast<int64_t>(piece.kind));
+    w.string(piece.text);
+    w.integer(piece.a);
+    w.integer(piece.b);
+    w.integer(piece.number);
+  }
+}
 
 void function(Writer& w, const Callable& f, uint32_t first_part) {
   const plan::Plan& p = f.part.plan;
@@ -65,6 +49,8 @@ void function(Writer& w, const Callable& f, uint32_t first_part) {
   w.count(p.slots);
   w.integer(p.words);
   w.count(f.part.failures);
+  w.integer(f.part.otherwise < 0 ? -1 : first_part + f.part.otherwise);
+  w.integer(f.steps);
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     std::string name = i < f.arguments.size() ? f.arguments[i] : fmt::format("variable {}", i);
     w.type(name, p.inputs[i].dtype, p.inputs[i].dims);
@@ -100,26 +86,20 @@ void function(Writer& w, const Callable& f, uint32_t first_part) {
   for (const FailureText& text : f.part.failures) {
     w.string(text.place);
     w.integer(text.explanation < 0 ? -1 : first_part + text.explanation);
-    for (const auto* pieces : {&text.pieces, &text.sizes}) {
-      w.count(*pieces);
-      for (const FailureText::Piece& piece : *pieces) {
-        w.integer(static_cast<int64_t>(piece.kind));
-        w.string(piece.text);
-        w.integer(piece.a);
-        w.integer(piece.b);
-        w.integer(piece.number);
-      }
-    }
+    pieces(w, text.pieces);
+    pieces(w, text.sizes);
   }
 }
 
 // One after the other, in the order of build.cpp's entries.
-void parts(Writer& w, const LoweredFunction& f, uint32_t& number) {
+void parts(Writer& w, const LoweredFunction& f, uint32_t& number, uint32_t& stepwise) {
   uint32_t first = number;
   number += static_cast<uint32_t>(f.parts.size());
+  std::vector<uint32_t> whole = whole_parts(f);
   for (const Part& part : f.parts) {
     Callable c{f.from->name, part, {}, {}, {}, {}};
-    if (!f.stepwise() && &part == &f.parts[0]) {
+    if (!part.has_code) c.steps = stepwise;
+    if (std::find(whole.begin(), whole.end(), &part - f.parts.data()) != whole.end()) {
       for (const auto& v : f.face.arguments) c.arguments.push_back(v.name);
       for (const auto& v : f.face.outputs) c.outputs.push_back(v.name);
       c.state_inputs = f.state_inputs;
@@ -130,6 +110,7 @@ void parts(Writer& w, const LoweredFunction& f, uint32_t& number) {
     }
     function(w, c, first);
   }
+  stepwise += f.stepwise();
 }
 
 void numbers(Writer& w, const std::vector<uint32_t>& list) {
@@ -193,6 +174,7 @@ void steps(Writer& w, const LoweredFunction& f, uint32_t& number) {
     w.count(step->regions);
     numbers(w, step->inputs);
     numbers(w, step->results);
+    pieces(w, step->pieces);
   }
   for (auto& [region, first] : list.regions) {
     w.integer(static_cast<int64_t>(first));
@@ -207,9 +189,15 @@ void steps(Writer& w, const LoweredFunction& f, uint32_t& number) {
 
 }  // namespace
 
+std::vector<uint32_t> whole_parts(const LoweredFunction& f) {
+  std::vector<uint32_t> out;
+  for (int64_t i = f.allocates() ? -1 : 0; i >= 0; i = f.parts[static_cast<size_t>(i)].otherwise) out.push_back(static_cast<uint32_t>(i));
+  return out;
+}
+
 std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   Writer w;
-  w.bytes = "TFLLIB03";
+  w.bytes = "TFLLIB04";
   w.string(request.name);
   w.string(cpu_name(request.cpu));
   size_t entries = 0, stepwise = 0;
@@ -220,8 +208,8 @@ std::string describe_library(const LibraryRequest& request, const std::vector<Lo
   w.integer(static_cast<int64_t>(entries));
   w.integer(static_cast<int64_t>(stepwise));
   w.count(request.states);
-  uint32_t number = 0;
-  for (const LoweredFunction& f : functions) parts(w, f, number);
+  uint32_t number = 0, steps_number = 0;
+  for (const LoweredFunction& f : functions) parts(w, f, number, steps_number);
   number = 0;
   for (const LoweredFunction& f : functions) {
     if (f.stepwise())

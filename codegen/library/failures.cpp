@@ -48,6 +48,10 @@ class Wording {
     } else if (n.op == Op::strided_slice) {
       slice(n);
       say(" [Op:StridedSlice]");
+    } else if (n.op == Op::matrix_inverse || n.op == Op::lu) {
+      say(fmt::format("Input is not invertible. [Op:{}]", op_info(n.op).tf_name));
+    } else if (n.op == Op::matrix_solve) {
+      say("Input matrix is not invertible. [Op:MatrixSolve]");
     } else if (std::string_view refusal = refusal_of(n.op); !refusal.empty()) {
       say(fmt::format("{} [Op:{}] name: {}", refusal, op_info(n.op).tf_name, n.attrs.get_text(Attr::name)));
     } else {
@@ -57,6 +61,15 @@ class Wording {
 
   // Of a node whose operands' sizes must go together.
   void sizes(const Node& n) {
+    std::string_view wrong = n.op == Op::range     ? "Requires start <= limit when delta > 0"
+                             : n.op == Op::reshape ? "Input to reshape does not have as many values as the requested shape"
+                             : n.op == Op::top_k   ? "input must have at least k columns"
+                             : n.op == Op::fill    ? "Dimensions must be >= 0"
+                                                   : "";
+    if (!wrong.empty()) {
+      text.sizes = {{Piece::Kind::text, fmt::format("{} [Op:{}]", wrong, op_info(n.op).tf_name)}};
+      return;
+    }
     if (n.operands.size() != 2 || (op_info(n.op).kind != OpKind::Elementwise && n.op != Op::matmul)) return;
     int64_t a = place(at_top(n.operands[0])), b = place(at_top(n.operands[1]));
     if (a < 0 || b < 0) return;  // only inputs have sizes when sizes do not fit

@@ -120,7 +120,7 @@ std::string library_header(const LibraryRequest& request, const std::vector<Lowe
     out += fmt::format("\n/* {}", signature(name, face));
     if (!f.from->doc.empty()) out += "\n *\n * " + comment_text(f.from->doc, " * ");
     const char* context = "tfl_context *context";
-    if (f.stepwise()) {
+    if (f.allocates()) {
       out += fmt::format(
           "\n *\n * Arguments may be strided. Sizes of results follow from values: they are allocated, row-major, and "
           "{}_tensor_free\n"
@@ -161,10 +161,11 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
       "/// Variables, memory and threads of the library; one thread at a time.\n"
       "class context {{\n"
       " public:\n"
-      "  explicit context(int num_threads = 0, uint64_t memory_limit = 0) {{\n"
+      "  explicit context(int num_threads = 0, uint64_t memory_limit = 0, int device = 0) {{\n"
       "    tfl_options options = {{}};\n"
       "    options.struct_size = sizeof options;\n"
       "    options.num_threads = num_threads;\n"
+      "    options.device = device;\n"
       "    options.memory_limit = memory_limit;\n"
       "    tfl_status status = {0}_context_new(&options, &context_);\n"
       "    if (status != TFL_OK) throw error(status, \"{0}: no context can be made\");\n"
@@ -194,8 +195,8 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
     std::string by_tensor = tensors("", face, '&'), by_pointer = flat("", face);
     out += fmt::format("\n  /// {}\n", signature(name, face));
     out += fmt::format("  void {}({}) {{ check({}_{}{}({})); }}\n", name, by_tensor, n, name,
-                       f.stepwise() ? "_alloc" : "", tensor_names("context_", face));
-    if (by_pointer != by_tensor && !f.stepwise())
+                       f.allocates() ? "_alloc" : "", tensor_names("context_", face));
+    if (by_pointer != by_tensor && !f.allocates())
       out += fmt::format("  void {}({}) {{ check({}_{}_{}({})); }}\n", name, by_pointer, n, name, face.flat_suffix,
                          flat_names("context_", face));
   }

@@ -48,7 +48,7 @@ std::string c_identifier(std::string_view text) {
 }
 
 bool allocates(const std::vector<LoweredFunction>& functions) {
-  return std::any_of(functions.begin(), functions.end(), [](const LoweredFunction& f) { return f.stepwise(); });
+  return std::any_of(functions.begin(), functions.end(), [](const LoweredFunction& f) { return f.allocates(); });
 }
 
 std::string_view c_type(DType dtype) {
@@ -72,7 +72,7 @@ Interface interface_of(const LoweredFunction& f) {
   Interface out;
   Names names;
   size_t arguments = f.from->arguments.size();
-  if (!f.stepwise()) {
+  if (!f.allocates()) {
     const plan::Plan& p = f.parts[0].plan;
     for (size_t i = 0; i < arguments; ++i)
       out.arguments.push_back({names.unique(f.from->arguments[i]), p.inputs[i].dtype, p.inputs[i].dims, {}});
@@ -134,7 +134,7 @@ Interface interface_of(const LoweredFunction& f) {
   DType first = !out.arguments.empty() ? out.arguments[0].dtype
                 : !out.outputs.empty() ? out.outputs[0].dtype
                                        : DType::F32;
-  if (!f.stepwise()) out.flat_suffix = dtype_short_name(first);
+  if (!f.allocates()) out.flat_suffix = dtype_short_name(first);
   return out;
 }
 

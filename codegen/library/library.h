@@ -42,7 +42,9 @@ struct LibraryRequest {
   bool weights_in_file = false;  // variables begin with zeros; NAME.safetensors has their values
   bool own_linker = false;       // libtfl_lld.so, even where a C compiler is installed
   std::string folder;            // where the files go
-  bool shared = true, archive = false, object = false, llvm = false, assembly = false;
+  bool shared = true, archive = false, object = false, llvm = false, assembly = false, ptx = false;
+  std::string gpu = "sm_80";     // that PTX is made for
+  bool with_gpu = false;         // libraries and objects have code for it, too
 };
 
 /// Makes the files and tells their names. ValueError for what cannot be exported, with the line of the script; OSError for files
@@ -73,11 +75,13 @@ struct Part {
   std::shared_ptr<ir::Function> graph;
   plan::Plan plan;
   std::vector<FailureText> failures;  // by location
+  int64_t otherwise = -1;             // the part for other sizes, where sizes do not fit this one
+  bool has_code = true;               // false: it only tells the sizes of a function that runs in steps
 };
 
-/// A function whose sizes follow from values is run step by step: parts, and operations that the library's runtime has.
+/// A function whose sizes follow from values, or that prints, is run step by step: parts, and operations that the library's runtime has.
 struct Step {
-  enum class Kind : uint8_t { part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop } kind = Kind::part;
+  enum class Kind : uint8_t { part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop, print } kind = Kind::part;
   /// What a branch or loop runs; its parameters stand for inputs: of branches those behind the one that decides.
   struct Region {
     std::vector<uint32_t> params, results;  // values
@@ -87,6 +91,7 @@ struct Step {
   int64_t axis = 0;  // of a loop: how many of its inputs are variables
   std::vector<uint32_t> inputs, results;  // values
   std::vector<Region> regions;            // then and else; one a number; condition and body
+  std::vector<FailureText::Piece> pieces; // print: the stream, then texts and tensors (`a`: which input)
 };
 struct StepValue {
   DType dtype;
@@ -103,16 +108,23 @@ struct LoweredFunction {
   std::vector<Step> steps;
   std::vector<StepValue> values;
   std::vector<uint32_t> results;       // values: outputs, then what states are assigned
+  std::shared_ptr<ir::Function> shown;  // the graph, for people
   std::vector<ir::Type> types;         // of arguments
   std::vector<ir::Type> result_types;  // of outputs
   Interface face;
+  bool sized = false;  // runs in steps, and the first part tells the sizes of its results
 
   bool stepwise() const { return !steps.empty(); }
+  bool allocates() const { return stepwise() && !sized; }  // nobody knows the sizes of its results before it runs
 };
 Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request, const ExportedFunction& f);
+/// Puts operations that have machine code in the places of some that have none (expand.cpp).
+Result<void> expand_operations(Context& context, ir::Function& f);
+/// Plans of sizes alone, where all sizes of `graph` follow from those of its parameters; what it prints is left out.
+std::optional<Part> sizes_of(Context& context, const ir::Function& graph);
 /// `graph` as steps: outlined, with what is left over as operations of the runtime. ValueError for what that has not.
 Result<void> lower_to_steps(Context& context, ir::Function& graph, LoweredFunction& out);
-/// Plans `graph` and puts it among the parts, with what explains its failures.
+/// Plans `graph` and puts it among the parts, with what explains its failures and with parts for sizes that broadcast.
 bool add_part(Context& context, std::shared_ptr<ir::Function> graph, std::vector<Part>& parts);
 /// "model.tfl:12: ", or nothing where the line is not known.
 std::string place_of(const ir::Function& f, const ir::Node& n);
@@ -120,6 +132,10 @@ Interface interface_of(const LoweredFunction& f);  // of one that has its parts
 
 /// The bytes that runtime/standalone/reader.c reads.
 std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
+/// The same for runtime/standalone/gpu_read.c: what becomes of the functions on GPUs, with their PTX. Empty: nothing does.
+std::string describe_gpu(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
+/// The parts of a function that are called from outside, by number: for one kind of sizes each.
+std::vector<uint32_t> whole_parts(const LoweredFunction& f);
 /// Metadata as JSON; the C and C++ headers, the Python module, and what build systems read.
 std::string library_metadata(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
 std::string library_header(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);

@@ -7,6 +7,7 @@
 #include "codegen/library/library.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/outline.h"
+#include "codegen/plan/shapes.h"
 #include "ir/infer.h"
 #include "ir/state.h"
 #include "optimizer/pass.h"
@@ -92,7 +93,12 @@ std::string place_of(const ir::Function& f, const Node& n) {
   return l.line ? fmt::format("{}:{}: ", l.file, l.line) : std::string();
 }
 
-bool add_part(Context& context, std::shared_ptr<ir::Function> graph, std::vector<Part>& parts) {
+namespace {
+
+constexpr size_t kMostForms = 8;    // of one part, for other sizes than those taken to be equal
+constexpr size_t kLargestForm = 12;  // kernels, products and calls of a part that has them
+
+bool add_form(Context& context, std::shared_ptr<ir::Function> graph, std::vector<Part>& parts) {
   std::vector<Explanation> explanations;
   Part part;
   part.failures = find_failures(context, *graph, explanations);
@@ -115,6 +121,119 @@ bool add_part(Context& context, std::shared_ptr<ir::Function> graph, std::vector
     }
   }
   return true;
+}
+
+// Sizes of inputs.
+struct Place {
+  uint32_t input, axis;
+  bool operator==(const Place&) const = default;
+};
+using Places = std::vector<Place>;
+
+// Those that a plan takes to be equal because operations meet them.
+std::vector<Places> met_sizes(const plan::Plan& p) {
+  std::vector<Places> out;
+  auto dim = [&](plan::Size s) -> std::optional<Place> {
+    if (plan::is_known(s) || p.symbols[plan::symbol_of(s)].kind != plan::Symbol::Kind::dim) return std::nullopt;
+    const plan::Symbol& symbol = p.symbols[plan::symbol_of(s)];
+    return Place{symbol.input, symbol.axis};
+  };
+  auto group_of = [&](Place place) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (std::find(out[i].begin(), out[i].end(), place) != out[i].end()) return i;
+    }
+    out.push_back({place});
+    return out.size() - 1;
+  };
+  for (const plan::Guard& g : p.guards) {
+    std::optional<Place> a = dim(g.a), b = dim(g.b);
+    if (g.kind != plan::Guard::Kind::equal || !g.location || !a || !b) continue;
+    size_t x = group_of(*a), y = group_of(*b);
+    if (x == y) continue;
+    out[x].insert(out[x].end(), out[y].begin(), out[y].end());
+    out.erase(out.begin() + static_cast<ptrdiff_t>(y));
+  }
+  return out;
+}
+
+// The function for arguments whose sizes at `ones` are 1, and so are those of the same name.
+std::shared_ptr<ir::Function> with_ones(const ir::Function& f, const Places& ones) {
+  std::shared_ptr<ir::Function> out = ir::clone(f);
+  for (Place one : ones) {
+    int64_t& d = out->body.params[one.input]->types[0].tensor.dims[one.axis];
+    int64_t name = d;
+    d = 1;
+    for (auto& p : out->body.params) {
+      for (int64_t& other : p->types[0].tensor.dims) {
+        if (name < -1 && other == name) other = 1;
+      }
+    }
+  }
+  return out;
+}
+
+// Where one of two sizes that meet is 1 the operation broadcasts: a form of the part for each way.
+void add_broadcasts(Context& context, size_t at, std::vector<Part>& parts) {
+  const plan::Plan& p = parts[at].plan;
+  std::vector<Places> groups = met_sizes(p);
+  size_t forms = 1;
+  for (const Places& g : groups) forms *= g.size() > 4 ? kMostForms + 2 : (1u << g.size()) - 1;
+  if (groups.empty() || forms > kMostForms + 1 || p.kernels.size() + p.products.size() + p.routines.size() > kLargestForm) return;
+  std::vector<size_t> chosen(groups.size(), 0);  // which of each group are 1, as bits
+  for (size_t last = at;;) {
+    size_t g = 0;
+    while (g < groups.size() && ++chosen[g] == (1u << groups[g].size()) - 1) chosen[g++] = 0;
+    if (g == groups.size()) return;
+    Places ones, others;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      for (size_t k = 0; k < groups[i].size(); ++k) (chosen[i] >> k & 1 ? ones : others).push_back(groups[i][k]);
+    }
+    size_t next = parts.size();
+    if (!add_form(context, with_ones(*parts[at].graph, ones), parts)) continue;
+    // Where the others must be 1 then, nothing broadcasts.
+    const plan::Plan& made = parts[next].plan;
+    if (std::any_of(others.begin(), others.end(), [&](Place o) { return made.inputs[o.input].dims[o.axis] == 1; })) {
+      parts.resize(next);
+      continue;
+    }
+    parts[last].otherwise = static_cast<int64_t>(next);
+    last = next;
+  }
+}
+
+// Prints and what they alone need.
+void drop_prints(ir::Block& b) {
+  std::erase_if(b.nodes, [](const auto& n) { return n->op == Op::print; });
+  for (auto& n : b.nodes) {
+    for (auto& region : n->regions) drop_prints(*region);
+  }
+}
+
+}  // namespace
+
+bool add_part(Context& context, std::shared_ptr<ir::Function> graph, std::vector<Part>& parts) {
+  size_t at = parts.size();
+  if (!add_form(context, std::move(graph), parts)) return false;
+  add_broadcasts(context, at, parts);
+  return true;
+}
+
+std::optional<Part> sizes_of(Context& context, const ir::Function& graph) {
+  Part part;
+  part.has_code = false;
+  part.graph = ir::clone(graph);
+  drop_prints(part.graph->body);
+  ir::prune(*part.graph);
+  if (!all_native(context, *part.graph)) return std::nullopt;
+  std::vector<Explanation> unused;
+  part.failures = find_failures(context, *part.graph, unused);
+  std::shared_ptr<const ir::Function> tensors = plan::of_tensors(context, *part.graph);
+  std::optional<plan::Shapes> shapes;
+  if (tensors) shapes = plan::Shapes::of(context, *tensors, part.plan);
+  if (!shapes) return std::nullopt;
+  for (Ref r : tensors->body.results) part.plan.results.push_back({plan::ResultPlace::Kind::memory, 0, r.type().tensor.dtype, shapes->dims(r)});
+  part.plan.words = static_cast<uint32_t>(part.plan.symbols.size());
+  return part;
 }
 
 Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request,
@@ -156,6 +275,8 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
   for (size_t i = 0; i < f.body.params.size() && i < arguments; ++i) out.types.push_back(f.body.params[i]->types[0]);
   for (size_t i = 0; i + out.state_results.size() < f.body.results.size(); ++i)
     out.result_types.push_back(f.body.results[i].type());
+  out.shown = ir::clone(f);
+  TFL_TRY(expand_operations(context, f));
   if (!all_native(context, f) || !add_part(context, graph, out.parts)) TFL_TRY(lower_to_steps(context, f, out));
   out.face = interface_of(out);
   return out;

@@ -8,10 +8,13 @@
 // Branches and loops with such operations have steps of their own.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "codegen/library/library.h"
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/outline.h"
 #include "ir/ref_map.h"
+#include "runtime/text/print_tensor.h"
 
 namespace tfl::codegen {
 
@@ -30,6 +33,9 @@ std::optional<Step::Kind> kind_of(Op op) {
   }
 }
 
+// Text that only prints take.
+bool is_words(const Node& n) { return n.op == Op::string_format || n.op == Op::string_join; }
+
 bool is_tensor_of_numbers(const ir::Type& t) {
   return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String;
 }
@@ -38,7 +44,9 @@ bool is_tensor_of_numbers(const ir::Type& t) {
 const Node& culprit_in(Context& context, const Node& n) {
   for (const auto& region : n.regions) {
     for (const auto& inner : region->nodes) {
-      if (inner->op != Op::constant && !kind_of(inner->op) && !plan::is_native(context, *inner))
+      plan::SizeValues sizes;
+      if (inner->op != Op::constant && inner->op != Op::print && !is_words(*inner) && !kind_of(inner->op) &&
+          !plan::is_native(context, *inner, sizes))
         return culprit_in(context, *inner);
     }
   }
@@ -113,22 +121,40 @@ class Lowering {
   }
 
   Result<void> node(Node& n, std::vector<Step>& into) {
+    if (is_words(n)) return {};
     Step step;
     std::optional<Step::Kind> kind = kind_of(n.op);
     for (const ir::Type& t : n.types) {
       if (!is_tensor_of_numbers(t)) return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
     }
-    step.inputs = TFL_TRY(values(n.operands));
-    bool native = !kind && n.op != Op::call && plan::is_native(context_, n);
+    if (n.op == Op::print) {
+      step.kind = Step::Kind::print;
+      step.pieces.push_back({FailureText::Piece::Kind::text, std::string(n.attrs.get_text(Attr::stream))});
+      if (!words(n.operands[0], step)) return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
+      const AttrValue* end = n.attrs.find(Attr::end);
+      step.pieces.push_back({FailureText::Piece::Kind::text, end ? end->text : "\n"});
+      into.push_back(std::move(step));
+      return {};
+    }
+    std::vector<Ref> operands(n.operands.begin(), n.operands.end());
+    plan::SizeValues sizes;
+    bool native = !kind && n.op != Op::call && plan::is_native(context_, n, sizes);
+    std::shared_ptr<ir::Function> own;
+    if (!n.regions.empty()) std::erase_if(operands, is_text);
+    if (native) own = alone(n, sizes, operands);
+    step.inputs = TFL_TRY(values(operands));
     if (n.op == Op::call) {
-      if (!part(n.callee, step)) return inlined(n, into);
+      if (!part(ir::clone(*n.callee), step)) return inlined(n, into);  // which needs the locations as they are
     } else if (kind) {
       step.kind = *kind;
       step.axis = n.attrs.get_int(Attr::axis);
       if (n.op == Op::boolean_mask && step.axis < 0)
         step.axis += static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
-    } else if (native && part(alone(n), step)) {
+    } else if (native && part(own, step)) {
     } else if (!n.regions.empty()) {
+      operands.assign(n.operands.begin(), n.operands.end());
+      std::erase_if(operands, is_text);
+      step.inputs = TFL_TRY(values(operands));
       TFL_TRY(control(n, step));
     } else if (native) {
       return fail(ErrorKind::ValueError, "{}", no_plan(n));
@@ -147,6 +173,7 @@ class Lowering {
     for (const auto& region : n.regions) {
       Step::Region made;
       for (const auto& p : region->params) {
+        if (is_text({p.get(), 0})) continue;  // read from outside by what prints it
         if (!is_tensor_of_numbers(p->types[0]))
           return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
         number(*p);
@@ -172,26 +199,20 @@ class Lowering {
 
   std::string no_plan(const Node& n) {
     return fmt::format(
-        "{}{} cannot be part of a library: a size follows from values here, by other means than boolean_mask, where "
-        "and unique",
-        place_of(function_, n), function_.name);
+        "{}{} cannot be part of a library: sizes of {} follow from values in a way that there is no machine code for",
+        place_of(function_, n), function_.name, op_info(n.op).name);
   }
 
-  // A function of nothing but `n`; constant operands go along, since sizes may follow from them.
-  std::shared_ptr<ir::Function> alone(const Node& n) {
+  // A function of nothing but `n` and what joins scalars to its operands; constants go along, since sizes may follow from them.
+  // `operands` becomes what its parameters stand for.
+  std::shared_ptr<ir::Function> alone(const Node& n, const plan::SizeValues& sizes, std::vector<Ref>& operands) {
     auto f = std::make_shared<ir::Function>();
     f->name = function_.name;
     f->locations = function_.locations;
     f->symbols = function_.symbols;
-    std::vector<Ref> operands;
-    for (Ref r : n.operands) operands.push_back(f->body.add_param(r.type(), r.node->name));
-    std::vector<Ref> inside = operands;
-    for (size_t i = 0; i < inside.size(); ++i) {
-      if (n.operands[i].node->op != Op::constant) continue;
-      Node* constant = f->body.add(Op::constant, {}, {}, n.operands[i].node->types);
-      constant->constant = n.operands[i].node->constant;
-      inside[i] = {constant, 0};
-    }
+    operands.clear();
+    std::vector<Ref> inside;
+    for (Ref r : n.operands) inside.push_back(inner(r, *f, sizes, operands));
     Node* copy = f->body.add(n.op, std::move(inside), n.attrs, n.types);
     copy->name = n.name;
     copy->location = n.location;
@@ -199,6 +220,65 @@ class Lowering {
     for (uint32_t i = 0; i < n.types.size(); ++i) f->body.results.push_back({copy, i});
     return f;
   }
+  static Ref inner(Ref r, ir::Function& f, const plan::SizeValues& sizes, std::vector<Ref>& operands) {
+    const Node& n = *r.node;
+    bool joins = (n.op == Op::stack || n.op == Op::concat || n.op == Op::expand_dims) && is_integer(r.type().tensor.dtype) &&
+                 n.types[0].tensor.ranked && n.types[0].tensor.dims.size() == 1;
+    if (n.op == Op::constant || joins) {
+      std::vector<Ref> parts;
+      for (Ref o : n.operands) parts.push_back(inner(o, f, sizes, operands));
+      Node* copy = f.body.add(n.op, std::move(parts), n.attrs, n.types);
+      copy->constant = n.constant;
+      return {copy, 0};
+    }
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i] == r) return f.body.param(i);
+    }
+    operands.push_back(r);
+    Ref p = f.body.add_param(r.type(), n.name);
+    if (std::find(sizes.all.begin(), sizes.all.end(), r) != sizes.all.end()) p.node->attrs.set_bool(Attr::size, true);
+    return p;
+  }
+
+  // The text `r` as pieces of what a step prints; false where more than tensors and constants is in it.
+  bool words(Ref r, Step& step) {
+    const Node& n = *r.node;
+    auto say = [&](std::string_view text) {
+      if (!text.empty()) step.pieces.push_back({FailureText::Piece::Kind::text, std::string(text)});
+      return true;
+    };
+    if (n.op == Op::constant) return n.constant.dtype() == DType::String && n.constant.size() == 1 && say(*n.constant.data<std::string>());
+    if (n.op == Op::parameter) {
+      Ref outer = n.block->owner ? plan::outside(r) : Ref{};
+      return outer && words(outer, step);
+    }
+    if (n.op == Op::string_join) {
+      for (size_t i = 0; i < n.operands.size(); ++i) {
+        if ((i && !say(n.attrs.get_text(Attr::separator))) || !words(n.operands[i], step)) return false;
+      }
+      return true;
+    }
+    if (n.op != Op::string_format) return false;
+    std::string_view rest = n.attrs.get_text(Attr::template_text), placeholder = n.attrs.get_text(Attr::placeholder);
+    for (Ref operand : n.operands) {
+      size_t at = rest.find(placeholder);
+      if (at == std::string_view::npos) break;
+      say(rest.substr(0, at));
+      rest.remove_prefix(at + placeholder.size());
+      if (is_text(operand)) {
+        if (operand.node->op != Op::constant) return false;
+        say(print_tensor(operand.node->constant, n.attrs.get_int(Attr::summarize, 3)));
+        continue;
+      }
+      auto number = numbers_.find(operand);
+      if (number == numbers_.end()) return false;
+      step.pieces.push_back({FailureText::Piece::Kind::tensor, {}, static_cast<int64_t>(step.inputs.size()), 0,
+                             n.attrs.get_int(Attr::summarize, 3)});
+      step.inputs.push_back(number->second);
+    }
+    return say(rest);
+  }
+  static bool is_text(Ref r) { return r.type().is_tensor() && r.type().tensor.dtype == DType::String; }
 
   Context& context_;
   ir::Function& function_;
@@ -210,7 +290,11 @@ class Lowering {
 
 Result<void> lower_to_steps(Context& context, ir::Function& graph, LoweredFunction& out) {
   out.parts.clear();
-  plan::outline(context, graph, [](const std::shared_ptr<ir::Function>&) {});
+  if (std::optional<Part> sizes = sizes_of(context, graph)) {
+    out.parts.push_back(std::move(*sizes));
+    out.sized = true;
+  }
+  plan::outline(context, graph, [](const std::shared_ptr<ir::Function>&) {}, true);
   return Lowering(context, graph, out).run();
 }
 

@@ -77,16 +77,27 @@ class Library {
     metadata_ = bytes(from_.metadata, llvm::Align(1), true);
     llvm::GlobalVariable* description = bytes(from_.description, llvm::Align(64), false);
     std::vector<llvm::Constant*> entries, better;
+    bool has_better = std::any_of(from_.functions.begin(), from_.functions.end(), [](const auto& f) { return !f.better_entry.empty(); });
     for (const LibraryModule::Function& f : from_.functions) {
       if (f.kind == LibraryModule::Function::Kind::stepwise) continue;
       entries.push_back(function(f.entry, builder_.getInt64Ty(), {pointer_}));
-      if (!f.better_entry.empty()) better.push_back(function(f.better_entry, builder_.getInt64Ty(), {pointer_}));
+      if (has_better) better.push_back(function(f.better_entry, builder_.getInt64Ty(), {pointer_}));
     }
     std::vector<llvm::Constant*> routines;
     for (const std::string& r : from_.routines) routines.push_back(function(r, builder_.getVoidTy(), {pointer_, pointer_}));
+    llvm::Constant *gpu = llvm::ConstantPointerNull::get(pointer_), *gpu_description = gpu;
+    if (!from_.gpu_description.empty()) {
+      auto* hooks = new llvm::GlobalVariable(module_, pointer_, true, llvm::GlobalValue::ExternalLinkage, nullptr, "tfls_gpu");
+      hooks->setVisibility(llvm::GlobalValue::HiddenVisibility);
+      gpu = hooks;
+      gpu_description = bytes(from_.gpu_description, llvm::Align(64), false);
+    }
     auto* value = llvm::ConstantStruct::getAnon({description, builder_.getInt64(from_.description.size()), table(entries), metadata_,
                                                  function(from_.product, builder_.getVoidTy(), {pointer_, pointer_}), table(better),
-                                                 function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_}), table(routines)});
+                                                 function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_}), table(routines),
+                                                 function(from_.run_steps, status_, {pointer_, builder_.getInt32Ty(), pointer_}),
+                                                 function(from_.print, status_, {pointer_, pointer_}), gpu, gpu_description,
+                                                 builder_.getInt64(from_.gpu_description.size())});
     return new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value);
   }
 

@@ -1,6 +1,7 @@
 #include "codegen/plan/native_ops.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "codegen/plan/arrays.h"
 #include "codegen/plan/outline.h"
@@ -16,7 +17,8 @@ using ir::Ref;
 
 namespace {
 
-constexpr int kNodes = 64;  // that are looked at to see where a size comes from
+constexpr int kNodes = 64;     // that are looked at to see where a size comes from
+constexpr int64_t kGiven = 64;  // elements of a value that gives sizes
 
 bool is_number(DType t) { return t != DType::String; }
 
@@ -28,22 +30,10 @@ bool is_scalar(Ref r) { return r.type().is_tensor() && r.type().tensor.ranked &&
 
 size_t inputs_from(const Node& n) { return n.op == Op::while_loop ? 0 : 1; }
 
-// What may be left out because it cannot fail: it words a message, or is a value that nobody needs.
-bool only_words(const Node& n) {
-  switch (n.op) {
-    case Op::string_format:
-    case Op::string_join:
-    case Op::reduce_join:
-    case Op::as_string: return true;
-    default: break;
-  }
-  ir::Effects e = ir::effects_of(n);
-  return n.regions.empty() && !n.target() && !e.writes && !e.fails;
-}
-
 class Question {
  public:
-  Question(Context& context, const ir::Block* home) : context_(context), home_(home) {}
+  Question(Context& context, const ir::Block* home, SizeValues* values = nullptr)
+      : context_(context), home_(home), values_(values) {}
 
   // Empty: it is native.
   std::string_view node(const Node& n) {
@@ -202,6 +192,15 @@ class Question {
         bool words = is_integer(seed.dtype) && seed.dims.size() == 1 && (seed.dims[0] == 2 || seed.dims[0] == 3);
         return unless(words && (all_known(n.types[0]) || follows(n.operands[0])), kSizes);
       }
+      case Op::cholesky:
+      case Op::matrix_determinant:
+      case Op::matrix_inverse:
+      case Op::matrix_solve:
+      case Op::triangular_solve:
+      case Op::lu:
+      case Op::log_matrix_determinant:
+      case Op::qr:
+      case Op::eigh: return unless(dtype == DType::F32 || dtype == DType::F64, "matrices of this type");
       default: return window(n);
     }
   }
@@ -263,7 +262,10 @@ class Question {
       if (a.written < 0) continue;
       size_t at = static_cast<size_t>(a.written);
       if (a.shrink) {
-        if (!element_follows(begin, at) && !(scalars && scalar_behind(begin, at))) return false;
+        SizeValues* values = std::exchange(values_, nullptr);  // an index may be any scalar
+        bool fine = element_follows(begin, at) || (scalars && scalar_behind(begin, at));
+        values_ = values;
+        if (!fine && !element_follows(begin, at)) return false;
       } else {
         if (!a.no_begin && !element_follows(begin, at)) return false;
         if (!a.no_end && !element_follows(end, at)) return false;
@@ -280,8 +282,25 @@ class Question {
     return scalar ? follows(scalar) : follows(vector);
   }
 
-  // Whether the integers of `r` come from sizes and constants alone.
+  // Whether the integers of `r` come from sizes and constants alone, or are given.
   bool follows(Ref r, int& budget) {
+    if (!values_) return comes_from_sizes(r, budget);
+    if (!comes_from_sizes(r, budget)) {
+      if (!may_be_given(r)) return false;
+      values_->given.push_back(r);
+    }
+    values_->all.push_back(r);
+    return true;
+  }
+
+  bool may_be_given(Ref r) const {
+    const ir::Type& t = r.type();
+    if (r.node->block != home_ || r.node->op == Op::constant || !t.is_tensor() || !t.tensor.ranked || !is_index(t.tensor.dtype))
+      return false;
+    return t.tensor.dims.empty() || (t.tensor.dims.size() == 1 && t.tensor.dims[0] >= 0 && t.tensor.dims[0] <= kGiven);
+  }
+
+  bool comes_from_sizes(Ref r, int& budget) {
     const ir::Type& t = r.type();
     if (--budget < 0 || r.index != 0 || !t.is_tensor() || !t.tensor.ranked || t.tensor.dims.size() > 1 || !all_known(t))
       return false;
@@ -385,37 +404,20 @@ class Question {
 
   Context& context_;
   const ir::Block* home_;
-};
-
-class Needs {
- public:
-  std::unordered_set<const Node*> found;
-
-  void block(const ir::Block& b) {
-    for (Ref r : b.results) found.insert(r.node);
-    for (size_t i = b.nodes.size(); i-- > 0;) {
-      const Node& n = *b.nodes[i];
-      if (found.contains(&n) || !only_words(n)) node(n);
-    }
-  }
-
- private:
-  void node(const Node& n) {
-    found.insert(&n);
-    size_t operands = n.op == Op::check ? 1 : n.regions.empty() ? n.operands.size() : inputs_from(n);
-    for (size_t i = 0; i < operands; ++i) found.insert(n.operands[i].node);
-    for (const auto& region : n.regions) block(*region);
-    for (size_t i = operands; i < n.operands.size(); ++i) {
-      bool wanted = n.op == Op::while_loop && i < n.types.size();
-      for (const auto& region : n.regions) wanted = wanted || found.contains(region->params[i - inputs_from(n)].get());
-      if (wanted) found.insert(n.operands[i].node);
-    }
-  }
+  SizeValues* values_;  // null: there are none
 };
 
 }  // namespace
 
 bool is_native(Context& context, const Node& node) { return Question(context, node.block).node(node).empty(); }
+
+bool is_native(Context& context, const Node& node, SizeValues& values) {
+  SizeValues own;
+  if (!Question(context, node.block, &own).node(node).empty()) return false;
+  values.given.insert(values.given.end(), own.given.begin(), own.given.end());
+  values.all.insert(values.all.end(), own.all.begin(), own.all.end());
+  return true;
+}
 
 std::string why_not_native(Context& context, const Node& node) { return std::string(Question(context, node.block).node(node)); }
 
@@ -447,50 +449,6 @@ bool is_view(Op op) {
     case Op::bitcast: return true;
     default: return false;
   }
-}
-
-std::unordered_set<const Node*> needed_nodes(const ir::Block& block) {
-  Needs needs;
-  needs.block(block);
-  return std::move(needs.found);
-}
-
-bool known_integers(Context& context, Ref r, Dims& out) {
-  if (!r.type().is_tensor() || !is_integer(r.type().tensor.dtype) || r.type().tensor.dtype == DType::U64) return false;
-  Tensor value = r.node->op == Op::constant ? r.node->constant : ir::static_value(context, r);
-  if (!value || value.size() > 1024) return false;
-  Result<Tensor> row = contiguous(context, value);
-  if (!row) return false;
-  int64_t size = row->size(), stride = 1;
-  out = shape_rules::integers(row->rank() <= 1 ? *row : Tensor::view(context, *row, {&size, 1}, {&stride, 1}, 0));
-  return true;
-}
-
-Ref scalar_behind(Ref vector, size_t i) {
-  const Node& n = *vector.node;
-  if (n.op == Op::stack && i < n.operands.size() && is_scalar(n.operands[i])) return n.operands[i];
-  if ((n.op == Op::reshape || n.op == Op::expand_dims) && i == 0 && is_scalar(n.operands[0])) return n.operands[0];
-  if (n.op == Op::concat) {
-    for (Ref part : n.operands) {
-      if (!part.type().tensor.ranked || part.type().tensor.dims.size() != 1 || part.type().tensor.dims[0] < 0) return {};
-      size_t length = static_cast<size_t>(part.type().tensor.dims[0]);
-      if (i < length) return scalar_behind(part, i);
-      i -= length;
-    }
-  }
-  return {};
-}
-
-Ref outside(Ref parameter) {
-  const ir::Block& b = *parameter.node->block;
-  if (!b.owner) return {};
-  const Node& n = *b.owner;
-  for (size_t i = 0; i < b.params.size(); ++i) {
-    if (b.params[i].get() != parameter.node) continue;
-    if (n.op == Op::while_loop && i < n.types.size()) return {};
-    return n.operands[inputs_from(n) + i];
-  }
-  return {};
 }
 
 }  // namespace tfl::plan

@@ -12,6 +12,12 @@ namespace tfl::plan {
 /// As in outline.h. Sizes that the operation needs as values must follow from sizes of tensors (shape(x), arithmetic on it); a
 /// region of another node has no values from outside it.
 bool is_native(Context& context, const ir::Node& node);
+/// Small integer values that nodes take as sizes without following from sizes, and everything that is computed of them on the way.
+struct SizeValues {
+  std::vector<ir::Ref> given, all;
+};
+/// The same where such values are inputs of the cluster, of parameters with Attr::size: adds those of `node`.
+bool is_native(Context& context, const ir::Node& node, SizeValues& values);
 /// Why it is not, in a few words; empty when it is.
 std::string why_not_native(Context& context, const ir::Node& node);
 

@@ -17,8 +17,10 @@
 #include <unordered_map>
 
 #include "codegen/plan/build.h"
+#include "codegen/plan/cluster_parts.h"
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/shapes.h"
+#include "ir/ref_map.h"
 
 namespace tfl::plan {
 
@@ -26,55 +28,21 @@ namespace {
 
 using ir::Node;
 using ir::Ref;
+using ir::RefMap;
 using IrBlock = ir::Block;
 
 constexpr int kTries = 8;  // before all nodes of a block whose sizes do not follow stay where they are
 constexpr int kLastLevel = INT32_MAX;
 
-enum class Role : uint8_t {
-  outside,   // stays a node
-  inside,    // belongs to the cluster of its level
-  constant,  // is copied where it is used
-  words,     // words what a failed check says: is copied into the clusters of checks, and stays where others use it
-};
-
-struct Info {
-  Role role = Role::outside;
-  bool ordered = false;   // may fail, or has an effect
-  bool rootless = false;  // computed from parameters and constants alone, and free to move
-  int level = 0;          // inside: of its cluster
-  int after = 0;          // outside: it stands behind the cluster of the level before
-};
-
-bool is_number(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String; }
-
-size_t work_of(const Node& n) {
-  if (is_view(n.op) || n.op == Op::shape || n.op == Op::size || n.op == Op::rank || n.op == Op::constant) return 0;
-  size_t work = 1;
-  for (const auto& region : n.regions) {
-    for (const auto& inner : region->nodes) work += work_of(*inner);
-  }
-  return n.op == Op::while_loop ? work + 1 : work;
-}
-
-// A cluster under construction: a function that copies of nodes are put into.
-struct Cluster {
-  int level = 0;
-  std::shared_ptr<ir::Function> function;
-  std::unordered_map<const Node*, Node*> copies;
-  std::vector<Ref> inputs;                               // what its parameters stand for
-  std::vector<Ref> outputs;                              // whose copies are its results
-  std::unordered_map<const Node*, const Node*> origins;  // of copies, not of what lies in their regions
-};
-
 class Outliner {
  public:
   using Made = std::function<void(const std::shared_ptr<ir::Function>&)>;
-  Outliner(Context& context, ir::Function& f, const Made& made) : context_(context), f_(f), made_(made) {}
+  Outliner(Context& context, ir::Function& f, const Made& made, bool values_as_sizes)
+      : context_(context), f_(f), made_(made), values_as_sizes_(values_as_sizes) {}
 
   void block(IrBlock& b) {
     for (auto& n : b.nodes) {
-      if (n->regions.empty() || is_native(context_, *n)) continue;
+      if (n->regions.empty() || native(*n)) continue;
       for (auto& region : n->regions) block(*region);
     }
     refused_.clear();
@@ -94,6 +62,14 @@ class Outliner {
 
  private:
   Info& info(const Node* n) { return infos_[n->id]; }
+
+  bool native(const Node& n) {
+    if (!values_as_sizes_) return is_native(context_, n);
+    SizeValues values;
+    bool yes = is_native(context_, n, values);
+    if (yes && !values.all.empty()) sizes_of_[&n] = std::move(values);
+    return yes;
+  }
 
   // Roles and levels.
 
@@ -117,7 +93,7 @@ class Outliner {
         x.role = Role::constant;
       else if (!needed.contains(n.get()))
         x.role = Role::words;
-      else if (!refused_.contains(n.get()) && is_native(context_, *n) &&
+      else if (!refused_.contains(n.get()) && native(*n) &&
                (n->op != Op::check || n->operands.size() < 2 || words_fit(n->operands[1])))
         x.role = Role::inside;
     }
@@ -193,6 +169,14 @@ class Outliner {
         x.after = std::max(x.after, y.role == Role::inside ? y.level + 1 : y.after);
       }
       if (x.role == Role::inside) {
+        if (auto sizes = sizes_of_.find(n.get()); sizes != sizes_of_.end()) {
+          // They are inputs of the cluster.
+          for (Ref r : sizes->second.given) {
+            if (r.node->op == Op::parameter) continue;
+            const Info& y = info(r.node);
+            x.level = std::max(x.level, y.role == Role::outside ? y.after : y.level + 1);
+          }
+        }
         x.rootless = rootless && !x.ordered;
         if (!x.ordered) continue;
         x.level = std::max(x.level, order.inside);
@@ -219,18 +203,28 @@ class Outliner {
 
   // What is needed on a later level alone, and could be computed on any, moves there with what it is made of.
   void sink(IrBlock& b) {
+    std::vector<int> before(b.nodes.size(), kLastLevel);  // the last level at which it can be a size
     for (size_t i = b.nodes.size(); i-- > 0;) {
       Info& x = infos_[i];
-      if (x.role != Role::inside || !x.rootless || given_[i]) continue;
-      int first = kLastLevel;
-      for (const Node* u : users_[i]) {
-        const Info& y = info(u);
-        first = std::min(first, y.role == Role::outside ? y.after - 1
-                                : y.role == Role::words ? std::min(y.level, y.after - 1)
-                                                        : y.level);
+      if (x.role != Role::inside) continue;
+      sink(x, i, before[i]);
+      auto sizes = sizes_of_.find(b.nodes[i].get());
+      if (sizes == sizes_of_.end()) continue;
+      for (Ref r : sizes->second.given) {
+        if (r.node->op != Op::parameter) before[r.node->id] = std::min(before[r.node->id], x.level - 1);
       }
-      if (first != kLastLevel) x.level = std::max(x.level, first);
     }
+  }
+
+  void sink(Info& x, size_t i, int first) {
+    if (!x.rootless || given_[i]) return;
+    for (const Node* u : users_[i]) {
+      const Info& y = info(u);
+      first = std::min(first, y.role == Role::outside ? y.after - 1
+                              : y.role == Role::words ? std::min(y.level, y.after - 1)
+                                                      : y.level);
+    }
+    if (first != kLastLevel) x.level = std::max(x.level, first);
   }
 
   // Building clusters.
@@ -258,6 +252,9 @@ class Outliner {
     }
     outputs(b);
     for (Cluster& c : clusters_) {
+      for (size_t i = 0; i < c.inputs.size(); ++i) {
+        if (c.sizes.contains(c.inputs[i])) c.function->body.params[i]->attrs.set_bool(Attr::size, true);
+      }
       drop_unused(*c.function);
       if (!check(c, b)) return false;
     }
@@ -325,6 +322,9 @@ class Outliner {
     Node* at = made.get();
     c.copies[&n] = at;
     c.origins[at] = &n;
+    if (auto sizes = sizes_of_.find(&n); sizes != sizes_of_.end()) {
+      for (Ref r : sizes->second.all) c.sizes[r] = true;
+    }
     c.function->body.nodes.push_back(std::move(made));
     return at;
   }
@@ -480,6 +480,8 @@ class Outliner {
   Context& context_;
   ir::Function& f_;
   const Made& made_;
+  bool values_as_sizes_;
+  std::unordered_map<const Node*, SizeValues> sizes_of_;
   std::vector<Info> infos_;  // by Node::id
   std::vector<std::vector<const Node*>> users_;
   std::vector<bool> given_;  // by the block
@@ -490,8 +492,9 @@ class Outliner {
 
 }  // namespace
 
-void outline(Context& context, ir::Function& f, const std::function<void(const std::shared_ptr<ir::Function>&)>& made) {
-  Outliner(context, f, made).block(f.body);
+void outline(Context& context, ir::Function& f, const std::function<void(const std::shared_ptr<ir::Function>&)>& made,
+             bool values_as_sizes) {
+  Outliner(context, f, made, values_as_sizes).block(f.body);
 }
 
 }  // namespace tfl::plan

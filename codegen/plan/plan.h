@@ -26,9 +26,10 @@ inline constexpr uint32_t kNone = UINT32_MAX;
 /// An integer that is computed once when the plan is entered, from the sizes of its inputs and earlier symbols. Overflow and division
 /// by zero decline the plan.
 struct Symbol {
-  enum class Kind : uint8_t { dim, add, subtract, multiply, divide, maximum, minimum };  // divide rounds towards minus infinity
+  /// divide rounds towards minus infinity; element is one of an integer input, which only the steps of libraries have
+  enum class Kind : uint8_t { dim, add, subtract, multiply, divide, maximum, minimum, element };
   Kind kind = Kind::dim;
-  uint32_t input = 0, axis = 0;  // dim: of Plan::inputs
+  uint32_t input = 0, axis = 0;  // dim, element: of Plan::inputs, and which
   Size a = 0, b = 0;             // the others
 };
 

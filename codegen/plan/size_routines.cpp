@@ -73,8 +73,45 @@ bool SizeRules::routine(const ir::Node& n, PolyDims& out) {
     case Op::stateless_uniform_int:
     case Op::stateless_uniform_full_int:
     case Op::stateless_normal: return wanted_sizes(n.operands[0], out);
+    case Op::cholesky:
+    case Op::matrix_inverse: out = x; return square(x);
+    case Op::matrix_determinant:
+      if (!square(x)) return false;
+      out.assign(x.begin(), x.end() - 2);
+      return true;
+    case Op::matrix_solve:
+    case Op::triangular_solve: {
+      out = dims(n.operands[1]);
+      if (out.size() != x.size() || !square(x)) return false;
+      for (size_t i = 0; i + 1 < x.size(); ++i) {
+        if (!table.assume_equal(x[i], out[i])) return false;
+      }
+      return true;
+    }
     default: return false;
   }
+}
+
+bool SizeRules::square(const PolyDims& x) { return x.size() >= 2 && table.assume_equal(x[x.size() - 2], x.back()); }
+
+bool SizeRules::factors(const ir::Node& n, std::vector<PolyDims>& out) {
+  const PolyDims x = dims(n.operands[0]);
+  if (x.size() < 2 || (n.op != Op::qr && !square(x))) return false;
+  PolyDims batch(x.begin(), x.end() - 2), values = batch;
+  Poly rows = x[x.size() - 2], columns = x.back();
+  values.push_back(rows);
+  if (n.op == Op::lu) out = {x, values};
+  if (n.op == Op::log_matrix_determinant) out = {batch, batch};
+  if (n.op == Op::eigh) out = {values, x};
+  if (n.op == Op::qr) {
+    Poly k = n.attrs.get_bool(Attr::full_matrices) ? rows : table.smaller(rows, columns);
+    PolyDims q = values, r = batch;
+    q.push_back(k);
+    r.push_back(k);
+    r.push_back(columns);
+    out = {q, r};
+  }
+  return true;
 }
 
 }  // namespace tfl::plan

@@ -38,7 +38,13 @@ bool SizeRules::parameters() {
       }
       dims.push_back(std::move(size));
     }
-    values_[&p].dims.push_back(std::move(dims));
+    Value& v = values_[&p];
+    if (p.attrs.get_bool(Attr::size)) {
+      int64_t count = dims.empty() ? 1 : SizeTable::literal(dims[0]).value_or(0);
+      for (uint32_t k = 0; k < count; ++k) v.elements.push_back(table.element(i, k));
+      v.has_elements = true;
+    }
+    v.dims.push_back(std::move(dims));
   }
   return true;
 }
@@ -74,8 +80,11 @@ bool SizeRules::node(const Node& n) {
   for (const ir::Type& t : n.types) {
     if (!t.is_tensor() || !t.tensor.ranked) return false;
   }
-  if (n.op == Op::split || n.op == Op::split_v || n.op == Op::unstack || n.op == Op::top_k) {
-    if (n.op == Op::top_k) {
+  const bool factored = n.op == Op::lu || n.op == Op::log_matrix_determinant || n.op == Op::qr || n.op == Op::eigh;
+  if (n.op == Op::split || n.op == Op::split_v || n.op == Op::unstack || n.op == Op::top_k || factored) {
+    if (factored) {
+      if (!factors(n, v.dims)) return false;
+    } else if (n.op == Op::top_k) {
       PolyDims out;
       if (!routine(n, out)) return false;
       v.dims = {out, out};
@@ -374,8 +383,20 @@ bool SizeRules::reshape(const Node& n, PolyDims& out) {
   Poly total = SizeTable::constant(1), rest = SizeTable::constant(1);
   for (const Poly& d : dims(n.operands[0])) total = table.multiply(total, d);
   size_t rank = type.tensor.dims.size(), open = rank;
+  // What the rest is, should an element be the -1 that stands for it.
+  Poly all = SizeTable::constant(-1);
+  bool any = false;
   for (size_t i = 0; i < rank; ++i) {
     std::optional<Poly> wanted = element(n.operands[1], i);
+    all = wanted ? table.multiply(all, *wanted) : all;
+    any = any || !wanted || SizeTable::literal(*wanted) == -1;
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    std::optional<Poly> wanted = element(n.operands[1], i);
+    if (wanted && !any && table.from_elements(*wanted)) {
+      Poly remains = table.divide(total, table.larger(all, SizeTable::constant(1)));
+      wanted = table.add(*wanted, table.multiply(is_negative(*wanted), table.add(remains, SizeTable::constant(1))));
+    }
     if (wanted && SizeTable::literal(*wanted) == -1) {
       if (open != rank) return false;
       open = i;
@@ -392,6 +413,11 @@ bool SizeRules::reshape(const Node& n, PolyDims& out) {
     rest = table.multiply(rest, out[open]);
   }
   return table.assume_equal(total, rest);
+}
+
+// 1 or 0
+Poly SizeRules::is_negative(const Poly& p) {
+  return table.smaller(table.larger(table.subtract({}, p), {}), SizeTable::constant(1));
 }
 
 std::optional<Poly> SizeRules::element(Ref r, size_t i) {

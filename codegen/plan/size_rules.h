@@ -58,6 +58,8 @@ class SizeRules {
   bool product(const ir::Node& n, PolyDims& out);
   bool windows(const ir::Node& n, PolyDims& out);
   bool routine(const ir::Node& n, PolyDims& out);
+  bool square(const PolyDims& x);
+  bool factors(const ir::Node& n, std::vector<PolyDims>& out);
   bool range(const ir::Node& n, PolyDims& out);
   bool pad(const ir::Node& n, PolyDims& out);
   bool sum_to_shape(const ir::Node& n, PolyDims& out);
@@ -74,6 +76,7 @@ class SizeRules {
 
   const PolyDims& dims(ir::Ref r) { return values_[r.node].dims[r.index]; }
   bool has_dims(ir::Ref r) { return values_[r.node].dims.size() > r.index; }
+  Poly is_negative(const Poly& p);
   /// Element `i` of an integer value; none when it does not follow from sizes.
   std::optional<Poly> element(ir::Ref r, size_t i);
   /// All of them as sizes that are not negative.

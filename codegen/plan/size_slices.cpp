@@ -21,7 +21,12 @@ bool SizeRules::plain_slice(const Node& n, PolyDims& out) {
   for (size_t i = 0; i < x.size(); ++i) {
     std::optional<Poly> begin = element(n.operands[1], i), size = element(n.operands[2], i);
     if (!begin || !size || !table.assume_at_least(*begin, {})) return false;
-    if (SizeTable::literal(*size) == -1) *size = table.subtract(x[i], *begin);
+    Poly rest = table.subtract(x[i], *begin);
+    if (SizeTable::literal(*size) == -1) *size = rest;
+    if (table.from_elements(*size)) {
+      if (!table.assume_at_least(*size, SizeTable::constant(-1))) return false;
+      *size = table.add(*size, table.multiply(is_negative(*size), table.add(rest, SizeTable::constant(1))));
+    }
     if (!table.assume_at_least(*size, {}) || !table.assume_at_least(x[i], table.add(*begin, *size))) return false;
     slice.axes.push_back({*begin, 1, *size, {}});
     slice.results.push_back(static_cast<int>(i));
@@ -58,9 +63,10 @@ bool SizeRules::slice_axis(const SliceAxis& a, const Node& n, std::span<const in
   if (a.shrink) {
     out.length = SizeTable::constant(1);
     std::optional<Poly> begin = element(n.operands[1], at);
-    if (!begin) {
+    if (!begin || table.from_elements(*begin)) {
       out.index = scalar_behind(n.operands[1], at);
-      return static_cast<bool>(out.index);
+      if (out.index || !begin) return static_cast<bool>(out.index);
+      *begin = table.add(*begin, table.multiply(is_negative(*begin), size));
     }
     if (SizeTable::literal(*begin).value_or(0) < 0) *begin = table.add(*begin, size);
     if (!table.assume_at_least(*begin, {}) || !table.assume_at_least(size, table.add(*begin, SizeTable::constant(1))))
@@ -82,6 +88,10 @@ bool SizeRules::slice_axis(const SliceAxis& a, const Node& n, std::span<const in
       return SizeTable::constant(std::clamp(place, low, std::max(low, high)));
     }
     if (!forward) return std::nullopt;
+    if (table.from_elements(*given)) {
+      Poly place = table.add(*given, table.multiply(is_negative(*given), size));
+      return table.larger(table.smaller(place, size), {});
+    }
     if (v && *v < 0) *given = table.add(*given, size);
     if (!table.assume_at_least(*given, {}) || !table.assume_at_least(size, *given)) return std::nullopt;
     return given;
@@ -92,6 +102,7 @@ bool SizeRules::slice_axis(const SliceAxis& a, const Node& n, std::span<const in
   if (!begin || !end) return false;
   Poly interval = forward ? table.subtract(*end, *begin) : table.subtract(*begin, *end);
   if (SizeTable::literal(interval).value_or(0) < 0) interval = {};
+  if (table.from_elements(interval)) interval = table.larger(interval, {});
   if (!table.assume_at_least(interval, {})) return false;
   int64_t step = forward ? stride : -stride;
   out.begin = std::move(*begin);

@@ -6,6 +6,9 @@ using Poly = SizeTable::Poly;
 
 namespace {
 
+// What the caller brings; others are computed.
+bool is_given(Symbol::Kind kind) { return kind == Symbol::Kind::dim || kind == Symbol::Kind::element; }
+
 bool before(const SmallVec<uint32_t, 2>& a, const SmallVec<uint32_t, 2>& b) {
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
 }
@@ -36,6 +39,18 @@ uint32_t SizeTable::atom(Symbol::Kind kind, uint32_t input, uint32_t axis, const
 }
 
 Poly SizeTable::dim(uint32_t input, uint32_t axis) { return current(of_atom(atom(Symbol::Kind::dim, input, axis, {}, {}))); }
+
+Poly SizeTable::element(uint32_t input, uint32_t i) { return current(of_atom(atom(Symbol::Kind::element, input, i, {}, {}))); }
+
+bool SizeTable::from_elements(const Poly& p) const {
+  for (const Term& t : p) {
+    for (uint32_t a : t.atoms) {
+      const Atom& x = atoms_[a];
+      if (x.kind == Symbol::Kind::element || from_elements(x.a) || from_elements(x.b)) return true;
+    }
+  }
+  return false;
+}
 
 void SizeTable::accumulate(Poly& sum, int64_t factor, const SmallVec<uint32_t, 2>& atoms) {
   auto at = std::lower_bound(sum.begin(), sum.end(), atoms,
@@ -159,7 +174,7 @@ bool SizeTable::mentions(const Poly& p, uint32_t atom) const {
 Poly SizeTable::current(const Poly& p) {
   bool stands = true;
   for (const Term& t : p) {
-    for (uint32_t a : t.atoms) stands = stands && !replaced_[a] && atoms_[a].kind == Symbol::Kind::dim;
+    for (uint32_t a : t.atoms) stands = stands && !replaced_[a] && is_given(atoms_[a].kind);
   }
   if (stands) return p;
   Poly sum;
@@ -169,7 +184,7 @@ Poly SizeTable::current(const Poly& p) {
       Poly value = of_atom(a);
       if (replaced_[a]) {
         value = current(Poly(*replaced_[a]));
-      } else if (atoms_[a].kind != Symbol::Kind::dim) {
+      } else if (!is_given(atoms_[a].kind)) {
         Atom x = atoms_[a];
         Poly inner = current(x.a), other = current(x.b);
         if (!(inner == x.a) || !(other == x.b))
@@ -271,7 +286,7 @@ Size SizeTable::symbol(Plan& plan, Symbol s, const Poly& p) {
 Size SizeTable::atom_size(Plan& plan, uint32_t a) {
   Atom x = atoms_[a];
   Symbol s{x.kind, x.input, x.axis, 0, 0};
-  if (x.kind != Symbol::Kind::dim) {
+  if (!is_given(x.kind)) {
     s.a = size(plan, x.a);
     s.b = size(plan, x.b);
   }

@@ -24,6 +24,9 @@ class SizeTable {
   static Poly constant(int64_t v);
   static std::optional<int64_t> literal(const Poly& p);
   Poly dim(uint32_t input, uint32_t axis);
+  Poly element(uint32_t input, uint32_t i);
+  /// Whether elements decide about it: it may be anything.
+  bool from_elements(const Poly& p) const;
   Poly add(const Poly& a, const Poly& b);
   Poly subtract(const Poly& a, const Poly& b);
   Poly multiply(const Poly& a, const Poly& b);

@@ -83,6 +83,8 @@ class Writer {
     const Symbol& s = p_.symbols[i];
     if (s.kind == Symbol::Kind::dim)
       line("  s{} = dim {} of input {}", i, s.axis, s.input);
+    else if (s.kind == Symbol::Kind::element)
+      line("  s{} = element {} of input {}", i, s.axis, s.input);
     else
       line("  s{} = {} {}, {}", i, kSymbols[static_cast<size_t>(s.kind)], size(s.a), size(s.b));
   }

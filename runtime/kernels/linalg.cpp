@@ -1,13 +1,24 @@
-// Linear algebra over batches: every matrix is widened to f64, worked on, and rounded once.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "runtime/kernels/matrix.h"
+// Linear algebra over batches: matrix_loops.h over tensors, and singular values.
+#include "runtime/kernels/context_workers.h"
+#include "runtime/kernels/dispatch.h"
+#include "runtime/kernels/matrix_loops.h"
 #include "runtime/ops/infer_util.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl {
+
+namespace matrices {
+
+template <>
+void widen(const f16* from, int64_t n, double* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = load_double(DType::F16, reinterpret_cast<const std::byte*>(from + i));
+}
+template <>
+void narrow(const double* from, int64_t n, f16* to) {
+  for (int64_t i = 0; i < n; ++i) store_double(DType::F16, from[i], reinterpret_cast<std::byte*>(to + i));
+}
+
+}  // namespace matrices
 
 namespace {
 
@@ -45,129 +56,64 @@ Result<void> give_rounded(RunCall& call, size_t i, const Tensor& wide) {
 
 Result<Tensor> wide_result(RunCall& call, size_t i) { return Tensor::empty(call.context, DType::F64, call.types[i].dims); }
 
-void transpose_square(const Matrix& a) {
-  for (int64_t i = 0; i < a.rows; ++i) {
-    for (int64_t j = 0; j < i; ++j) std::swap(a(i, j), a(j, i));
-  }
+Result<void> solve(RunCall& call, MatrixSolve kind, int64_t flags, const char* refusal = "") {
+  Tensor a = TFL_TRY(contiguous(call.context, call.operands[0])), b;
+  bool system = call.operands.size() == 2;
+  if (system) b = TFL_TRY(contiguous(call.context, call.operands[1]));
+  Tensor out = TFL_TRY(call.allocate());
+  int64_t n = a.dim(a.rank() - 1), columns = system ? b.dim(b.rank() - 1) : n;
+  Tensor memory = TFL_TRY(Tensor::empty(call.context, DType::F64, Dims{matrices::solve_scratch(kind, n, columns)}));
+  RoutineCall c{};
+  c.flags = static_cast<int64_t>(kind) | flags | (call.attrs.get_bool(Attr::adjoint) ? kMatrixAdjoint : 0);
+  c.dtype = static_cast<int64_t>(a.dtype());
+  c.at[0] = a.raw();
+  c.at[1] = system ? b.raw() : nullptr;
+  c.at[2] = out.raw();
+  c.at[3] = memory.raw();
+  c.sizes[0] = matrix_count(a);
+  c.sizes[1] = n;
+  c.sizes[2] = columns;
+  Workers workers = workers_of(call.context);
+  bool done = a.dtype() == DType::F16 ? matrices::solve_all<f16>(workers, c) : matrices::solve(workers, c);
+  if (!done) return shape_rules::invalid(call.op, "{}", refusal);
+  return call.give(std::move(out));
 }
 
-bool zero_pivot(const Matrix& lu) {
-  for (int64_t i = 0; i < lu.rows; ++i) {
-    if (!(std::fabs(lu(i, i)) > 0)) return true;
-  }
-  return false;
+Result<void> factor(RunCall& call, MatrixFactor kind) {
+  Tensor a = TFL_TRY(contiguous(call.context, call.operands[0]));
+  Tensor first = TFL_TRY(call.allocate(0)), second = TFL_TRY(call.allocate(1));
+  int64_t rows = a.dim(a.rank() - 2), columns = a.dim(a.rank() - 1);
+  Tensor memory = TFL_TRY(Tensor::empty(call.context, DType::F64, Dims{matrices::factor_scratch(kind, rows, columns)}));
+  RoutineCall c{};
+  c.flags = static_cast<int64_t>(kind) | (kind == MatrixFactor::qr && call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
+  c.dtype = static_cast<int64_t>(a.dtype());
+  c.at[0] = a.raw();
+  c.at[1] = first.raw();
+  c.at[2] = second.raw();
+  c.at[3] = memory.raw();
+  c.sizes[0] = matrix_count(a);
+  c.sizes[1] = rows;
+  c.sizes[2] = columns;
+  Workers workers = workers_of(call.context);
+  bool done = a.dtype() == DType::F16 ? matrices::factor_all<f16>(workers, c) : matrices::factor(workers, c);
+  if (!done) return shape_rules::invalid(call.op, "Input is not invertible.");
+  TFL_TRY(call.give(std::move(first)));
+  return call.give(std::move(second));
 }
 
 }  // namespace
 
-Result<void> run_cholesky(RunCall& call) {
-  Tensor a = TFL_TRY(widened(call, call.operands[0]));
-  for (int64_t i = 0; i < matrix_count(a); ++i) {
-    Matrix m = matrix_at(a, i);
-    if (cholesky_in_place(m)) continue;
-    for (int64_t r = 0; r < m.rows; ++r) {
-      for (int64_t c = 0; c < m.cols; ++c) m(r, c) = c > r ? 0 : std::numeric_limits<double>::quiet_NaN();
-    }
-  }
-  return give_rounded(call, 0, a);
-}
-
-Result<void> run_lu(RunCall& call) {
-  Tensor a = TFL_TRY(widened(call, call.operands[0]));
-  Tensor order = TFL_TRY(call.allocate(1));
-  for (int64_t i = 0; i < matrix_count(a); ++i) {
-    Matrix m = matrix_at(a, i);
-    if (lu_in_place(m, {order.data<int32_t>() + i * m.rows, static_cast<size_t>(m.rows)}) == 0) return shape_rules::invalid(call.op, "Input is not invertible.");
-  }
-  TFL_TRY(give_rounded(call, 0, a));
-  return call.give(std::move(order));
-}
-
-namespace {
-Result<void> determinants(RunCall& call, bool logarithm) {
-  Tensor a = TFL_TRY(widened(call, call.operands[0]));
-  Tensor sign = TFL_TRY(wide_result(call, 0)), size = TFL_TRY(wide_result(call, 0));
-  Tensor order = TFL_TRY(Tensor::empty(call.context, DType::I32, Dims{a.dim(a.rank() - 1)}));
-  for (int64_t i = 0; i < matrix_count(a); ++i) {
-    Matrix m = matrix_at(a, i);
-    int s = lu_in_place(m, {order.data<int32_t>(), static_cast<size_t>(m.rows)});
-    double product = s, log_sum = 0, direction = s;
-    for (int64_t k = 0; k < m.rows; ++k) {
-      product *= m(k, k);
-      log_sum += std::log(std::fabs(m(k, k)));
-      direction *= m(k, k) < 0 ? -1 : 1;
-    }
-    sign.data<double>()[i] = logarithm ? direction : product;
-    size.data<double>()[i] = s == 0 ? -std::numeric_limits<double>::infinity() : log_sum;
-  }
-  TFL_TRY(give_rounded(call, 0, sign));
-  return logarithm ? give_rounded(call, 1, size) : Result<void>();
-}
-}  // namespace
-
-Result<void> run_matrix_determinant(RunCall& call) { return determinants(call, false); }
-Result<void> run_log_matrix_determinant(RunCall& call) { return determinants(call, true); }
-
-Result<void> run_matrix_inverse(RunCall& call) {
-  Tensor a = TFL_TRY(widened(call, call.operands[0]));
-  Tensor out = TFL_TRY(wide_result(call, 0));
-  Tensor order = TFL_TRY(Tensor::empty(call.context, DType::I32, Dims{a.dim(a.rank() - 1)}));
-  bool adjoint = call.attrs.get_bool(Attr::adjoint);
-  for (int64_t i = 0; i < matrix_count(a); ++i) {
-    Matrix m = matrix_at(a, i), x = matrix_at(out, i);
-    if (adjoint) transpose_square(m);
-    lu_in_place(m, {order.data<int32_t>(), static_cast<size_t>(m.rows)});
-    if (zero_pivot(m)) return shape_rules::invalid(call.op, "Input is not invertible.");
-    for (int64_t r = 0; r < m.rows; ++r) {
-      for (int64_t c = 0; c < m.rows; ++c) x(r, c) = order.data<int32_t>()[r] == c;
-    }
-    lu_solve(m, x);
-  }
-  return give_rounded(call, 0, out);
-}
-
-Result<void> run_matrix_solve(RunCall& call) {
-  Tensor a = TFL_TRY(widened(call, call.operands[0])), b = TFL_TRY(widened(call, call.operands[1]));
-  Tensor out = TFL_TRY(wide_result(call, 0));
-  Tensor order = TFL_TRY(Tensor::empty(call.context, DType::I32, Dims{a.dim(a.rank() - 1)}));
-  bool adjoint = call.attrs.get_bool(Attr::adjoint);
-  for (int64_t i = 0; i < matrix_count(a); ++i) {
-    Matrix m = matrix_at(a, i), y = matrix_at(b, i), x = matrix_at(out, i);
-    if (adjoint) transpose_square(m);
-    lu_in_place(m, {order.data<int32_t>(), static_cast<size_t>(m.rows)});
-    if (zero_pivot(m)) return shape_rules::invalid(call.op, "Input matrix is not invertible.");
-    for (int64_t r = 0; r < x.rows; ++r) {
-      for (int64_t c = 0; c < x.cols; ++c) x(r, c) = y(order.data<int32_t>()[r], c);
-    }
-    lu_solve(m, x);
-  }
-  return give_rounded(call, 0, out);
-}
-
+Result<void> run_cholesky(RunCall& call) { return solve(call, MatrixSolve::cholesky, 0); }
+Result<void> run_matrix_determinant(RunCall& call) { return solve(call, MatrixSolve::determinant, 0); }
+Result<void> run_matrix_inverse(RunCall& call) { return solve(call, MatrixSolve::inverse, 0, "Input is not invertible."); }
+Result<void> run_matrix_solve(RunCall& call) { return solve(call, MatrixSolve::solve, 0, "Input matrix is not invertible."); }
 Result<void> run_triangular_solve(RunCall& call) {
-  Tensor a = TFL_TRY(widened(call, call.operands[0])), b = TFL_TRY(widened(call, call.operands[1]));
-  bool lower = call.attrs.get_bool(Attr::lower, true), adjoint = call.attrs.get_bool(Attr::adjoint);
-  for (int64_t i = 0; i < matrix_count(a); ++i) triangular_solve(matrix_at(a, i), matrix_at(b, i), lower, adjoint);
-  return give_rounded(call, 0, b);
+  return solve(call, MatrixSolve::triangular, call.attrs.get_bool(Attr::lower, true) ? kMatrixLower : 0);
 }
-
-Result<void> run_qr(RunCall& call) {
-  Tensor a = TFL_TRY(widened(call, call.operands[0]));
-  Tensor q = TFL_TRY(wide_result(call, 0)), r = TFL_TRY(wide_result(call, 1));
-  Tensor whole = TFL_TRY(scratch(call, a.dim(a.rank() - 2), a.dim(a.rank() - 2)));
-  for (int64_t i = 0; i < matrix_count(a); ++i) {
-    Matrix m = matrix_at(a, i), basis = matrix_at(whole, 0), q_out = matrix_at(q, i), r_out = matrix_at(r, i);
-    qr_in_place(m, basis);
-    for (int64_t k = 0; k < q_out.rows; ++k) {
-      for (int64_t c = 0; c < q_out.cols; ++c) q_out(k, c) = basis(k, c);
-    }
-    for (int64_t k = 0; k < r_out.rows; ++k) {
-      for (int64_t c = 0; c < r_out.cols; ++c) r_out(k, c) = m(k, c);
-    }
-  }
-  TFL_TRY(give_rounded(call, 0, q));
-  return give_rounded(call, 1, r);
-}
+Result<void> run_lu(RunCall& call) { return factor(call, MatrixFactor::lu); }
+Result<void> run_log_matrix_determinant(RunCall& call) { return factor(call, MatrixFactor::log_determinant); }
+Result<void> run_qr(RunCall& call) { return factor(call, MatrixFactor::qr); }
+Result<void> run_eigh(RunCall& call) { return factor(call, MatrixFactor::eigen); }
 
 Result<void> run_svd(RunCall& call) {
   Tensor a = TFL_TRY(widened(call, call.operands[0]));
@@ -201,17 +147,6 @@ Result<void> run_svd(RunCall& call) {
   TFL_TRY(give_rounded(call, 0, s));
   TFL_TRY(give_rounded(call, 1, u));
   return give_rounded(call, 2, v);
-}
-
-Result<void> run_eigh(RunCall& call) {
-  Tensor a = TFL_TRY(widened(call, call.operands[0]));
-  Tensor values = TFL_TRY(wide_result(call, 0)), vectors = TFL_TRY(wide_result(call, 1));
-  int64_t n = a.dim(a.rank() - 1);
-  for (int64_t i = 0; i < matrix_count(a); ++i) {
-    symmetric_eigen(matrix_at(a, i), {values.data<double>() + i * n, static_cast<size_t>(n)}, matrix_at(vectors, i));
-  }
-  TFL_TRY(give_rounded(call, 0, values));
-  return give_rounded(call, 1, vectors);
 }
 
 }  // namespace tfl

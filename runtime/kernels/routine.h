@@ -19,16 +19,23 @@ enum class Routine : uint8_t {
             // flags: 1 descending
   random,   // at: seed of the index dtype, out, low, high (of kRandomInteger, of out's dtype); sizes: elements, words of the seed; flags: RandomKind.
             // Fails on an empty range.
+  solve,    // at: a, b (where the kind has one), out, scratch of f64; sizes: matrices, rows of a, columns of out; flags: MatrixSolve, and of
+            // triangular solve kMatrixLower, of others but cholesky kMatrixAdjoint. Fails on a matrix without inverse.
+  factor,   // at: a, two results, scratch of f64; sizes: matrices, rows and columns of a; flags: MatrixFactor, kMatrixFull. lu fails on a matrix
+            // without inverse.
 };
-inline constexpr int kRoutines = 6;
+inline constexpr int kRoutines = 8;
 /// Which pointers of a call are written, as bits.
-inline constexpr uint8_t kRoutineWrites[kRoutines] = {2, 2, 8, 12, 14, 2};
-inline constexpr bool routine_fails(Routine r) { return r == Routine::scatter || r == Routine::segment || r == Routine::random; }
+inline constexpr uint8_t kRoutineWrites[kRoutines] = {2, 2, 8, 12, 14, 2, 12, 14};
+inline constexpr bool routine_fails(Routine r) { return r != Routine::scan && r != Routine::arg && r != Routine::sort; }
 
 inline constexpr int64_t kScanProduct = 1, kScanExclusive = 2, kScanReverse = 4;
 enum class ScatterHow : uint8_t { set, add, subtract, minimum, maximum };
 enum class SegmentFold : uint8_t { sum, product, most, least };
 enum class RandomKind : uint8_t { uniform, normal, integer, full_integer };
+enum class MatrixSolve : uint8_t { cholesky, determinant, inverse, solve, triangular };
+enum class MatrixFactor : uint8_t { lu, log_determinant, qr, eigen };
+inline constexpr int64_t kMatrixKind = 7, kMatrixLower = 8, kMatrixAdjoint = 16, kMatrixFull = 32;
 
 inline constexpr int kRoutinePointers = 4, kRoutineSizes = 12, kScatterDepth = 8;
 

@@ -10,9 +10,10 @@
 
 enum { HOME_INPUT, HOME_CONSTANT, HOME_RESULT, HOME_TEMPORARY };
 enum { RESULT_MEMORY, RESULT_SCALAR, RESULT_INPUT, RESULT_CONSTANT };
-enum { SYMBOL_DIM, SYMBOL_ADD, SYMBOL_SUBTRACT, SYMBOL_MULTIPLY, SYMBOL_DIVIDE, SYMBOL_MAXIMUM, SYMBOL_MINIMUM };
+enum { SYMBOL_DIM, SYMBOL_ADD, SYMBOL_SUBTRACT, SYMBOL_MULTIPLY, SYMBOL_DIVIDE, SYMBOL_MAXIMUM, SYMBOL_MINIMUM, SYMBOL_ELEMENT };
 
-static int64_t resolve(const int64_t* symbols, int64_t size) { return size >= 0 ? size : symbols[~size]; }
+static inline int64_t resolve(const int64_t* symbols, int64_t size) { return size >= 0 ? size : symbols[~size]; }
+int64_t tfls_resolve(const int64_t* symbols, int64_t size) { return resolve(symbols, size); }
 
 /* "float32[?, 784]" with the sizes that are known. */
 static const char* type_text(const tfls_type* t, char* text, size_t room) {
@@ -30,7 +31,7 @@ static const char* type_text(const tfls_type* t, char* text, size_t room) {
 tfl_status tfls_check_tensor(tfl_context* c, const char* function, const tfls_type* want, const tfl_tensor* t) {
   char text[160];
   if (!t) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is NULL", function, want->name);
-  if (t->device.device_type != 1)
+  if (t->device.device_type != 1 && !(c->takes_gpu && t->device.device_type == TFLS_ON_GPU))
     return tfls_fail(c, TFL_ERR_ARG, "%s: %s is not in the processor's memory", function, want->name);
   if (t->dtype.code != tfls_dtypes[want->dtype].code || t->dtype.bits != tfls_dtypes[want->dtype].bits ||
       t->dtype.lanes != 1)
@@ -93,15 +94,40 @@ static int64_t floor_divide(int64_t a, int64_t b) {
   return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
-/* Symbols from the inputs' sizes, and the guards. `shape` gives input i's sizes. */
-static tfl_status sizes(tfl_context* c, const tfls_function* f, const int64_t* const* shape, int64_t* symbols) {
+/* Why sizes do not fit a function: they are too large, or a guard does not hold, or an input has another size. */
+typedef struct {
+  bool too_large;
+  const tfls_guard* guard;
+  int64_t left, right; /* of the guard; else what is there and what must be */
+  uint32_t input;
+  int axis;
+} misfit;
+
+/* An integer that is a size. */
+static bool element_of(const tfl_tensor* t, int64_t at, int64_t* out) {
+  if (t->ndim > 1 || (t->ndim == 1 && at >= t->shape[0])) return false;
+  const char* from = (const char*)t->data + t->byte_offset + (t->ndim && t->strides ? t->strides[0] * at : at) * (t->dtype.bits / 8);
+  int32_t narrow;
+  if (t->dtype.bits == 64) {
+    memcpy(out, from, 8);
+  } else {
+    memcpy(&narrow, from, 4);
+    *out = narrow;
+  }
+  return true;
+}
+
+/* Symbols from the inputs' sizes, and the guards. `shape` gives input i's sizes; `tensors` may be NULL where no size is an element. */
+static bool fits(const tfls_function* f, const int64_t* const* shape, void* const* tensors, int64_t* symbols, misfit* why) {
+  memset(why, 0, sizeof *why);
   for (uint32_t i = 0; i < f->symbols; ++i) {
     const tfls_symbol* s = &f->symbol[i];
-    int64_t a = s->kind == SYMBOL_DIM ? 0 : resolve(symbols, s->a),
-            b = s->kind == SYMBOL_DIM ? 0 : resolve(symbols, s->b);
+    bool given = s->kind == SYMBOL_DIM || s->kind == SYMBOL_ELEMENT;
+    int64_t a = given ? 0 : resolve(symbols, s->a), b = given ? 0 : resolve(symbols, s->b);
     bool bad = false;
     switch (s->kind) {
       case SYMBOL_DIM: symbols[i] = shape[s->input][s->axis]; break;
+      case SYMBOL_ELEMENT: bad = !tensors || !element_of(tensors[s->input], s->axis, &symbols[i]); break;
       case SYMBOL_ADD: bad = __builtin_add_overflow(a, b, &symbols[i]); break;
       case SYMBOL_SUBTRACT: bad = __builtin_sub_overflow(a, b, &symbols[i]); break;
       case SYMBOL_MULTIPLY: bad = __builtin_mul_overflow(a, b, &symbols[i]); break;
@@ -112,26 +138,34 @@ static tfl_status sizes(tfl_context* c, const tfls_function* f, const int64_t* c
       case SYMBOL_MAXIMUM: symbols[i] = a > b ? a : b; break;
       default: symbols[i] = a < b ? a : b; break;
     }
-    if (bad) return tfls_fail(c, TFL_ERR_SHAPE, "%s: these sizes are too large", f->name);
+    why->too_large = bad;
+    if (bad) return false;
   }
-  const tfls_guard* broken = NULL;
-  int64_t left = 0, right = 0;
-  for (uint32_t i = 0; i < f->guards && !broken; ++i) {
-    left = resolve(symbols, f->guard[i].a);
-    right = resolve(symbols, f->guard[i].b);
-    if (f->guard[i].kind == 0 ? left != right : left < right) broken = &f->guard[i];
+  for (uint32_t i = 0; i < f->guards; ++i) {
+    why->left = resolve(symbols, f->guard[i].a);
+    why->right = resolve(symbols, f->guard[i].b);
+    why->guard = &f->guard[i];
+    if (f->guard[i].kind == 0 ? why->left != why->right : why->left < why->right) break;
+    why->guard = NULL;
   }
-  bool told = broken && broken->location < f->failures && f->failure[broken->location].size_pieces;
-  for (uint32_t i = 0; i < f->inputs && !told; ++i) {
+  /* A guard that words what the script would say tells more than a size that is not as it must be. */
+  if (why->guard && why->guard->location < f->failures && f->failure[why->guard->location].size_pieces) return false;
+  for (uint32_t i = 0; i < f->inputs; ++i) {
     for (int k = 0; k < f->input[i].rank; ++k) {
       int64_t want = resolve(symbols, f->input[i].dims[k]);
-      if (shape[i][k] != want)
-        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, f->input[i].name,
-                         (long long)shape[i][k], (long long)want);
+      if (shape[i][k] == want) continue;
+      *why = (misfit){.left = shape[i][k], .right = want, .input = i, .axis = k};
+      return false;
     }
   }
-  if (broken) return tfls_explain_sizes(c, f, broken->location, shape, left, right);
-  return TFL_OK;
+  return !why->guard;
+}
+
+static tfl_status refuse(tfl_context* c, const tfls_function* f, const int64_t* const* shape, const misfit* why) {
+  if (why->too_large) return tfls_fail(c, TFL_ERR_SHAPE, "%s: these sizes are too large", f->name);
+  if (why->guard) return tfls_explain_sizes(c, f, why->guard->location, shape, why->left, why->right);
+  return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, why->axis, f->input[why->input].name,
+                   (long long)why->left, (long long)why->right);
 }
 
 static tfl_status find(tfl_context* c, uint32_t number, void* const* tensors, const tfls_function** f) {
@@ -141,19 +175,28 @@ static tfl_status find(tfl_context* c, uint32_t number, void* const* tensors, co
   return tensors ? TFL_OK : tfls_fail(c, TFL_ERR_ARG, "%s: no arguments", (*f)->name);
 }
 
-static tfl_status check_inputs(tfl_context* c, const tfls_function* f, void* const* tensors, const int64_t** shape,
-                               int64_t* symbols) {
-  for (uint32_t i = 0; i < f->inputs; ++i) {
-    if (i >= f->arguments) {
-      shape[i] = c->library.state[f->state_of_input[i - f->arguments]].type.dims;
+/* `f` becomes the function for these sizes. */
+tfl_status tfls_check_inputs(tfl_context* c, const tfls_function** f, void* const* tensors, const int64_t** shape, int64_t* symbols) {
+  const tfls_function* first = *f;
+  for (uint32_t i = 0; i < first->inputs; ++i) {
+    if (i >= first->arguments) {
+      shape[i] = c->library.state[first->state_of_input[i - first->arguments]].type.dims;
       continue;
     }
     const tfl_tensor* t = tensors[i];
-    tfl_status status = tfls_check_tensor(c, f->name, &f->input[i], t);
+    tfl_status status = tfls_check_tensor(c, first->name, &first->input[i], t);
     if (status != TFL_OK) return status;
     shape[i] = t->shape;
   }
-  return sizes(c, f, shape, symbols);
+  misfit why;
+  while (!fits(*f, shape, tensors, symbols, &why)) {
+    if ((*f)->otherwise < 0) {
+      if (*f != first) fits(first, shape, tensors, symbols, &why);
+      return refuse(c, first, shape, &why);
+    }
+    *f = &c->library.function[(*f)->otherwise];
+  }
+  return TFL_OK;
 }
 
 enum { SMALL = 24 };
@@ -165,13 +208,15 @@ tfl_status tfls_shape(tfl_context* c, uint32_t number, void* const* arguments) {
   int64_t few_symbols[SMALL], *symbols = few_symbols;
   const int64_t *few_shapes[SMALL], **shape = few_shapes;
   void* memory = NULL;
-  if (f->symbols > SMALL || f->inputs > SMALL) {
-    memory = malloc(8 * (f->symbols + f->inputs));
+  if (f->most_symbols > SMALL || f->inputs > SMALL) {
+    memory = malloc(8 * ((size_t)f->most_symbols + f->inputs));
     if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
     symbols = memory;
-    shape = (const int64_t**)(symbols + f->symbols);
+    shape = (const int64_t**)(symbols + f->most_symbols);
   }
-  status = check_inputs(c, f, arguments, shape, symbols);
+  c->takes_gpu = c->library.gpu != NULL;
+  status = tfls_check_inputs(c, &f, arguments, shape, symbols);
+  c->takes_gpu = false;
   for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
     int64_t* to = arguments[f->arguments + i];
     if (!to && f->result[i].type.rank)
@@ -206,10 +251,50 @@ static int64_t count_of(const tfls_type* t, const int64_t* symbols, bool* bad) {
   return n;
 }
 
+/* The caller's results: their types and sizes, and that they are row-major and nobody else's memory. */
+tfl_status tfls_check_outputs(tfl_context* c, const tfls_function* f, void* const* tensors, const int64_t* symbols, const void* const* input,
+                              void** result) {
+  for (uint32_t i = 0; i < f->outputs; ++i) {
+    const tfls_type* type = &f->result[i].type;
+    const tfl_tensor* t = tensors[f->arguments + i];
+    tfl_status status = tfls_check_tensor(c, f->name, type, t);
+    if (status != TFL_OK) return status;
+    for (int k = 0; k < type->rank; ++k) {
+      int64_t want = resolve(symbols, type->dims[k]);
+      if (t->shape[k] != want)
+        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, type->name,
+                         (long long)t->shape[k], (long long)want);
+    }
+    if (!tfls_row_major(t)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s must be row-major", f->name, type->name);
+    result[i] = (char*)t->data + t->byte_offset;
+    size_t bytes = (size_t)(tfls_size_of(t) * tfls_bytes(type->dtype));
+    for (uint32_t k = 0; k < f->arguments; ++k) {
+      size_t other = (size_t)(tfls_size_of(tensors[k]) * tfls_bytes(f->input[k].dtype));
+      if (overlap(result[i], bytes, input[k], other))
+        return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->input[k].name);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      size_t other = (size_t)(tfls_size_of(tensors[f->arguments + k]) * tfls_bytes(f->result[k].type.dtype));
+      if (overlap(result[i], bytes, result[k], other))
+        return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name,
+                         f->result[k].type.name);
+    }
+  }
+  return TFL_OK;
+}
+
 static tfl_status run(tfl_context* c, const tfls_function* f, void* const* tensors, const int64_t** shape,
                       int64_t* symbols, const void** input, void** result, size_t* offsets) {
-  tfl_status status = check_inputs(c, f, tensors, shape, symbols);
+  tfl_status status = tfls_check_inputs(c, &f, tensors, shape, symbols);
   if (status != TFL_OK) return status;
+  if (f->steps >= 0) {
+    for (uint32_t i = 0; i < f->arguments; ++i) {
+      const tfl_tensor* t = tensors[i];
+      input[i] = (const char*)t->data + t->byte_offset;
+    }
+    status = tfls_check_outputs(c, f, tensors, symbols, input, result);
+    return status == TFL_OK ? c->library.run_steps(c, (uint32_t)f->steps, tensors) : status;
+  }
 
   /* Where everything is to lie. */
   size_t total = 0, frame_at;
@@ -246,36 +331,9 @@ static tfl_status run(tfl_context* c, const tfls_function* f, void* const* tenso
     tfls_copy(t, tfls_bytes(f->input[i].dtype), arena + offsets[f->slots + i]);
     input[i] = arena + offsets[f->slots + i];
   }
-  for (uint32_t i = 0; i < f->results; ++i) {
-    const tfls_type* type = &f->result[i].type;
-    if (i >= f->outputs) {
-      result[i] = arena + offsets[f->slots + f->arguments + i];
-      continue;
-    }
-    const tfl_tensor* t = tensors[f->arguments + i];
-    status = tfls_check_tensor(c, f->name, type, t);
-    if (status != TFL_OK) return status;
-    for (int k = 0; k < type->rank; ++k) {
-      int64_t want = resolve(symbols, type->dims[k]);
-      if (t->shape[k] != want)
-        return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, type->name,
-                         (long long)t->shape[k], (long long)want);
-    }
-    if (!tfls_row_major(t)) return tfls_fail(c, TFL_ERR_ARG, "%s: %s must be row-major", f->name, type->name);
-    result[i] = (char*)t->data + t->byte_offset;
-    size_t bytes = (size_t)(tfls_size_of(t) * tfls_bytes(type->dtype));
-    for (uint32_t k = 0; k < f->arguments; ++k) {
-      size_t other = (size_t)(tfls_size_of(tensors[k]) * tfls_bytes(f->input[k].dtype));
-      if (overlap(result[i], bytes, input[k], other))
-        return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name, f->input[k].name);
-    }
-    for (uint32_t k = 0; k < i; ++k) {
-      size_t other = (size_t)(tfls_size_of(tensors[f->arguments + k]) * tfls_bytes(f->result[k].type.dtype));
-      if (overlap(result[i], bytes, result[k], other))
-        return tfls_fail(c, TFL_ERR_ARG, "%s: %s lies in the memory of %s", f->name, type->name,
-                         f->result[k].type.name);
-    }
-  }
+  status = tfls_check_outputs(c, f, tensors, symbols, input, result);
+  if (status != TFL_OK) return status;
+  for (uint32_t i = f->outputs; i < f->results; ++i) result[i] = arena + offsets[f->slots + f->arguments + i];
 
   tfls_frame* frame = (tfls_frame*)(arena + frame_at);
   frame->services = &c->library.services;
@@ -321,6 +379,7 @@ static tfl_status run(tfl_context* c, const tfls_function* f, void* const* tenso
     if (r->kind == RESULT_INPUT && bytes) memcpy(result[i], input[r->index], bytes);
     if (r->kind == RESULT_CONSTANT && bytes) memcpy(result[i], f->constant[r->index], bytes);
   }
+  if (f->outputs < f->results) ++c->state_changes;
   for (uint32_t i = f->outputs; i < f->results; ++i) {
     const tfls_type* t = &f->result[i].type;
     memcpy(c->states[f->result[i].state], result[i], (size_t)(tfls_count(t) * tfls_bytes(t->dtype)));
@@ -328,12 +387,26 @@ static tfl_status run(tfl_context* c, const tfls_function* f, void* const* tenso
   return TFL_OK;
 }
 
+/* Whether the call is a GPU's: because the context is, or some tensor lies there. */
+static bool wants_gpu(const tfl_context* c, uint32_t number, void* const* tensors) {
+  const tfls_function* f = &c->library.function[number];
+  bool any = c->device > 0;
+  for (uint32_t i = 0; tensors && !any && i < f->arguments + f->outputs; ++i)
+    any = tensors[i] && ((const tfl_tensor*)tensors[i])->device.device_type == TFLS_ON_GPU;
+  return any;
+}
+
 tfl_status tfls_call(tfl_context* c, uint32_t number, void* const* tensors) {
+  if (c && c->library.gpu && wants_gpu(c, number, tensors)) return c->library.gpu->call(c, number, tensors);
+  return tfls_call_host(c, number, tensors);
+}
+
+tfl_status tfls_call_host(tfl_context* c, uint32_t number, void* const* tensors) {
   const tfls_function* f;
   tfl_status status = find(c, number, tensors, &f);
   if (status != TFL_OK) return status;
   /* Scratch for the call: on the stack where there is little of it. */
-  size_t words = f->symbols + 2u * f->inputs + 2u * f->results + f->slots + f->arguments;
+  size_t words = (size_t)f->most_symbols + 2u * f->inputs + 2u * f->results + f->most_slots + f->arguments;
   void *few[128], *memory = NULL, **at = few;
   if (words > sizeof few / sizeof *few) {
     memory = malloc(words * sizeof *few);
@@ -341,7 +414,7 @@ tfl_status tfls_call(tfl_context* c, uint32_t number, void* const* tensors) {
     at = memory;
   }
   int64_t* symbols = (int64_t*)at;
-  const int64_t** shape = (const int64_t**)(symbols + f->symbols);
+  const int64_t** shape = (const int64_t**)(symbols + f->most_symbols);
   const void** input = (const void**)(shape + f->inputs);
   void** result = (void**)(input + f->inputs);
   size_t* offsets = (size_t*)(result + f->results);
@@ -385,7 +458,8 @@ tfl_status tfls_call_flat(tfl_context* c, uint32_t number, void* const* pointers
     tensors[i] = &tensor[i];
     size += t->rank;
   }
-  if (status == TFL_OK) status = sizes(c, f, shape, symbols);
+  misfit why;
+  if (status == TFL_OK && !fits(f, shape, NULL, symbols, &why)) status = refuse(c, f, shape, &why);
   for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
     const tfls_type* t = &f->result[i].type;
     tfl_tensor* o = &tensor[f->arguments + i];

@@ -75,12 +75,15 @@ tfl_status tfls_context_new(const tfls_image *image, const tfl_options *options,
   *out = NULL;
   if (options && (options->struct_size < sizeof(size_t) || options->struct_size > 4096)) return TFL_ERR_ABI;
   if (options && HAS_FIELD(options, num_threads) && options->num_threads < 0) return TFL_ERR_ARG;
+  if (options && HAS_FIELD(options, device) && options->device < 0) return TFL_ERR_ARG;
+  if (options && HAS_FIELD(options, device) && options->device > 0 && !image->gpu) return TFL_ERR_DEVICE;
   tfl_context *c = calloc(1, sizeof *c);
   if (!c) return TFL_ERR_OOM;
   c->alloc = plain_alloc;
   c->dealloc = plain_dealloc;
   if (options) {
     if (HAS_FIELD(options, num_threads)) c->threads = options->num_threads;
+    if (HAS_FIELD(options, device)) c->device = options->device;
     if (HAS_FIELD(options, memory_limit)) c->memory_limit = options->memory_limit;
     if (HAS_FIELD(options, user) && options->alloc && options->dealloc) {
       c->alloc = options->alloc;
@@ -116,6 +119,7 @@ tfl_status tfls_context_new(const tfls_image *image, const tfl_options *options,
 
 void tfls_context_free(tfl_context *c) {
   if (!c) return;
+  if (c->gpu) c->library.gpu->release(c);
   tfls_pool_free(c->pool);
   for (uint32_t i = 0; c->states && i < c->library.states; ++i) {
     const tfls_type *t = &c->library.state[i].type;

@@ -1,57 +1,5 @@
-/* Reads the description that the compiler left in the library: 64-bit little-endian integers; strings as their length, their bytes and
- * zeros up to a multiple of 8 (at least one); elements as their length, zeros up to a multiple of 64, and the bytes. */
-#include "runtime/standalone/standalone.h"
-
-typedef struct {
-  const unsigned char *begin, *at, *end;
-  char *memory, *memory_end;
-  bool ok;
-} reader;
-
-static int64_t integer(reader *r) {
-  int64_t v = 0;
-  if (r->end - r->at < 8) r->ok = false;
-  if (!r->ok) return 0;
-  memcpy(&v, r->at, 8);
-  r->at += 8;
-  return v;
-}
-static uint32_t count(reader *r) {
-  int64_t v = integer(r);
-  if (v < 0 || v > r->end - r->at) r->ok = false;
-  return r->ok ? (uint32_t)v : 0;
-}
-static const char *string(reader *r) {
-  int64_t n = integer(r);
-  if (n < 0 || r->end - r->at <= n) r->ok = false;
-  if (!r->ok) return "";
-  const char *s = (const char *)r->at;
-  int64_t whole = (n + 8) / 8 * 8;
-  if (whole > r->end - r->at || s[n] != 0) {
-    r->ok = false;
-    return "";
-  }
-  r->at += whole;
-  return s;
-}
-static const void *elements(reader *r) {
-  int64_t n = integer(r);
-  size_t past = (size_t)(r->at - r->begin) % 64;
-  int64_t padding = past ? (int64_t)(64 - past) : 0;
-  if (n < 0 || r->end - r->at < padding || r->end - r->at - padding < n) r->ok = false;
-  if (!r->ok) return NULL;
-  const void *p = r->at + padding;
-  r->at += padding + (n + 7) / 8 * 8;
-  return p;
-}
-static void *table(reader *r, size_t n, size_t size) {
-  size_t bytes = (n * size + 15) / 16 * 16;
-  if (bytes > (size_t)(r->memory_end - r->memory)) r->ok = false;
-  if (!r->ok) return NULL;
-  void *p = r->memory;
-  r->memory += bytes;
-  return p;
-}
+/* Reads the description that the compiler left in the library. */
+#include "runtime/standalone/reader.h"
 
 static void type(reader *r, tfls_type *t) {
   t->name = string(r);
@@ -89,6 +37,8 @@ static void function(reader *r, tfls_function *f) {
   f->slots = count(r);
   f->words = count(r);
   f->failures = count(r);
+  f->otherwise = integer(r);
+  f->steps = integer(r);
   if (f->arguments > f->inputs || f->outputs > f->results) r->ok = false;
   if (!r->ok) return;
   f->input = table(r, f->inputs, sizeof *f->input);
@@ -98,6 +48,7 @@ static void function(reader *r, tfls_function *f) {
   f->guard = table(r, f->guards, sizeof *f->guard);
   f->value = table(r, f->values, sizeof *f->value);
   f->constant = table(r, f->constants, sizeof *f->constant);
+  f->constant_bytes = table(r, f->constants, sizeof *f->constant_bytes);
   f->slot = table(r, f->slots, sizeof *f->slot);
   f->failure = table(r, f->failures, sizeof *f->failure);
   for (uint32_t i = 0; r->ok && i < f->inputs; ++i) type(r, &f->input[i]);
@@ -127,7 +78,10 @@ static void function(reader *r, tfls_function *f) {
     f->value[i].index = (uint32_t)integer(r);
     f->value[i].word = (uint32_t)integer(r);
   }
-  for (uint32_t i = 0; r->ok && i < f->constants; ++i) f->constant[i] = elements(r);
+  for (uint32_t i = 0; r->ok && i < f->constants; ++i) {
+    if (r->end - r->at >= 8) memcpy(&f->constant_bytes[i], r->at, 8);
+    f->constant[i] = elements(r);
+  }
   for (uint32_t i = 0; r->ok && i < f->slots; ++i) f->slot[i] = integer(r);
   for (uint32_t i = 0; r->ok && i < f->failures; ++i) {
     tfls_failure *text = &f->failure[i];
@@ -184,6 +138,7 @@ static void stepwise(reader *r, const tfls_library *l, tfls_stepwise *p) {
     if (s->first_region > p->regions || s->regions > p->regions - s->first_region) r->ok = false;
     s->input = numbers(r, &s->inputs, p->values);
     s->result = numbers(r, &s->results, p->values);
+    s->piece = pieces(r, &s->pieces);
   }
   for (uint32_t i = 0; r->ok && i < p->regions; ++i) {
     tfls_region *g = &p->region[i];
@@ -197,6 +152,24 @@ static void stepwise(reader *r, const tfls_library *l, tfls_stepwise *p) {
   p->state_written = numbers(r, &p->states_written, l->states);
 }
 
+/* Numbers of other functions, and what a call of any of those for other sizes takes. */
+static bool chains(tfls_library *l) {
+  for (uint32_t i = 0; i < l->functions; ++i) {
+    tfls_function *f = &l->function[i];
+    const tfls_function *g = f;
+    if (f->steps < -1 || f->steps >= (int64_t)l->stepwises) return false;
+    for (int64_t last = i;; last = g->otherwise, g = &l->function[g->otherwise]) {
+      if (f->most_symbols < g->symbols) f->most_symbols = g->symbols;
+      if (f->most_slots < g->slots) f->most_slots = g->slots;
+      if (g->otherwise < 0) break;
+      if (g->otherwise <= last || g->otherwise >= (int64_t)l->functions) return false;
+      const tfls_function *next = &l->function[g->otherwise];
+      if (next->inputs != f->inputs || next->arguments != f->arguments || next->results != f->results || next->outputs != f->outputs) return false;
+    }
+  }
+  return true;
+}
+
 bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   /* A table's entry is at most three times as long as what it is read from. */
   size_t room = (size_t)image->description_bytes;
@@ -208,10 +181,15 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   const tfls_entry *entries = better ? image->better_entries : image->entries;
   out->services.product = better ? image->better_product : image->product;
   out->services.routines = image->routines;
+  out->run_steps = image->run_steps;
+  out->print = image->print;
+  out->gpu = image->gpu;
+  out->gpu_description = image->gpu_description;
+  out->gpu_description_bytes = image->gpu_description_bytes;
   out->memory = calloc(1, room);
   if (!out->memory) return false;
   reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};
-  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB03", 8) != 0) r.ok = false;
+  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB04", 8) != 0) r.ok = false;
   r.at += 8;
   out->name = string(&r);
   out->cpu = string(&r);
@@ -230,6 +208,7 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
     type(&r, &out->state[i].type);
     out->state[i].initial = integer(&r) ? elements(&r) : NULL;
   }
+  r.ok = r.ok && chains(out);
   if (!r.ok) {
     free(out->memory);
     out->memory = NULL;

@@ -1,6 +1,7 @@
 // The routines of a library: the loops of runtime/kernels on the context's threads. Each is a function of its own, so that a library holds
 // those that it calls.
 #include "runtime/kernels/arg_loops.h"
+#include "runtime/kernels/matrix_loops.h"
 #include "runtime/kernels/random_loops.h"
 #include "runtime/kernels/scan_loops.h"
 #include "runtime/kernels/scatter_loops.h"
@@ -47,4 +48,6 @@ void tfls_scatter(tfls_frame* frame, const void* call) { routine<tfl::scatters::
 void tfls_segment(tfls_frame* frame, const void* call) { routine<tfl::segments::run>(frame, call); }
 void tfls_sort(tfls_frame* frame, const void* call) { routine<tfl::sorts::run>(frame, call); }
 void tfls_random(tfls_frame* frame, const void* call) { routine<tfl::randoms::run>(frame, call); }
+void tfls_solve(tfls_frame* frame, const void* call) { routine<tfl::matrices::solve>(frame, call); }
+void tfls_factor(tfls_frame* frame, const void* call) { routine<tfl::matrices::factor>(frame, call); }
 }

@@ -52,6 +52,7 @@ extern const tfls_dtype tfls_dtypes[TFLS_DTYPES];
 static inline int64_t tfls_bytes(int dtype) { return tfls_dtypes[dtype].bits / 8; }
 
 #define TFLS_MAX_RANK 32
+enum { TFLS_ON_GPU = 2 }; /* kDLCUDA */
 
 /* Sizes: >= 0 as they are, < 0 symbol ~size. */
 typedef struct {
@@ -61,7 +62,7 @@ typedef struct {
 } tfls_type;
 
 typedef struct {
-  uint8_t kind; /* dim add subtract multiply divide maximum minimum */
+  uint8_t kind; /* dim add subtract multiply divide maximum minimum element */
   uint32_t input, axis;
   int64_t a, b;
 } tfls_symbol;
@@ -104,9 +105,13 @@ typedef struct {
   tfls_guard *guard;
   tfls_value *value;
   const void **constant;
+  size_t *constant_bytes;
   int64_t *slot;
   tfls_failure *failure; /* by location */
   tfls_entry entry;
+  int64_t otherwise;     /* the function for other sizes; -1: none */
+  int64_t steps;         /* the tfls_stepwise that does what it is to do, its sizes being told here; -1: machine code */
+  uint32_t most_symbols, most_slots; /* of it and those for other sizes */
 } tfls_function;
 /* A function that is run step by step, because sizes follow from values. */
 typedef struct {
@@ -115,11 +120,12 @@ typedef struct {
   const void *elements;
 } tfls_step_value;
 typedef struct {
-  uint8_t kind; /* part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop */
+  uint8_t kind; /* part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop, print */
   uint32_t function, first_region, regions;
   int64_t axis;
-  uint32_t inputs, results;
+  uint32_t inputs, results, pieces;
   uint32_t *input, *result; /* values */
+  tfls_piece *piece;        /* print: texts and tensors, `a` being the input; first the stream */
 } tfls_step;
 /* What a branch or loop runs. */
 typedef struct {
@@ -141,6 +147,13 @@ typedef struct {
   tfls_type type; /* all sizes known */
   const void *initial;
 } tfls_state;
+/* A run of such a function. */
+typedef struct {
+  tfl_context *context;
+  const tfls_stepwise *function;
+  tfl_tensor *value;
+  bool *own; /* memory of a value is its own, and nobody else's */
+} tfls_run;
 typedef struct {
   const char *name;
   uint32_t functions, stepwises, states;
@@ -149,6 +162,11 @@ typedef struct {
   tfls_state *state;
   const char *cpu; /* "x86-64-v3" */
   tfls_services services;
+  tfl_status (*run_steps)(tfl_context *, uint32_t stepwise, void *const *tensors);
+  tfl_status (*print)(tfls_run *, const tfls_step *);
+  const struct tfls_gpu_hooks *gpu;
+  const unsigned char *gpu_description;
+  uint64_t gpu_description_bytes;
   void *memory; /* the tables above */
 } tfls_library;
 
@@ -162,7 +180,18 @@ typedef struct {
   const tfls_entry *better_entries; /* for processors with AVX-512; NULL: there are none */
   void (*better_product)(tfls_frame *, const tfls_product_call *);
   const tfls_routine *routines; /* by tfl::Routine; NULL: those that nothing calls, or the whole table */
+  tfl_status (*run_steps)(tfl_context *, uint32_t stepwise, void *const *tensors); /* NULL where no function with sizes has steps */
+  tfl_status (*print)(tfls_run *, const tfls_step *);                              /* NULL where nothing prints */
+  const struct tfls_gpu_hooks *gpu; /* NULL where there is no code for GPUs */
+  const unsigned char *gpu_description;
+  uint64_t gpu_description_bytes;
 } tfls_image;
+/* gpu.c, which only libraries with code for GPUs hold. */
+typedef struct tfls_gpu_hooks {
+  tfl_status (*call)(tfl_context *, uint32_t function, void *const *tensors);
+  void (*release)(tfl_context *);
+} tfls_gpu_hooks;
+extern const tfls_gpu_hooks tfls_gpu;
 
 struct tfl_context {
   tfls_library library;
@@ -173,6 +202,10 @@ struct tfl_context {
   int threads;
   struct tfls_pool *pool;
   void **states; /* values of the variables */
+  uint64_t state_changes; /* how often any of them has been changed */
+  int32_t device;         /* as tfl_options has it */
+  bool takes_gpu;         /* checks let tensors on a GPU pass */
+  struct tfls_gpu_state *gpu; /* NULL: none has been asked for */
   void *arena, *product_memory; /* kept from one call to the next */
   size_t arena_bytes, product_bytes;
   _Atomic(uint32_t) cancelled;
@@ -203,6 +236,13 @@ tfl_status tfls_shape(tfl_context *c, uint32_t function, void *const *tensors); 
 /* Pointers to row-major elements of inputs and outputs; `dims` gives the sizes that the types leave open, each once. */
 tfl_status tfls_call_flat(tfl_context *c, uint32_t function, void *const *pointers, const int64_t *dims);
 
+/* The same in the processor's memory and by its code. */
+tfl_status tfls_call_host(tfl_context *c, uint32_t function, void *const *tensors);
+/* What a call checks first: `f` becomes the function for these sizes, `shape` and `symbols` are filled; then the results, whose memory `result`
+ * gets. */
+tfl_status tfls_check_inputs(tfl_context *c, const tfls_function **f, void *const *tensors, const int64_t **shape, int64_t *symbols);
+tfl_status tfls_check_outputs(tfl_context *c, const tfls_function *f, void *const *tensors, const int64_t *symbols, const void *const *input, void **result);
+int64_t tfls_resolve(const int64_t *symbols, int64_t size);
 tfl_status tfls_check_tensor(tfl_context *c, const char *function, const tfls_type *want, const tfl_tensor *t);
 tfl_tensor tfls_tensor(int dtype, int rank, const void *data, const int64_t *shape);
 int64_t tfls_size_of(const tfl_tensor *t);
@@ -217,18 +257,15 @@ tfl_status tfls_explain_sizes(tfl_context *c, const tfls_function *f, uint32_t l
 /* steps.c: allocates the outputs, for tfls_tensor_free. */
 tfl_status tfls_call_steps(tfl_context *c, uint32_t stepwise, void *const *tensors);
 void tfls_tensor_free(tfl_context *c, tfl_tensor *t);
-/* A run of such a function. */
-typedef struct {
-  tfl_context *context;
-  const tfls_stepwise *function;
-  tfl_tensor *value;
-  bool *own; /* memory of a value is its own, and nobody else's */
-} tfls_run;
+/* The same to outputs of the right sizes, which are the caller's. */
+tfl_status tfls_call_steps_into(tfl_context *c, uint32_t stepwise, void *const *tensors);
 tfl_status tfls_run_steps(tfls_run *run, uint32_t first, uint32_t steps);
 /* The value `from` to `out`, as it is where it may go, else as a copy. */
 tfl_status tfls_hand_over(tfls_run *run, uint32_t from, bool may_go, tfl_tensor *out);
 /* step_control.c: a branch or loop. */
 tfl_status tfls_run_control(tfls_run *run, const tfls_step *s);
+/* print.c */
+tfl_status tfls_print(tfls_run *run, const tfls_step *s);
 /* step_kinds.c: one operation; `results` are given their memory and sizes. */
 tfl_status tfls_run_step(tfl_context *c, const tfls_stepwise *p, const tfls_step *s, tfl_tensor *values);
 /* Whether an element is anything but zero. */
@@ -265,3 +302,5 @@ void tfls_scatter(tfls_frame *frame, const void *call);
 void tfls_segment(tfls_frame *frame, const void *call);
 void tfls_sort(tfls_frame *frame, const void *call);
 void tfls_random(tfls_frame *frame, const void *call);
+void tfls_solve(tfls_frame *frame, const void *call);
+void tfls_factor(tfls_frame *frame, const void *call);

@@ -212,6 +212,7 @@ static tfl_status load(tfl_context *c, const char *path, const char *all, size_t
       int64_t at = find_state(all + 8, (size_t)length, s, data_bytes);
       if (at < 0) return tfls_fail(c, TFL_ERR_ARG, "%s has no %s of this type and shape", path, s->name);
       if (pass == 1 && bytes_of(s)) memcpy(c->states[i], data + at, bytes_of(s));
+      if (pass == 1) ++c->state_changes;
     }
   }
   return TFL_OK;

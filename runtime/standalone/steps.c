@@ -4,7 +4,7 @@
 
 #include "runtime/standalone/standalone.h"
 
-enum { STEP_PART, STEP_BRANCH = 5 };
+enum { STEP_PART, STEP_BRANCH = 5, STEP_PRINT = 8 };
 
 /* Before the sizes, in the same piece of memory. */
 typedef struct {
@@ -78,7 +78,7 @@ static tfl_status run_part(tfl_context* c, const tfls_step* s, tfl_tensor* value
       status = tfls_fail(c, TFL_ERR_OOM, "%s: no memory for a result", f->name);
     pointers[s->inputs + i] = &values[s->result[i]];
   }
-  if (status == TFL_OK) status = tfls_call(c, s->function, pointers);
+  if (status == TFL_OK) status = tfls_call_host(c, s->function, pointers);
   free(pointers);
   free(sizes);
   return status;
@@ -91,6 +91,7 @@ tfl_status tfls_run_steps(tfls_run* run, uint32_t first, uint32_t steps) {
     if (atomic_exchange(&c->cancelled, 0))
       return tfls_fail(c, TFL_ERR_CANCELLED, "%s: cancelled", run->function->name);
     tfl_status status = s->kind == STEP_PART     ? run_part(c, s, run->value)
+                        : s->kind == STEP_PRINT  ? c->library.print(run, s)
                         : s->kind >= STEP_BRANCH ? tfls_run_control(run, s)
                                                  : tfls_run_step(c, run->function, s, run->value);
     if (status != TFL_OK) return status;
@@ -112,7 +113,7 @@ tfl_status tfls_hand_over(tfls_run* run, uint32_t from, bool may_go, tfl_tensor*
   return TFL_OK;
 }
 
-/* Hands the outputs over, and changes the variables. */
+/* New tensors for the outputs. */
 static tfl_status give(tfls_run* run, void* const* tensors) {
   tfl_context* c = run->context;
   const tfls_stepwise* p = run->function;
@@ -125,27 +126,37 @@ static tfl_status give(tfls_run* run, void* const* tensors) {
       return status;
     }
   }
+  return TFL_OK;
+}
+
+/* To the caller's memory. */
+static tfl_status give_into(tfls_run* run, void* const* tensors) {
+  const tfls_stepwise* p = run->function;
+  for (bool copy = false;; copy = true) { /* nothing is written unless all of it fits */
+    for (uint32_t i = 0; i < p->outputs; ++i) {
+      const tfl_tensor *from = &run->value[p->result[i]], *to = tensors[p->arguments + i];
+      bool same = from->ndim == to->ndim;
+      for (int k = 0; same && k < from->ndim; ++k) same = from->shape[k] == to->shape[k];
+      if (!same) return tfls_fail(run->context, TFL_ERR_SHAPE, "%s: result %u has another size", p->name, i);
+      if (copy) tfls_copy(from, tfls_bytes(run->function->value[p->result[i]].dtype), (char*)to->data + to->byte_offset);
+    }
+    if (copy) return TFL_OK;
+  }
+}
+
+static void change_states(tfls_run* run) {
+  tfl_context* c = run->context;
+  const tfls_stepwise* p = run->function;
+  if (p->states_written) ++c->state_changes;
   for (uint32_t i = 0; i < p->states_written; ++i) {
     const tfls_type* t = &c->library.state[p->state_written[i]].type;
     tfls_copy(&run->value[p->result[p->outputs + i]], tfls_bytes(t->dtype), c->states[p->state_written[i]]);
   }
-  return TFL_OK;
 }
 
-tfl_status tfls_call_steps(tfl_context* c, uint32_t number, void* const* tensors) {
-  if (!c) return TFL_ERR_ARG;
-  c->error[0] = 0;
-  const tfls_stepwise* p = &c->library.stepwise[number];
-  if (!tensors) return tfls_fail(c, TFL_ERR_ARG, "%s: no arguments", p->name);
-  for (uint32_t i = 0; i < p->outputs; ++i) {
-    if (!tensors[p->arguments + i]) return tfls_fail(c, TFL_ERR_ARG, "%s: a result is NULL", p->name);
-    for (uint32_t k = 0; k < p->arguments + i; ++k) {
-      if (tensors[k] == tensors[p->arguments + i])
-        return tfls_fail(c, TFL_ERR_ARG, "%s: a result is given twice", p->name);
-    }
-  }
-  tfl_status status = check_arguments(c, p, tensors);
-  if (status != TFL_OK) return status;
+/* `into`: outputs have memory of the caller's. */
+static tfl_status run_all(tfl_context* c, const tfls_stepwise* p, void* const* tensors, bool into) {
+  tfl_status status = TFL_OK;
   tfl_tensor* values = calloc((size_t)p->values + 1, sizeof *values);
   bool* own = calloc((size_t)p->values + 1, sizeof *own);
   if (!values || !own) status = tfls_fail(c, TFL_ERR_OOM, "%s: no memory", p->name);
@@ -169,7 +180,8 @@ tfl_status tfls_call_steps(tfl_context* c, uint32_t number, void* const* tensors
     }
     tfls_run run = {c, p, values, own};
     status = tfls_run_steps(&run, 0, p->first_steps);
-    if (status == TFL_OK) status = give(&run, tensors);
+    if (status == TFL_OK) status = into ? give_into(&run, tensors) : give(&run, tensors);
+    if (status == TFL_OK) change_states(&run);
   }
   for (uint32_t i = 0; values && own && i < p->values; ++i) {
     if (own[i]) tfls_tensor_free(c, &values[i]);
@@ -177,4 +189,24 @@ tfl_status tfls_call_steps(tfl_context* c, uint32_t number, void* const* tensors
   free(values);
   free(own);
   return status;
+}
+
+tfl_status tfls_call_steps(tfl_context* c, uint32_t number, void* const* tensors) {
+  if (!c) return TFL_ERR_ARG;
+  c->error[0] = 0;
+  const tfls_stepwise* p = &c->library.stepwise[number];
+  if (!tensors) return tfls_fail(c, TFL_ERR_ARG, "%s: no arguments", p->name);
+  for (uint32_t i = 0; i < p->outputs; ++i) {
+    if (!tensors[p->arguments + i]) return tfls_fail(c, TFL_ERR_ARG, "%s: a result is NULL", p->name);
+    for (uint32_t k = 0; k < p->arguments + i; ++k) {
+      if (tensors[k] == tensors[p->arguments + i])
+        return tfls_fail(c, TFL_ERR_ARG, "%s: a result is given twice", p->name);
+    }
+  }
+  tfl_status status = check_arguments(c, p, tensors);
+  return status == TFL_OK ? run_all(c, p, tensors, false) : status;
+}
+
+tfl_status tfls_call_steps_into(tfl_context* c, uint32_t number, void* const* tensors) {
+  return run_all(c, &c->library.stepwise[number], tensors, true);
 }

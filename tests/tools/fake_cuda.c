@@ -60,7 +60,9 @@ int cuDeviceTotalMem_v2(size_t* bytes, int device) { return (void)device, *bytes
 static char context, stream, pool;
 int cuDevicePrimaryCtxRetain(void** c, int device) { return (void)device, note("context %llu%s\n", (unsigned long long)device, ""), *c = &context, OK; }
 int cuDevicePrimaryCtxRelease_v2(int device) { return note("no context %llu%s\n", (unsigned long long)device, ""), OK; }
-int cuCtxSetCurrent(void* c) { return (void)c, OK; }
+static _Thread_local void* current;
+int cuCtxGetCurrent(void** c) { return *c = current, OK; }
+int cuCtxSetCurrent(void* c) { return current = c, OK; }
 int cuStreamCreate(void** s, unsigned flags) { return (void)flags, *s = &stream, OK; }
 int cuStreamDestroy_v2(void* s) { return (void)s, OK; }
 static int broken;  /* a launch has failed: as on a GPU, everything does from then on */

@@ -46,10 +46,10 @@ def shape_of(text):
     return [] if text == "-" else [int(d) for d in text.split(",")]
 
 
-def cases_program(metadata, cases, folder):
+def cases_program(metadata, cases, folder, library):
     """A C99 program that calls each function with the inputs of each case and compares every byte."""
     functions = {f["name"]: f for f in metadata["functions"]}
-    out = ["#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", '#include "functions.h"', '#include "tensor.h"', """
+    out = ["#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", f'#include "{library}.h"', '#include "tensor.h"', """
 static void *read_file(const char *name, size_t bytes) {
   char *data = calloc(1, bytes + 1);
   FILE *f = fopen(name, "rb");
@@ -63,7 +63,7 @@ static void *read_file(const char *name, size_t bytes) {
 int main(void) {
   tfl_context *c = NULL;
   int failures = 0;
-  if (functions_context_new(NULL, &c) != TFL_OK) return 3;"""]
+  if (LIBRARY_context_new(NULL, &c) != TFL_OK) return 3;""".replace("LIBRARY", library)]
     for case in cases:
         name, number, *shapes = case.split()
         f = functions[name]
@@ -94,14 +94,59 @@ int main(void) {
                 wanted.append(f"g{i}")
                 checks += [f"g{i}[{k}] == {d}" for k, d in enumerate(shape)] + [f"memcmp(r{i}, d{i}, {bytes_}) == 0"]
             calls.append(f"&t{i}")
-        shape_call = "" if f["allocates"] else f"functions_{name}_shape(c, {', '.join(calls[:inputs] + wanted)}) != TFL_OK || "
-        out.append(f"    if ({shape_call}functions_{name}{'_alloc' if f['allocates'] else ''}(c, {', '.join(calls)}) != TFL_OK) {{")
-        out.append(f"      printf(\"{name}.{number}: %s\\n\", functions_last_error(c));\n      ++failures;")
+        shape_call = "" if f["allocates"] else f"{library}_{name}_shape(c, {', '.join(calls[:inputs] + wanted)}) != TFL_OK || "
+        out.append(f"    if ({shape_call}{library}_{name}{'_alloc' if f['allocates'] else ''}(c, {', '.join(calls)}) != TFL_OK) {{")
+        out.append(f"      printf(\"{name}.{number}: %s\\n\", {library}_last_error(c));\n      ++failures;")
         out.append(f"    }} else if (!({' && '.join(checks)})) {{\n      printf(\"{name}.{number} gives other bits than tfl run\\n\");\n      ++failures;\n    }}")
         out += [f"    free(d{i});" for i in range(len(values))]
-        out += [f"    functions_tensor_free(c, &t{i});" if f["allocates"] else f"    free(r{i});" for i in range(inputs, len(values))] + ["  }"]
-    out.append('  functions_context_free(c);\n  printf(failures ? "%d failures\\n" : "all right\\n", failures);\n  return failures != 0;\n}\n')
+        out += [f"    {library}_tensor_free(c, &t{i});" if f["allocates"] else f"    free(r{i});" for i in range(inputs, len(values))] + ["  }"]
+    out.append(f"  {library}_context_free(c);")
+    out.append('  printf(failures ? "%d failures\\n" : "all right\\n", failures);\n  return failures != 0;\n}\n')
     return "\n".join(out)
+
+
+def check_bits(tfl, folder, library, targets):
+    """Every case of a script, from a program that is linked with the shared and one with the static library; gives the functions."""
+    run(tfl, "run", "--allow-write", folder, f"{library}.tfl", folder, cwd=folder)
+    with open(f"{folder}/{library}.cases") as f:
+        cases = f.read().split("\n")[:-1]
+    for target in targets:
+        place = f"{folder}/{target.replace(',', '+')}"
+        files = run(tfl, "build", f"{library}.tfl", "-o", place, "--target", target, "--emit", "shared-lib,static-lib,object", cwd=folder).split()
+        missing = [f for f in files if not os.path.exists(f)]
+        if missing or f"{place}/lib{library}.so" not in files:
+            sys.exit(f"tfl build names files that are not there: {missing or files}")
+        with open(f"{place}/{library}.json") as f:
+            metadata = json.load(f)
+        with open(f"{folder}/{library}_cases.c", "w") as f:
+            f.write(cases_program(metadata, cases, folder, library))
+        program = f"{folder}/{library}_cases"
+        run("cc", *C_FLAGS, "-I", place, "-I", folder, f"{program}.c", "-o", f"{program}_shared", "-L", place, f"-l{library}", f"-Wl,-rpath,{place}")
+        run(f"{program}_shared")
+        run("cc", *C_FLAGS, "-I", place, "-I", folder, f"{program}.c", f"{place}/lib{library}.a", "-o", f"{program}_static", "-lm", "-lpthread")
+        run(f"{program}_static")
+    return {c.split()[0] for c in cases}
+
+
+def prints(tfl, folder):
+    """What tf.print writes from a library is what it writes from the script, stream by stream."""
+    said = subprocess.run([tfl, "run", "prints.tfl"], capture_output=True, timeout=120, cwd=folder)
+    place = f"{folder}/prints"
+    run(tfl, "build", "prints.tfl", "-o", place, cwd=folder)
+    own = subprocess.run([python_with_numpy(), "prints.py", place], capture_output=True, timeout=120, cwd=folder)
+    if own.returncode or own.stdout != said.stdout or own.stderr != said.stderr or said.returncode or b"..." not in said.stderr:
+        sys.exit(f"a library prints\n{own.stdout.decode()}{own.stderr.decode()}and tfl run\n{said.stdout.decode()}{said.stderr.decode()}")
+
+
+def gpus(tfl, folder):
+    """Code for GPUs beside that for the processor; without a driver the library works as any other."""
+    place, driver = f"{folder}/gpu", f"{folder}/pretended.so"
+    run("cc", "-shared", "-fPIC", "-w", os.path.join(HERE, "fake_cuda.c"), "-o", driver)
+    run(tfl, "build", "gpu.tfl", "-o", place, "--target", "sm_90,x86-64-v3", "--emit", "shared-lib,ptx", cwd=folder)
+    needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", f"{place}/libgpu.so"))
+    if any(not re.match(r"lib(c|m)\.so|ld-linux", n) for n in needed):
+        sys.exit(f"libgpu.so needs {needed}")
+    run(python_with_numpy(), "gpu.py", place, driver, f"{folder}/log", cwd=folder)
 
 
 def own_linker(tfl, folder):
@@ -149,32 +194,12 @@ def main():
     p.add_argument("--tfl", required=True)
     tfl = os.path.abspath(p.parse_args().tfl)
     with tempfile.TemporaryDirectory(prefix="tfl-library-") as folder:
-        source = os.path.join(SOURCES, "functions.tfl")
         for name in os.listdir(SOURCES):
             shutil.copy(os.path.join(SOURCES, name), folder)
-        run(tfl, "run", "--allow-write", folder, source, folder, cwd=folder)
-        with open(os.path.join(folder, "cases")) as f:
-            cases = f.read().split("\n")[:-1]
-        if len({c.split()[0] for c in cases}) < 40:
-            sys.exit("fewer than 40 functions")
-
-        for target in ("x86-64-v3,x86-64-v4", "x86-64-v3", "native"):
-            files = run(tfl, "build", "functions.tfl", "-o", target, "--target", target, "--emit", "shared-lib,static-lib,object", cwd=folder).split()
-            missing = [f for f in files if not os.path.exists(os.path.join(folder, f))]
-            if missing or f"{target}/libfunctions.so" not in files:
-                sys.exit(f"tfl build names files that are not there: {missing or files}")
-            with open(f"{folder}/{target}/functions.json") as f:
-                metadata = json.load(f)
-            with open(f"{folder}/cases.c", "w") as f:
-                f.write(cases_program(metadata, cases, folder))
-            place = f"{folder}/{target}"
-            if target.count(","):
-                os.rename(place, f"{folder}/both")
-                place = f"{folder}/both"
-            run("cc", *C_FLAGS, "-I", place, f"{folder}/cases.c", "-o", f"{folder}/cases_shared", "-L", place, "-lfunctions", f"-Wl,-rpath,{place}")
-            run(f"{folder}/cases_shared")
-            run("cc", *C_FLAGS, "-I", place, f"{folder}/cases.c", f"{place}/libfunctions.a", "-o", f"{folder}/cases_static", "-lm", "-lpthread")
-            run(f"{folder}/cases_static")
+        functions = check_bits(tfl, folder, "functions", ("x86-64-v3,x86-64-v4", "x86-64-v3", "native"))
+        functions |= check_bits(tfl, folder, "dynamic", ("x86-64-v3,x86-64-v4", "native"))
+        if len(functions) < 60:
+            sys.exit("fewer than 60 functions")
         place = f"{folder}/native"
 
         run("cc", *C_FLAGS, "-I", place, f"{folder}/errors.c", "-o", f"{folder}/errors", "-L", place, "-lfunctions", f"-Wl,-rpath,{place}")
@@ -195,6 +220,8 @@ def main():
         run(tfl, "build", "other.tfl", "-o", "again", cwd=folder)
         own_linker(tfl, folder)
         refusals(tfl, folder)
+        prints(tfl, folder)
+        gpus(tfl, folder)
         for name in ("libother.so", "other.h", "other.json", "other.py"):
             with open(f"{place}/{name}", "rb") as a, open(f"{folder}/again/{name}", "rb") as b:
                 if a.read() != b.read():
@@ -208,11 +235,20 @@ def main():
             if any(not re.match(r"lib(c|m)\.so|ld-linux", n) for n in needed):
                 sys.exit(f"lib{library}.so needs {needed}")
         with open(f"{place}/other.json") as f:
-            if run(tfl, "inspect", f"{place}/libother.so") != f.read():
+            if run(tfl, "inspect", "--json", f"{place}/libother.so") != f.read():
                 sys.exit("tfl inspect tells something else than other.json")
+        shown = run(tfl, "inspect", f"{place}/libfunctions.so")
+        for line in ("  step(x: f32[n,2]) -> y_0: f32[n,2], y_1: i32\n    Changes the variables: each call gives another result.\n", "  weights  f32[2,2]             16 B"):
+            if line not in shown:
+                sys.exit("tfl inspect shows\n" + shown)
+        if "matmul" not in run(tfl, "inspect", f"{place}/libfunctions.so", "--function", "step") or "<svg" not in run(tfl, "inspect", f"{place}/libfunctions.a", "--function", "digits", "--svg"):
+            sys.exit("tfl inspect shows no graph")
         if os.path.getsize(f"{place}/libother.so") > 100_000:
             sys.exit(f"libother.so has {os.path.getsize(f'{place}/libother.so')} bytes")
-        kinds = run(tfl, "build", "other.tfl", "-o", "kinds", "--emit", "llvm,asm,object", "--target", "aarch64", cwd=folder)
+        kinds = run(tfl, "build", "other.tfl", "-o", "kinds", "--emit", "llvm,asm,object,ptx", "--target", "aarch64,sm_90", cwd=folder)
+        with open(f"{folder}/kinds/other_scale.ptx") as f:
+            if ".target sm_90" not in f.read():
+                sys.exit("PTX for another GPU")
         if "other_scale.ll" not in kinds or "other_scale.s" not in kinds:
             sys.exit("no LLVM IR or assembly: " + kinds)
     print("all right")

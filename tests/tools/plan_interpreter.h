@@ -8,6 +8,7 @@
 
 #include "codegen/plan/build.h"
 #include "runtime/kernels/arg_loops.h"
+#include "runtime/kernels/matrix_loops.h"
 #include "runtime/kernels/random_loops.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/scan_loops.h"
@@ -233,7 +234,7 @@ class PlanRun {
           "a routine that writes what is only read");
     }
     for (size_t i = 0; i < r.sizes.size(); ++i) call.sizes[i] = size(r.sizes[i]);
-    constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run, randoms::run};
+    constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run, randoms::run, matrices::solve, matrices::factor};
     uint32_t never = 0;
     Workers alone;
     alone.interrupt = &never;

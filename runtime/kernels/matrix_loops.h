@@ -1,0 +1,167 @@
+// Linear algebra over batches: every matrix is widened to f64, worked on, and rounded once. Matrices come one after the other. This header
+// must not know tensors.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "runtime/kernels/matrix.h"
+#include "runtime/kernels/routine.h"
+#include "runtime/tensor/dtype.h"
+
+namespace tfl::matrices {
+
+/// Elements of f64 that a call of `solve` takes, and one of `factor`. Permutations of 32-bit integers lie in them, too.
+inline int64_t solve_scratch(MatrixSolve kind, int64_t n, int64_t columns) {
+  if (kind == MatrixSolve::cholesky) return n * n;
+  if (kind == MatrixSolve::determinant) return n * n + n;
+  return n * n + 2 * n * columns + n;
+}
+inline int64_t factor_scratch(MatrixFactor kind, int64_t rows, int64_t columns) {
+  int64_t a = rows * columns;
+  return kind == MatrixFactor::qr ? a + rows * rows : kind == MatrixFactor::eigen ? a + rows * rows + rows : a + rows;
+}
+
+template <class T>
+void widen(const T* from, int64_t n, double* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
+}
+template <class T>
+void narrow(const double* from, int64_t n, T* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
+}
+inline std::span<int32_t> order_in(double* scratch, int64_t n) { return {reinterpret_cast<int32_t*>(scratch), static_cast<size_t>(n)}; }
+
+inline bool zero_pivot(const Matrix& lu) {
+  for (int64_t i = 0; i < lu.rows; ++i) {
+    if (!(std::fabs(lu(i, i)) > 0)) return true;
+  }
+  return false;
+}
+
+/// Of one matrix; false where it has no inverse.
+template <class T>
+bool solve_one(MatrixSolve kind, int64_t flags, const T* a, const T* b, T* out, double* scratch, int64_t n, int64_t columns) {
+  Matrix m{scratch, n, n};
+  widen(a, n * n, m.data);
+  double* rest = scratch + n * n;
+  if (kind == MatrixSolve::cholesky) {
+    if (!cholesky_in_place(m)) {
+      for (int64_t i = 0; i < n * n; ++i) m.data[i] = i % n > i / n ? 0 : std::numeric_limits<double>::quiet_NaN();
+    }
+    narrow(m.data, n * n, out);
+    return true;
+  }
+  if (kind == MatrixSolve::determinant) {
+    double product = lu_in_place(m, order_in(rest, n));
+    for (int64_t k = 0; k < n; ++k) product *= m(k, k);
+    *out = static_cast<T>(product);
+    return true;
+  }
+  Matrix y{rest, n, columns}, x{rest + n * columns, n, columns};
+  if (kind == MatrixSolve::triangular) {
+    widen(b, n * columns, y.data);
+    triangular_solve(m, y, flags & kMatrixLower, flags & kMatrixAdjoint);
+    narrow(y.data, n * columns, out);
+    return true;
+  }
+  if (flags & kMatrixAdjoint) {
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < i; ++j) std::swap(m(i, j), m(j, i));
+    }
+  }
+  std::span<int32_t> order = order_in(x.data + n * columns, n);
+  lu_in_place(m, order);
+  if (zero_pivot(m)) return false;
+  if (b) widen(b, n * columns, y.data);
+  for (int64_t r = 0; r < n; ++r) {
+    int64_t from = order[static_cast<size_t>(r)];
+    for (int64_t c = 0; c < columns; ++c) x(r, c) = b ? y(from, c) : from == c;
+  }
+  lu_solve(m, x);
+  narrow(x.data, n * columns, out);
+  return true;
+}
+
+template <class T>
+bool factor_one(MatrixFactor kind, int64_t flags, const T* a, T* first, void* second, double* scratch, int64_t rows, int64_t columns) {
+  Matrix m{scratch, rows, columns};
+  widen(a, rows * columns, m.data);
+  double* rest = scratch + rows * columns;
+  T* other = static_cast<T*>(second);
+  switch (kind) {
+    case MatrixFactor::lu:
+      if (lu_in_place(m, {static_cast<int32_t*>(second), static_cast<size_t>(rows)}) == 0) return false;
+      narrow(m.data, rows * columns, first);
+      return true;
+    case MatrixFactor::log_determinant: {
+      int sign = lu_in_place(m, order_in(rest, rows));
+      double logarithm = 0, direction = sign;
+      for (int64_t k = 0; k < rows; ++k) {
+        logarithm += std::log(std::fabs(m(k, k)));
+        direction *= m(k, k) < 0 ? -1 : 1;
+      }
+      *first = static_cast<T>(direction);
+      *other = static_cast<T>(sign == 0 ? -std::numeric_limits<double>::infinity() : logarithm);
+      return true;
+    }
+    case MatrixFactor::qr: {
+      Matrix q{rest, rows, rows};
+      qr_in_place(m, q);
+      int64_t k = flags & kMatrixFull ? rows : std::min(rows, columns);
+      for (int64_t i = 0; i < rows; ++i) narrow(q.data + i * rows, k, first + i * k);
+      narrow(m.data, k * columns, other);
+      return true;
+    }
+    case MatrixFactor::eigen: {
+      Matrix vectors{rest, rows, rows};
+      double* values = rest + rows * rows;
+      symmetric_eigen(m, {values, static_cast<size_t>(rows)}, vectors);
+      narrow(values, rows, first);
+      narrow(vectors.data, rows * rows, other);
+      return true;
+    }
+  }
+  return false;
+}
+
+template <class T>
+bool solve_all(const Workers& workers, const RoutineCall& c) {
+  auto kind = static_cast<MatrixSolve>(c.flags & kMatrixKind);
+  int64_t n = c.sizes[1], columns = c.sizes[2], given = n * n, wanted = kind == MatrixSolve::determinant ? 1 : n * columns;
+  for (int64_t i = 0; i < c.sizes[0] && !workers.interrupted(); ++i) {
+    const T* b = c.at[1] ? static_cast<const T*>(c.at[1]) + i * wanted : nullptr;
+    if (!solve_one(kind, c.flags, static_cast<const T*>(c.at[0]) + i * given, b, static_cast<T*>(c.at[2]) + i * wanted,
+                   static_cast<double*>(c.at[3]), n, columns))
+      return false;
+  }
+  return true;
+}
+
+template <class T>
+bool factor_all(const Workers& workers, const RoutineCall& c) {
+  auto kind = static_cast<MatrixFactor>(c.flags & kMatrixKind);
+  int64_t rows = c.sizes[1], columns = c.sizes[2], k = c.flags & kMatrixFull ? rows : std::min(rows, columns);
+  // Bytes of each result for one matrix.
+  int64_t element = static_cast<int64_t>(sizeof(T)), first = rows * columns * element, second = rows * static_cast<int64_t>(sizeof(int32_t));
+  if (kind == MatrixFactor::log_determinant) first = second = element;
+  if (kind == MatrixFactor::qr) first = rows * k * element, second = k * columns * element;
+  if (kind == MatrixFactor::eigen) first = rows * element, second = rows * rows * element;
+  for (int64_t i = 0; i < c.sizes[0] && !workers.interrupted(); ++i) {
+    if (!factor_one(kind, c.flags, static_cast<const T*>(c.at[0]) + i * rows * columns, reinterpret_cast<T*>(static_cast<char*>(c.at[1]) + i * first),
+                    static_cast<char*>(c.at[2]) + i * second, static_cast<double*>(c.at[3]), rows, columns))
+      return false;
+  }
+  return true;
+}
+
+inline bool solve(const Workers& workers, const RoutineCall& c) {
+  return static_cast<DType>(c.dtype) == DType::F32 ? solve_all<float>(workers, c) : solve_all<double>(workers, c);
+}
+inline bool factor(const Workers& workers, const RoutineCall& c) {
+  return static_cast<DType>(c.dtype) == DType::F32 ? factor_all<float>(workers, c) : factor_all<double>(workers, c);
+}
+
+}  // namespace tfl::matrices
