@@ -283,10 +283,10 @@ tfl_status tfls_check_outputs(tfl_context* c, const tfls_function* f, void* cons
   return TFL_OK;
 }
 
+/* Of inputs that have been checked. */
 static tfl_status run(tfl_context* c, const tfls_function* f, void* const* tensors, const int64_t** shape,
                       int64_t* symbols, const void** input, void** result, size_t* offsets) {
-  tfl_status status = tfls_check_inputs(c, &f, tensors, shape, symbols);
-  if (status != TFL_OK) return status;
+  tfl_status status = TFL_OK;
   if (f->steps >= 0) {
     for (uint32_t i = 0; i < f->arguments; ++i) {
       const tfl_tensor* t = tensors[i];
@@ -401,10 +401,9 @@ tfl_status tfls_call(tfl_context* c, uint32_t number, void* const* tensors) {
   return tfls_call_host(c, number, tensors);
 }
 
-tfl_status tfls_call_host(tfl_context* c, uint32_t number, void* const* tensors) {
-  const tfls_function* f;
-  tfl_status status = find(c, number, tensors, &f);
-  if (status != TFL_OK) return status;
+/* `known`: the symbols of inputs that have been checked; NULL: they have not. */
+static tfl_status call_with(tfl_context* c, const tfls_function* f, void* const* tensors, const int64_t* known) {
+  tfl_status status = TFL_OK;
   /* Scratch for the call: on the stack where there is little of it. */
   size_t words = (size_t)f->most_symbols + 2u * f->inputs + 2u * f->results + f->most_slots + f->arguments;
   void *few[128], *memory = NULL, **at = few;
@@ -418,9 +417,22 @@ tfl_status tfls_call_host(tfl_context* c, uint32_t number, void* const* tensors)
   const void** input = (const void**)(shape + f->inputs);
   void** result = (void**)(input + f->inputs);
   size_t* offsets = (size_t*)(result + f->results);
-  status = run(c, f, tensors, shape, symbols, input, result, offsets);
+  if (known) {
+    memcpy(symbols, known, 8 * (size_t)f->symbols);
+    for (uint32_t i = 0; i < f->arguments; ++i) shape[i] = ((const tfl_tensor*)tensors[i])->shape;
+    for (uint32_t i = f->arguments; i < f->inputs; ++i) shape[i] = c->library.state[f->state_of_input[i - f->arguments]].type.dims;
+  } else {
+    status = tfls_check_inputs(c, &f, tensors, shape, symbols);
+  }
+  if (status == TFL_OK) status = run(c, f, tensors, shape, symbols, input, result, offsets);
   free(memory);
   return status;
+}
+
+tfl_status tfls_call_host(tfl_context* c, uint32_t number, void* const* tensors) {
+  const tfls_function* f;
+  tfl_status status = find(c, number, tensors, &f);
+  return status == TFL_OK ? call_with(c, f, tensors, NULL) : status;
 }
 
 tfl_status tfls_call_flat(tfl_context* c, uint32_t number, void* const* pointers, const int64_t* dims) {
@@ -468,7 +480,14 @@ tfl_status tfls_call_flat(tfl_context* c, uint32_t number, void* const* pointers
     for (int k = 0; k < t->rank; ++k) size[k] = resolve(symbols, t->dims[k]);
     size += t->rank;
   }
-  if (status == TFL_OK) status = tfls_call(c, number, tensors);
+  /* What is NULL and not empty, and sizes that are too large, the checks tell. */
+  bool plain = c->device == 0;
+  for (uint32_t i = 0; status == TFL_OK && plain && i < f->arguments; ++i) {
+    int64_t bytes = tfls_bytes(f->input[i].dtype);
+    plain = tensor[i].data != NULL;
+    for (int k = 0; k < tensor[i].ndim; ++k) plain &= !__builtin_mul_overflow(bytes, tensor[i].shape[k] ? tensor[i].shape[k] : 1, &bytes);
+  }
+  if (status == TFL_OK) status = plain ? call_with(c, f, tensors, symbols) : tfls_call(c, number, tensors);
   if (memory != few) free(memory);
   return status;
 }
