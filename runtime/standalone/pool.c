@@ -12,11 +12,17 @@ typedef struct tfls_pool {
   void *argument;
   int64_t units, grain;
   _Atomic int64_t next;
-  int running; /* workers that have not finished this round */
+  _Atomic int running; /* workers that have not finished this round */
   bool busy;
 } pool;
 
 enum { SPINS = 2000 };
+
+static void rest(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
 
 static void work(pool *p) {
   for (;;) {
@@ -31,11 +37,7 @@ static void *worker(void *argument) {
   pool *p = argument;
   uint64_t seen = 0;
   for (;;) {
-    for (int i = 0; i < SPINS && atomic_load_explicit(&p->round, memory_order_acquire) == seen; ++i) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
-    }
+    for (int i = 0; i < SPINS && atomic_load_explicit(&p->round, memory_order_acquire) == seen; ++i) rest();
     pthread_mutex_lock(&p->lock);
     while (atomic_load_explicit(&p->round, memory_order_relaxed) == seen && !p->stop) pthread_cond_wait(&p->wake, &p->lock);
     if (p->stop) {
@@ -45,8 +47,9 @@ static void *worker(void *argument) {
     seen = atomic_load_explicit(&p->round, memory_order_relaxed);
     pthread_mutex_unlock(&p->lock);
     work(p);
+    if (atomic_fetch_sub_explicit(&p->running, 1, memory_order_acq_rel) != 1) continue;
     pthread_mutex_lock(&p->lock);
-    if (--p->running == 0) pthread_cond_signal(&p->done);
+    pthread_cond_signal(&p->done);
     pthread_mutex_unlock(&p->lock);
   }
 }
@@ -94,13 +97,14 @@ void tfls_pool_run(struct tfls_pool *p, int64_t units, int64_t grain, void (*bod
   p->units = units;
   p->grain = grain;
   atomic_store_explicit(&p->next, 0, memory_order_relaxed);
-  p->running = p->threads;
+  atomic_store_explicit(&p->running, p->threads, memory_order_relaxed);
   atomic_fetch_add_explicit(&p->round, 1, memory_order_release);
   pthread_cond_broadcast(&p->wake);
   pthread_mutex_unlock(&p->lock);
   work(p);
+  for (int i = 0; i < SPINS && atomic_load_explicit(&p->running, memory_order_acquire) != 0; ++i) rest();
   pthread_mutex_lock(&p->lock);
-  while (p->running != 0) pthread_cond_wait(&p->done, &p->lock);
+  while (atomic_load_explicit(&p->running, memory_order_acquire) != 0) pthread_cond_wait(&p->done, &p->lock);
   pthread_mutex_unlock(&p->lock);
   p->busy = false;
 }
