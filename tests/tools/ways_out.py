@@ -80,6 +80,7 @@ def start(tfl, folder, flags, source):
     with open(path, "w", encoding="utf-8") as f:
         f.write(source)
     env = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache"), "TFL_JIT_DEBUG": "log"}
+    env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"  # a sanitizer's, which would keep what is freed
     return subprocess.Popen([tfl, "run", "--jit=wait", *flags, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
 
