@@ -20,8 +20,11 @@ Result<void> run_cast(RunCall& call) {
   Tensor out = TFL_TRY(call.allocate());
   CastLoop loop = cast_loop(call.context.isa(), x.dtype(), to);
   auto from_size = static_cast<int64_t>(dtype_size(x.dtype())), to_size = static_cast<int64_t>(dtype_size(to));
+  // Elements that are elsewhere are brought by this thread, not by all that do a part.
+  const std::byte* elements = from.raw();
+  std::byte* made = out.raw();
   in_parallel(call.context, out.size(), kElementGrain, [&](int64_t first, int64_t last) {
-    loop(last - first, from.raw() + first * from_size, out.raw() + first * to_size);
+    loop(last - first, elements + first * from_size, made + first * to_size);
   });
   return call.give(std::move(out));
 }
