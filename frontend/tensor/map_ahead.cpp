@@ -1,7 +1,7 @@
-// A call runs ahead when the whole function is one cluster of machine code, which needs nothing of its context but memory: the thread of
-// the context takes that and hands the call to the pool as a task, ends it when the element is wanted, and meanwhile runs what
-// consumes the elements. Results and errors come in the order of elements. A call that cannot be begun, or does not end well, is run
-// when its element is wanted, as without threads.
+// A call runs ahead when the whole function is one cluster of machine code, which needs nothing of its context but memory: the
+// context's thread takes that and hands the call to the pool as a task, ends it when the element is wanted, and meanwhile runs
+// what consumes the elements. Results and errors come in the order of elements. A call that cannot be begun, or does not end well, is
+// run when its element is wanted, as without threads.
 #include "frontend/tensor/map_ahead.h"
 
 #include <algorithm>
@@ -221,8 +221,8 @@ Result<Value> mapped(Interp& interp, Value* args) {
 }
 
 Type* mapper_type(Interp& interp) {
-  return dict_get_str(dict_get_str(interp.modules.as<Dict>(), interp.intern("_data")).as<Module>()->dict.as<Dict>(), interp.intern("_Mapper"))
-      .as<Type>();
+  Value module = dict_get_str(interp.modules.as<Dict>(), interp.intern("_data"));
+  return dict_get_str(module.as<Module>()->dict.as<Dict>(), interp.intern("_Mapper")).as<Type>();
 }
 
 Result<Value> mapper(Interp& interp, Value* args) {

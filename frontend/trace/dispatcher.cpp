@@ -31,8 +31,8 @@ struct Entry {
 using Words = SmallVec<uint64_t, 24>;
 using Leaves = SmallVec<const Value*, 8>;  // the tensors of a call
 
-/// Gives the words of a call to `put` until that is false; false then, and when an argument is neither a tensor nor a number nor an instance:
-/// the others are left to the whole key.
+/// Gives the words of a call to `put` until that is false; false then, and when an argument is neither a tensor nor a number nor
+/// an instance: the others are left to the whole key.
 template <class Put>
 bool put_words(Interp& interp, const CallArgs& args, Leaves& leaves, Put put) {
   if (!put(args.count)) return false;
