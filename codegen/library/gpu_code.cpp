@@ -66,7 +66,7 @@ class Described {
 
   // What routines share that are spread over many blocks.
   void memory() {
-    w_.integer(schedule_.memory.empty() ? -1 : schedule_.memory_word);
+    w_.integer(schedule_.memory.empty() ? int64_t{-1} : static_cast<int64_t>(schedule_.memory_word));
     w_.count(schedule_.memory);
     for (const std::vector<GpuMemory>& routine : schedule_.memory) {
       w_.count(routine);
