@@ -4,14 +4,15 @@
 function(tfl_standalone codegen)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/standalone/*.c ${PROJECT_SOURCE_DIR}/runtime/standalone/*.cpp)
   add_library(tfl_standalone STATIC ${sources} ${PROJECT_SOURCE_DIR}/runtime/kernels/matrix.cpp)
-  # The tiles of matrix products, for the levels that machine code is made for.
+  # The tiles of matrix products and the loops of random numbers, for the levels that machine code is made for.
   set(libraries tfl_standalone)
   foreach(entry "v3:3:-march=x86-64-v3" "v4:4:-march=x86-64-v4")
     string(REPLACE ":" ";" parts "${entry}")
     list(GET parts 0 isa)
     list(GET parts 1 level)
     list(GET parts 2 march)
-    add_library(tfl_standalone_${isa} OBJECT ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/matmul.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/window.cpp)
+    set(kernels ${PROJECT_SOURCE_DIR}/runtime/kernels/isa)
+    add_library(tfl_standalone_${isa} OBJECT ${kernels}/matmul.cpp ${kernels}/window.cpp ${kernels}/random.cpp)
     target_compile_definitions(tfl_standalone_${isa} PRIVATE TFL_ISA=${isa} TFL_ISA_LEVEL=${level})
     target_compile_options(tfl_standalone_${isa} PRIVATE ${march})
     target_sources(tfl_standalone PRIVATE $<TARGET_OBJECTS:tfl_standalone_${isa}>)

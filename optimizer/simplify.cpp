@@ -126,6 +126,7 @@ class Simplifier {
 
  private:
   bool visit(Node& n, Block& block, Rewriter& rewriter) {
+    if (n.op == Op::array_pop) return !pop(n, rewriter);
     if (!is_pure(n) || n.types.empty()) return true;
     if (n.op == Op::unstack) return !unstack(n, rewriter);
     if (n.types.size() != 1) return true;
@@ -220,6 +221,15 @@ class Simplifier {
       return true;
     }
     return false;
+  }
+
+  // pop(push(a, x)), as loops and their gradients leave it when they are unrolled.
+  static bool pop(Node& n, Rewriter& rewriter) {
+    const Node& x = *n.operands[0].node;
+    if (x.op != Op::array_push || !(x.operands[0].type() == n.types[0]) || !(x.operands[1].type() == n.types[1]))
+      return false;
+    rewriter.replace_all(n, x.operands);
+    return true;
   }
 
   // unstack(stack(a, b)) on one axis.

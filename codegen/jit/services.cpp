@@ -133,8 +133,12 @@ bool find_largest(const Workers& workers, const RoutineCall& call) {
   return true;
 }
 
+bool draw(const Workers& workers, const RoutineCall& call) {
+  return randoms::run(workers, random_kernels(static_cast<const Context*>(workers.self)->isa()), call);
+}
+
 constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {routine<scans::run>,    routine<find_largest>,  routine<scatters::run>,
-                                                                         routine<segments::run>, routine<sorts::run>,   routine<randoms::run>,
+                                                                         routine<segments::run>, routine<sorts::run>,   routine<draw>,
                                                                          routine<matrices::solve>, routine<matrices::factor>};
 
 }  // namespace

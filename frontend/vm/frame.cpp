@@ -1,5 +1,7 @@
 #include "frontend/vm/frame.h"
 
+#include <algorithm>
+
 #include "frontend/object/exception.h"
 
 namespace tfl {
@@ -22,9 +24,39 @@ Frame* new_frame(Interp& interp, Code* code) {
   return f;
 }
 
+// A function that refers to itself and was made by the call that ends here, like any helper that is recursive: it is held by its
+// own cell alone, and the cell by it and the frame. Counted references would keep both.
+bool is_only_its_own(const Cell* cell) {
+  if (cell->refs != 2 || !cell->value.is(Kind::Function)) return false;
+  const auto* f = cell->value.as<Function>();
+  if (f->refs != 1 || f->closure.is_empty()) return false;
+  auto* closure = f->closure.as<Tuple>();
+  std::span<Value> cells = closure->span();
+  return closure->refs == 1 && std::any_of(cells.begin(), cells.end(), [&](const Value& v) { return v.counted() == cell; });
+}
+
+void break_cycles(Frame* f) {
+  // Cells are made before anything else. What the other registers hold may hold them.
+  const Instruction* first = f->code->instructions.data();
+  const Instruction* end = first;
+  auto is_cell = [&](uint32_t i) { return std::any_of(first, end, [&](const Instruction& c) { return c.a == i; }); };
+  while (end->op == Opcode::MakeCell) ++end;
+  for (uint32_t i = 0; i < f->code->registers; ++i) {
+    if (!is_cell(i)) f->registers[i] = Value();
+  }
+  for (const Instruction* i = first; i != end; ++i) {
+    const Value& v = f->registers[i->a];
+    if (v.is(Kind::Cell) && is_only_its_own(v.as<Cell>())) {
+      Value gone = std::move(v.as<Cell>()->value);
+      i = first - 1;  // what it held may have been the last to hold another
+    }
+  }
+}
+
 }  // namespace
 
 void drop_frame(Interp& interp, Frame* f) {
+  if (f->code->instructions[0].op == Opcode::MakeCell) [[unlikely]] break_cycles(f);
   const uint32_t n = f->code->registers;
   Value* r = f->registers;
   for (uint32_t i = 0; i < n; ++i) r[i].~Value();

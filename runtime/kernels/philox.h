@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "runtime/kernels/random_kernels.h"
+
 namespace tfl {
 
 class Philox {
@@ -32,6 +34,11 @@ class Philox {
     }
     skip(1);
     return c;
+  }
+
+  /// Where it stands, for loops over many groups.
+  PhiloxState state() const {
+    return {counter_[0] | static_cast<uint64_t>(counter_[1]) << 32, counter_[2] | static_cast<uint64_t>(counter_[3]) << 32, {key_[0], key_[1]}};
   }
 
   /// Goes on `n` groups of four words.

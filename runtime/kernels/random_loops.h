@@ -1,77 +1,149 @@
-// Random numbers from a seed: each group of elements from its own counter, so that any number of threads gives the same stream. This header
-// must not know tensors.
+// Random numbers from a seed: each group of elements from its own counter, so that any number of threads gives the same
+// stream. This header must not know tensors.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
 #include "runtime/kernels/dispatch.h"
+#include "runtime/kernels/random_kernels.h"
 #include "runtime/kernels/random_words.h"
 #include "runtime/kernels/routine.h"
 
 namespace tfl::randoms {
 
-/// n elements in groups of `width`, each from the words of its group: make(words, values) fills `width` values.
-template <class V, int width, class Make, class Put>
-void fill_groups(const Workers& workers, const Philox& base, int64_t n, Make make, Put put) {
-  in_parts(workers, (n + width - 1) / width, 4096, 16, [&](int64_t first, int64_t last) {
-    Philox stream = base;
-    stream.skip(static_cast<uint64_t>(first));
-    for (int64_t g = first; g < last; ++g) {
-      V values[width];
-      make(stream.next(), values);
-      for (int i = 0; i < width && g * width + i < n; ++i) put(g * width + i, values[i]);
+/// Groups whose words are made together: they and what is made of them stay in the first-level cache.
+inline constexpr int64_t kBlockGroups = 256, kBlockWords = 4 * kBlockGroups + kRandomSlack;
+
+/// n elements, a group of words for each `width` of them: make(words, count, first) makes `count` elements, whose first is
+/// number `first`. `cost`: of a group, in cheap operations.
+template <class Make>
+void fill(const Workers& workers, const RandomKernels& kernels, const Philox& base, int64_t n, int64_t width,
+          int64_t cost, const Make& make) {
+  PhiloxState stream = base.state();
+  in_parts(workers, (n + width - 1) / width, 4 * kBlockGroups, cost, [&](int64_t first, int64_t last) {
+    alignas(64) uint32_t words[kBlockWords];
+    for (int64_t g = first; g < last; g += kBlockGroups) {
+      int64_t groups = std::min(kBlockGroups, last - g);
+      kernels.words(stream, static_cast<uint64_t>(g), 1, groups, words);
+      make(words, std::min(groups * width, n - g * width), g * width);
     }
   });
 }
 
-inline void give_floats(const Workers& workers, const Philox& base, DType dtype, int64_t n, bool normal, void* out) {
+inline constexpr int64_t kWordCost = 16, kNormalCost = 64;  // of a group
+
+/// n floats as `dtype` from number `first` on.
+inline void put_floats(const float* from, int64_t n, DType dtype, void* out, int64_t first) {
+  if (dtype == DType::F32) {
+    std::memcpy(static_cast<float*>(out) + first, from, static_cast<size_t>(n) * sizeof(float));
+  } else if (dtype == DType::F16) {
+    for (int64_t i = 0; i < n; ++i) static_cast<f16*>(out)[first + i] = to_f16(from[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) static_cast<bf16*>(out)[first + i] = to_bf16(from[i]);
+  }
+}
+
+inline void give_floats(const Workers& workers, const RandomKernels& kernels, const Philox& base, DType dtype,
+                        int64_t n, bool normal, void* out) {
+  const int64_t cost = normal ? kNormalCost : kWordCost;
   if (dtype == DType::F64) {
-    auto put = [to = static_cast<double*>(out)](int64_t i, double v) { to[i] = v; };
+    fill(workers, kernels, base, n, 2, cost, [&](const uint32_t* words, int64_t count, int64_t first) {
+      alignas(64) double made[kBlockWords / 2];
+      if (normal)
+        kernels.normal_f64(words, (count + 1) / 2, made);
+      else
+        kernels.unit_f64(words, count, made);
+      std::memcpy(static_cast<double*>(out) + first, made, static_cast<size_t>(count) * sizeof(double));
+    });
+    return;
+  }
+  fill(workers, kernels, base, n, 4, cost, [&](const uint32_t* words, int64_t count, int64_t first) {
+    alignas(64) float made[kBlockWords];
     if (normal) {
-      fill_groups<double, 2>(workers, base, n, [](Philox::Words w, double* v) { normal_pair(w[0], w[1], w[2], w[3], v[0], v[1]); }, put);
+      kernels.normal_f32(words, (count + 1) / 2, made);
+    } else if (dtype == DType::F32) {
+      kernels.unit_f32(words, count, made);
     } else {
-      fill_groups<double, 2>(workers, base, n, [](Philox::Words w, double* v) {
-        v[0] = unit_double(w[0], w[1]);
-        v[1] = unit_double(w[2], w[3]);
-      }, put);
-    }
-    return;
-  }
-  auto put = [out, dtype](int64_t i, float v) {
-    if (dtype == DType::F32) static_cast<float*>(out)[i] = v;
-    else if (dtype == DType::F16) static_cast<f16*>(out)[i] = to_f16(v);
-    else static_cast<bf16*>(out)[i] = to_bf16(v);
-  };
-  if (normal) {
-    fill_groups<float, 4>(workers, base, n, [](Philox::Words w, float* v) {
-      normal_pair(w[0], w[1], v[0], v[1]);
-      normal_pair(w[2], w[3], v[2], v[3]);
-    }, put);
-    return;
-  }
-  fill_groups<float, 4>(workers, base, n, [dtype](Philox::Words w, float* v) {
-    for (size_t i = 0; i < 4; ++i) {
       // As many bits as the type's mantissa holds, so that storing rounds nothing.
-      if (dtype == DType::F16) v[i] = static_cast<float>(w[i] & 0x3ffu) / 1024.0f;
-      else if (dtype == DType::BF16) v[i] = static_cast<float>(w[i] & 0x7fu) / 128.0f;
-      else v[i] = unit_float(w[i]);
+      const uint32_t steps = dtype == DType::F16 ? 1u << 10 : 1u << 7;
+      for (int64_t i = 0; i < count; ++i)
+        made[i] = static_cast<float>(words[i] & (steps - 1)) / static_cast<float>(steps);
     }
-  }, put);
+    put_floats(made, count, dtype, out, first);
+  });
+}
+
+/// A group of the truncated normal has 256 words for each element set aside: it draws until its elements are found.
+inline void give_truncated(const Workers& workers, const RandomKernels& kernels, const Philox& base, DType dtype,
+                           int64_t n, void* out) {
+  const bool wide = dtype == DType::F64;
+  const int64_t width = wide ? 2 : 4;  // elements of a group
+  const auto apart = static_cast<uint64_t>(64 * width);
+  const PhiloxState stream = base.state();
+  in_parts(workers, (n + width - 1) / width, kBlockGroups, 2 * kNormalCost, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kAtOnce = 64;
+    alignas(64) uint32_t words[4 * kAtOnce + kRandomSlack];
+    alignas(64) double doubles[2 * kAtOnce + kRandomSlack];
+    alignas(64) float floats[4 * kAtOnce + kRandomSlack];
+    struct Searching {
+      int64_t group;
+      int32_t found, draws;
+    } searching[kAtOnce];
+    for (int64_t first = begin; first < end; first += kAtOnce) {
+      int64_t left = std::min(kAtOnce, end - first);
+      for (int64_t i = 0; i < left; ++i) searching[i] = {first + i, 0, 0};
+      kernels.words(stream, static_cast<uint64_t>(first), apart, left, words);
+      while (left > 0) {
+        if (wide)
+          kernels.normal_f64(words, left, doubles);
+        else
+          kernels.normal_f32(words, 2 * left, floats);
+        int64_t still = 0;
+        for (int64_t i = 0; i < left; ++i) {
+          Searching s = searching[i];
+          for (int64_t j = 0; j < width && s.found < width; ++j) {
+            double v = wide ? doubles[2 * i + j] : static_cast<double>(floats[4 * i + j]);
+            if (std::fabs(v) >= 2) continue;
+            int64_t at = s.group * width + s.found++;
+            if (at >= n) continue;
+            if (wide)
+              static_cast<double*>(out)[at] = v;
+            else
+              put_floats(&floats[4 * i + j], 1, dtype, out, at);
+          }
+          if (s.found == width) continue;
+          Philox more = base;
+          more.skip(static_cast<uint64_t>(s.group) * apart + static_cast<uint64_t>(++s.draws));
+          Philox::Words next = more.next();
+          std::memcpy(words + 4 * still, next.data(), sizeof next);
+          searching[still++] = s;
+        }
+        left = still;
+      }
+    }
+  });
 }
 
 /// Words as integers: all of their range, or `low` + word modulo `range`.
-inline void give_integers(const Workers& workers, const Philox& base, size_t bytes, int64_t n, bool full, uint64_t low, uint64_t range, void* out) {
+inline void give_integers(const Workers& workers, const RandomKernels& kernels, const Philox& base, size_t bytes,
+                          int64_t n, bool full, uint64_t low, uint64_t range, void* out) {
   if (bytes == 4) {
     auto narrow = static_cast<uint32_t>(range);
-    fill_groups<uint32_t, 4>(workers, base, n, [=](Philox::Words w, uint32_t* v) {
-      for (size_t i = 0; i < 4; ++i) v[i] = full ? w[i] : static_cast<uint32_t>(low) + w[i] % narrow;
-    }, [to = static_cast<uint32_t*>(out)](int64_t i, uint32_t v) { to[i] = v; });
+    fill(workers, kernels, base, n, 4, kWordCost, [&](const uint32_t* words, int64_t count, int64_t first) {
+      auto* to = static_cast<uint32_t*>(out) + first;
+      for (int64_t i = 0; i < count; ++i) to[i] = full ? words[i] : static_cast<uint32_t>(low) + words[i] % narrow;
+    });
     return;
   }
-  fill_groups<uint64_t, 2>(workers, base, n, [=](Philox::Words w, uint64_t* v) {
-    for (size_t i = 0; i < 2; ++i) {
-      uint64_t bits = w[2 * i] | (static_cast<uint64_t>(w[2 * i + 1]) << 32);
-      v[i] = full ? bits : low + bits % range;
+  fill(workers, kernels, base, n, 2, kWordCost, [&](const uint32_t* words, int64_t count, int64_t first) {
+    auto* to = static_cast<uint64_t*>(out) + first;
+    for (int64_t i = 0; i < count; ++i) {
+      uint64_t bits = words[2 * i] | (static_cast<uint64_t>(words[2 * i + 1]) << 32);
+      to[i] = full ? bits : low + bits % range;
     }
-  }, [to = static_cast<uint64_t*>(out)](int64_t i, uint64_t v) { to[i] = v; });
+  });
 }
 
 /// An integer of 4 or 8 bytes, extended as its type says.
@@ -88,7 +160,7 @@ inline uint64_t range_of(DType dtype, uint64_t low, uint64_t high) {
   return is_unsigned(dtype) && high <= low ? 0 : range;
 }
 
-inline bool run(const Workers& workers, const RoutineCall& call) {
+inline bool run(const Workers& workers, const RandomKernels& kernels, const RoutineCall& call) {
   auto dtype = static_cast<DType>(call.dtype), seeds = static_cast<DType>(call.index_dtype);
   auto kind = static_cast<RandomKind>(call.flags);
   uint64_t words[3] = {};
@@ -96,14 +168,18 @@ inline bool run(const Workers& workers, const RoutineCall& call) {
   Philox base = stream_of(words, call.sizes[1]);
   switch (kind) {
     case RandomKind::uniform:
-    case RandomKind::normal: give_floats(workers, base, dtype, call.sizes[0], kind == RandomKind::normal, call.at[1]); return true;
+    case RandomKind::normal:
+      give_floats(workers, kernels, base, dtype, call.sizes[0], kind == RandomKind::normal, call.at[1]);
+      return true;
     case RandomKind::integer: {
       uint64_t low = word_at(dtype, call.at[2], 0), range = range_of(dtype, low, word_at(dtype, call.at[3], 0));
       if (range == 0) return false;
-      give_integers(workers, base, dtype_size(dtype), call.sizes[0], false, low, range, call.at[1]);
+      give_integers(workers, kernels, base, dtype_size(dtype), call.sizes[0], false, low, range, call.at[1]);
       return true;
     }
-    case RandomKind::full_integer: give_integers(workers, base, dtype_size(dtype), call.sizes[0], true, 0, 1, call.at[1]); return true;
+    case RandomKind::full_integer:
+      give_integers(workers, kernels, base, dtype_size(dtype), call.sizes[0], true, 0, 1, call.at[1]);
+      return true;
   }
   return false;
 }

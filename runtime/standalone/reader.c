@@ -177,7 +177,8 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   room = 4 * room + 4096;
   memset(out, 0, sizeof *out);
   out->services.parallel = tfls_parallel;
-  bool better = image->better_entries && tfls_processor_serves("x86-64-v4");
+  out->wide = tfls_processor_serves("x86-64-v4");
+  bool better = image->better_entries && out->wide;
   const tfls_entry *entries = better ? image->better_entries : image->entries;
   out->services.product = better ? image->better_product : image->product;
   out->services.routines = image->routines;

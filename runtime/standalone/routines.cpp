@@ -31,6 +31,15 @@ DTypeGroup dtype_group(DType dtype) {
 
 }  // namespace tfl
 
+namespace tfl {
+inline namespace v3 {
+extern const RandomKernels kRandomKernels;
+}
+inline namespace v4 {
+extern const RandomKernels kRandomKernels;
+}
+}  // namespace tfl
+
 namespace {
 
 template <bool (*run)(const tfl::Workers&, const tfl::RoutineCall&)>
@@ -47,7 +56,12 @@ void tfls_arg(tfls_frame* frame, const void* call) { routine<tfl::args::run>(fra
 void tfls_scatter(tfls_frame* frame, const void* call) { routine<tfl::scatters::run>(frame, call); }
 void tfls_segment(tfls_frame* frame, const void* call) { routine<tfl::segments::run>(frame, call); }
 void tfls_sort(tfls_frame* frame, const void* call) { routine<tfl::sorts::run>(frame, call); }
-void tfls_random(tfls_frame* frame, const void* call) { routine<tfl::randoms::run>(frame, call); }
+void tfls_random(tfls_frame* frame, const void* call) {
+  const auto& c = *static_cast<const tfl::RoutineCall*>(call);
+  const auto* context = static_cast<const tfl_context*>(frame->self);
+  const tfl::RandomKernels& kernels = context->library.wide ? tfl::v4::kRandomKernels : tfl::v3::kRandomKernels;
+  if (!tfl::randoms::run(tfl::workers_of(frame), kernels, c)) frame->failed = c.location + 1;
+}
 void tfls_solve(tfls_frame* frame, const void* call) { routine<tfl::matrices::solve>(frame, call); }
 void tfls_factor(tfls_frame* frame, const void* call) { routine<tfl::matrices::factor>(frame, call); }
 }

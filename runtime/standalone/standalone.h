@@ -167,6 +167,7 @@ typedef struct {
   const struct tfls_gpu_hooks *gpu;
   const unsigned char *gpu_description;
   uint64_t gpu_description_bytes;
+  bool wide; /* the processor has AVX-512 */
   void *memory; /* the tables above */
 } tfls_library;
 

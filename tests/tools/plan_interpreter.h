@@ -234,7 +234,9 @@ class PlanRun {
           "a routine that writes what is only read");
     }
     for (size_t i = 0; i < r.sizes.size(); ++i) call.sizes[i] = size(r.sizes[i]);
-    constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run, randoms::run, matrices::solve, matrices::factor};
+    constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run,
+                                         [](const Workers& w, const RoutineCall& c) { return randoms::run(w, random_kernels(IsaLevel::base), c); },
+                                         matrices::solve, matrices::factor};
     uint32_t never = 0;
     Workers alone;
     alone.interrupt = &never;
