@@ -20,11 +20,11 @@ namespace {
 constexpr int kNodes = 64;     // that are looked at to see where a size comes from
 constexpr int64_t kGiven = 64;  // elements of a value that gives sizes
 
-bool is_number(DType t) { return t != DType::String; }
+bool has_numbers(DType t) { return t != DType::String; }
 
 bool all_known(const ir::Type& t) { return t.tensor.ranked && shape_rules::all_known(t.tensor.dims); }
 
-bool is_tensor_of_numbers(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && is_number(t.tensor.dtype); }
+bool is_tensor_of_numbers(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && has_numbers(t.tensor.dtype); }
 
 bool is_scalar(Ref r) { return r.type().is_tensor() && r.type().tensor.ranked && r.type().tensor.dims.empty(); }
 
@@ -39,7 +39,7 @@ class Question {
   std::string_view node(const Node& n) {
     switch (n.op) {
       case Op::parameter: return "";
-      case Op::constant: return is_number(n.types[0].tensor.dtype) ? "" : "text";
+      case Op::constant: return has_numbers(n.types[0].tensor.dtype) ? "" : "text";
       case Op::check: return is_scalar(n.operands[0]) ? "" : "a check of several elements";
       case Op::cond:
       case Op::switch_case:
@@ -52,7 +52,7 @@ class Question {
       if (n.op == Op::call) return "a call";
       if (!is_array_of_rows(n)) return "an array";
       for (const ir::Type& t : n.types) {  // ranks follow from what is written
-        if (!is_number(t.tensor.dtype)) return "text";
+        if (!has_numbers(t.tensor.dtype)) return "text";
       }
       return "";
     }
@@ -83,10 +83,10 @@ class Question {
   }
 
   static std::string_view type(const ir::Type& t) {
-    if (t.kind == ir::TypeKind::Array) return is_number(t.tensor.dtype) ? "" : "text";
+    if (t.kind == ir::TypeKind::Array) return has_numbers(t.tensor.dtype) ? "" : "text";
     if (!t.is_tensor()) return "no tensor";
     if (!t.tensor.ranked) return "a rank that only the run knows";
-    return is_number(t.tensor.dtype) ? "" : "text";
+    return has_numbers(t.tensor.dtype) ? "" : "text";
   }
 
   // A branch that is not taken would copy it.
