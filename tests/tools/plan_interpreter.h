@@ -24,8 +24,7 @@ namespace tfl::test {
 
 class PlanRun {
  public:
-  PlanRun(Context& context, const plan::Plan& p, std::span<Tensor> inputs)
-      : context_(context), p_(p), inputs_(inputs) {}
+  PlanRun(Context& context, const plan::Plan& p, std::span<Tensor> inputs) : context_(context), p_(p), inputs_(inputs) {}
 
   /// False where the plan declines.
   bool run(std::span<Tensor> results) {
