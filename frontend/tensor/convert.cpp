@@ -75,6 +75,8 @@ Value sequence_item(const Value& v, int64_t i) {
   }
 }
 
+bool is_tensor_or_variable(const Value& v) { return v.is(Kind::Tensor) || v.is(Kind::Variable); }
+
 /// The concrete tensor inside a tensor-like value; false when v is none (or symbolic).
 bool concrete_of(const Value& v, Tensor& out) {
   switch (v.kind()) {
@@ -142,7 +144,7 @@ Result<void> scan_value(Interp& interp, const Value& v, size_t depth, Scan& scan
   }
   Tensor t;
   if (concrete_of(v, t)) {
-    bool tensor = v.is(Kind::Tensor) || v.is(Kind::Variable);
+    bool tensor = is_tensor_or_variable(v);
     if (!scan.decided || (tensor && !scan.tensors)) scan.decided = t.dtype();  // the first tensor, or else the first array
     scan.tensors |= tensor;
     return note_dims(scan, depth, t.dims(), first);
@@ -189,11 +191,17 @@ bool store_leaf(const Value& v, DType dtype, std::byte* at) {
 /// A float that does not fit float32 although it is finite is an error where nobody asked for float32 by name.
 bool overflows_f32(double d) { return std::isfinite(d) && std::fabs(d) > std::numeric_limits<float>::max() && std::isinf(static_cast<float>(d)); }
 
-bool holds_tensors(const Value& v, int depth) {
-  if (v.is(Kind::Tensor) || v.is(Kind::Variable)) return true;
+/// Tensors of a graph, and what a graph captures or a tape watches: what a sink must see.
+bool is_for_sink(const Value& v) { return v.is(Kind::Symbolic) || is_tensor_or_variable(v); }
+
+/// Whether `test` holds for v, or for an item of the nested lists and tuples that it is.
+template <class Test>
+bool holds(const Value& v, const Test& test, int depth = 0) {
+  if (test(v)) return true;
   if (depth > kMaxNesting || (!v.is(Kind::List) && !v.is(Kind::Tuple))) return false;
-  for (int64_t i = 0; i < sequence_length(v); ++i) {
-    if (holds_tensors(sequence_item(v, i), depth + 1)) return true;
+  int64_t n = sequence_length(v);
+  for (int64_t i = 0; i < n; ++i) {
+    if (holds(sequence_item(v, i), test, depth + 1)) return true;
   }
   return false;
 }
@@ -210,7 +218,7 @@ struct Filler {
   /// `shown`: what an error shows of it. A list is shown as the list that is next to an item; among tensors, as what is converted by itself.
   Result<void> fill(const Value& v, const Value& parent, const Value& shown) {
     if (is_sequence(v)) {
-      const bool by_themselves = packs && holds_tensors(v, 0);
+      const bool by_themselves = packs && holds(v, is_tensor_or_variable);
       const Value& inner = packs ? shown : v;
       if (v.is(Kind::List)) {
         // No copies of the items: nothing here runs script code, so the list cannot change under us.
@@ -285,7 +293,7 @@ bool fits(const Scan& scan, DType dtype) {
 /// another are cast to it.
 Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted, bool casts) {
   if (!is_sequence(v)) {
-    if (casts && (v.is(Kind::Symbolic) || v.is(Kind::Tensor) || v.is(Kind::Variable))) return cast_value(interp, TFL_TRY(to_tensor(interp, v)), *wanted.dtype);
+    if (casts && is_for_sink(v)) return cast_value(interp, TFL_TRY(to_tensor(interp, v)), *wanted.dtype);
     return to_tensor(interp, v, wanted);
   }
   SmallVec<Value, 2> results;
@@ -327,27 +335,6 @@ Result<Value> without_objects(Interp& interp, const Value& v, int depth) {
   }
   for (Value& item : items) item = TFL_TRY(without_objects(interp, item, depth + 1));
   return interp.list(std::move(items));
-}
-
-/// Does a sequence hold what a sink must see: symbolic values, tensors and variables that a graph captures or a tape watches?
-bool has_symbolic(const Value& v, int depth) {
-  if (v.is(Kind::Symbolic) || v.is(Kind::Variable) || v.is(Kind::Tensor)) return true;
-  if (depth > kMaxNesting || !is_sequence(v) || v.is(Kind::Range) || v.is(Kind::Shape)) return false;
-  int64_t n = sequence_length(v);
-  for (int64_t i = 0; i < n; ++i) {
-    if (has_symbolic(sequence_item(v, i), depth + 1)) return true;
-  }
-  return false;
-}
-
-bool has_leaked(const Value& v, int depth) {
-  if (v.is(Kind::Symbolic)) return true;
-  if (depth > kMaxNesting || (!v.is(Kind::List) && !v.is(Kind::Tuple))) return false;
-  int64_t n = sequence_length(v);
-  for (int64_t i = 0; i < n; ++i) {
-    if (has_leaked(sequence_item(v, i), depth + 1)) return true;
-  }
-  return false;
 }
 
 Failure wrong_dtype(Interp& interp, const Value& v, DType wanted, DType actual) {
@@ -406,7 +393,7 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
   if (v.is(Kind::Variable)) {
     return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v.as<VariableObject>()->name);
   }
-  if (is_sequence(v) && (interp.sink ? has_symbolic(v, 0) : has_leaked(v, 0))) {
+  if (is_sequence(v) && holds(v, [&](const Value& item) { return interp.sink ? is_for_sink(item) : item.is(Kind::Symbolic); })) {
     ToTensor items = wanted;
     if (!items.dtype) items.dtype = wanted.preferred;
     return pack(interp, v, items, items.dtype && wanted.cast_items);

@@ -56,6 +56,21 @@ Result<void> give_rounded(RunCall& call, size_t i, const Tensor& wide) {
 
 Result<Tensor> wide_result(RunCall& call, size_t i) { return Tensor::empty(call.context, DType::F64, call.types[i].dims); }
 
+/// What matrix_loops.h computes of the matrices `a`: where it lies, and sizes as the kind of routine has them.
+RoutineCall matrix_call(int64_t flags, Tensor& a, void* second, void* third, void* scratch, int64_t rows, int64_t columns) {
+  RoutineCall c{};
+  c.flags = flags;
+  c.dtype = static_cast<int64_t>(a.dtype());
+  c.at[0] = a.raw();
+  c.at[1] = second;
+  c.at[2] = third;
+  c.at[3] = scratch;
+  c.sizes[0] = matrix_count(a);
+  c.sizes[1] = rows;
+  c.sizes[2] = columns;
+  return c;
+}
+
 Result<void> solve(RunCall& call, MatrixSolve kind, int64_t flags, const char* refusal = "") {
   Tensor a = TFL_TRY(contiguous(call.context, call.operands[0])), b;
   bool system = call.operands.size() == 2;
@@ -63,16 +78,8 @@ Result<void> solve(RunCall& call, MatrixSolve kind, int64_t flags, const char* r
   Tensor out = TFL_TRY(call.allocate());
   int64_t n = a.dim(a.rank() - 1), columns = system ? b.dim(b.rank() - 1) : n;
   Tensor memory = TFL_TRY(Tensor::empty(call.context, DType::F64, Dims{matrices::solve_scratch(kind, n, columns)}));
-  RoutineCall c{};
-  c.flags = static_cast<int64_t>(kind) | flags | (call.attrs.get_bool(Attr::adjoint) ? kMatrixAdjoint : 0);
-  c.dtype = static_cast<int64_t>(a.dtype());
-  c.at[0] = a.raw();
-  c.at[1] = system ? b.raw() : nullptr;
-  c.at[2] = out.raw();
-  c.at[3] = memory.raw();
-  c.sizes[0] = matrix_count(a);
-  c.sizes[1] = n;
-  c.sizes[2] = columns;
+  flags |= static_cast<int64_t>(kind) | (call.attrs.get_bool(Attr::adjoint) ? kMatrixAdjoint : 0);
+  RoutineCall c = matrix_call(flags, a, system ? b.raw() : nullptr, out.raw(), memory.raw(), n, columns);
   Workers workers = workers_of(call.context);
   bool done = a.dtype() == DType::F16 ? matrices::solve_all<f16>(workers, c) : matrices::solve(workers, c);
   if (!done) return shape_rules::invalid(call.op, "{}", refusal);
@@ -84,16 +91,8 @@ Result<void> factor(RunCall& call, MatrixFactor kind) {
   Tensor first = TFL_TRY(call.allocate(0)), second = TFL_TRY(call.allocate(1));
   int64_t rows = a.dim(a.rank() - 2), columns = a.dim(a.rank() - 1);
   Tensor memory = TFL_TRY(Tensor::empty(call.context, DType::F64, Dims{matrices::factor_scratch(kind, rows, columns)}));
-  RoutineCall c{};
-  c.flags = static_cast<int64_t>(kind) | (kind == MatrixFactor::qr && call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
-  c.dtype = static_cast<int64_t>(a.dtype());
-  c.at[0] = a.raw();
-  c.at[1] = first.raw();
-  c.at[2] = second.raw();
-  c.at[3] = memory.raw();
-  c.sizes[0] = matrix_count(a);
-  c.sizes[1] = rows;
-  c.sizes[2] = columns;
+  int64_t flags = static_cast<int64_t>(kind) | (kind == MatrixFactor::qr && call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
+  RoutineCall c = matrix_call(flags, a, first.raw(), second.raw(), memory.raw(), rows, columns);
   Workers workers = workers_of(call.context);
   bool done = a.dtype() == DType::F16 ? matrices::factor_all<f16>(workers, c) : matrices::factor(workers, c);
   if (!done) return shape_rules::invalid(call.op, "Input is not invertible.");
