@@ -95,9 +95,9 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
       }
       module.functions.push_back(entry);
       for (const plan::RoutineStep& r : part.plan.routines) {
-        constexpr const char* kNames[kRoutines] = {"tfls_scan", "tfls_arg", "tfls_scatter", "tfls_segment", "tfls_sort", "tfls_random", "tfls_solve", "tfls_factor"};
+        const auto routine = static_cast<size_t>(r.routine);
         module.routines.resize(kRoutines);
-        module.routines[static_cast<size_t>(r.routine)] = kNames[static_cast<size_t>(r.routine)];
+        module.routines[routine] = fmt::format("tfls_{}", kRoutineNames[routine]);
       }
       for (const plan::Product& p : part.plan.products) {
         products = true;

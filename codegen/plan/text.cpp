@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <bit>
+#include <iterator>
 
 #include "codegen/plan/plan.h"
 #include "runtime/tensor/element.h"
@@ -13,15 +14,23 @@ namespace {
 
 constexpr int64_t kShownElements = 8;  // of a constant that are shown
 
-constexpr std::string_view kSymbols[] = {"dim", "add", "subtract", "multiply", "divide", "maximum", "minimum"};
+constexpr std::string_view kSymbols[] = {"dim", "add", "subtract", "multiply", "divide", "maximum", "minimum", "element"};
 constexpr std::string_view kHomes[] = {"input", "constant", "result", "temporary", "pointer", "scalar"};
 constexpr std::string_view kForms[] = {"map", "rows", "columns", "blocks", "tree"};
 constexpr std::string_view kStages[] = {"store", "keep", "reduce", "store_once"};
 constexpr std::string_view kReductions[] = {"sum", "prod", "max", "min", "wide_sum"};
-constexpr std::string_view kRoutineNames[] = {"scan", "arg", "scatter", "segment", "sort", "random"};
 constexpr std::string_view kWindowKinds[] = {"convolution",     "convolution_input", "convolution_filter", "depthwise", "depthwise_input",
                                              "depthwise_filter", "max_pool",          "max_pool_grad",      "avg_pool",  "avg_pool_grad"};
 constexpr std::string_view kPlaces[] = {"memory", "scalar", "input", "constant"};
+
+// A table that lags behind its enumeration would name things that lie behind it.
+static_assert(std::size(kSymbols) == static_cast<size_t>(Symbol::Kind::element) + 1);
+static_assert(std::size(kHomes) == static_cast<size_t>(Home::scalar) + 1);
+static_assert(std::size(kForms) == static_cast<size_t>(Form::tree) + 1);
+static_assert(std::size(kStages) == static_cast<size_t>(Stage::Kind::store_once) + 1);
+static_assert(std::size(kReductions) == kReduceKinds);
+static_assert(std::size(kWindowKinds) == static_cast<size_t>(WindowKind::avg_pool_grad) + 1);
+static_assert(std::size(kPlaces) == static_cast<size_t>(ResultPlace::Kind::constant) + 1);
 
 class Writer {
  public:
@@ -81,12 +90,11 @@ class Writer {
 
   void symbol(size_t i) {
     const Symbol& s = p_.symbols[i];
-    if (s.kind == Symbol::Kind::dim)
-      line("  s{} = dim {} of input {}", i, s.axis, s.input);
-    else if (s.kind == Symbol::Kind::element)
-      line("  s{} = element {} of input {}", i, s.axis, s.input);
+    std::string_view kind = kSymbols[static_cast<size_t>(s.kind)];
+    if (s.kind == Symbol::Kind::dim || s.kind == Symbol::Kind::element)
+      line("  s{} = {} {} of input {}", i, kind, s.axis, s.input);
     else
-      line("  s{} = {} {}, {}", i, kSymbols[static_cast<size_t>(s.kind)], size(s.a), size(s.b));
+      line("  s{} = {} {}, {}", i, kind, size(s.a), size(s.b));
   }
 
   void constant(size_t i) {

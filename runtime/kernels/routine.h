@@ -24,7 +24,9 @@ enum class Routine : uint8_t {
   factor,   // at: a, two results, scratch of f64; sizes: matrices, rows and columns of a; flags: MatrixFactor, kMatrixFull. lu fails on a matrix
             // without inverse.
 };
-inline constexpr int kRoutines = 8;
+inline constexpr const char* kRoutineNames[] = {"scan", "arg", "scatter", "segment", "sort", "random", "solve", "factor"};
+inline constexpr int kRoutines = sizeof kRoutineNames / sizeof kRoutineNames[0];
+static_assert(kRoutines == static_cast<int>(Routine::factor) + 1);
 /// Which pointers of a call are written, as bits.
 inline constexpr uint8_t kRoutineWrites[kRoutines] = {2, 2, 8, 12, 14, 2, 12, 14};
 inline constexpr bool routine_fails(Routine r) { return r != Routine::scan && r != Routine::arg && r != Routine::sort; }
