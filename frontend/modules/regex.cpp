@@ -5,6 +5,7 @@
 
 #include "frontend/modules/native_module.h"
 #include "frontend/modules/regex_syntax.h"
+#include "frontend/object/registry.h"
 #include "frontend/text/utf8.h"
 
 namespace tfl {
@@ -17,20 +18,6 @@ struct RegexObject : Object {
 };
 
 const Slots kRegexSlots = {.kind = Kind::Native, .destroy = destroy_object<RegexObject>};
-
-/// The type of compiled patterns. It is not in types.def: only this module makes any, and the module keeps it.
-Type* regex_type(Interp& interp, Module& module) {
-  Type* t = interp.allocate<Type>(interp.types.type);
-  t->name = t->qualname = interp.intern("_Regex");
-  t->module = interp.intern("_re");
-  t->base = interp.types.object;
-  t->slots = &kRegexSlots;
-  t->dict = interp.dict();
-  t->error_kind = t->base->error_kind;
-  interp.roots.push_back(Value::adopt(t));
-  define(interp, module, "_Regex", interp.roots.back());
-  return t;
-}
 
 const std::string& content(const Value& v) { return v.is_str() ? text_of(v) : v.as<Bytes>()->data; }
 
@@ -154,7 +141,7 @@ constexpr NativeDef kRe[] = {
 
 Result<void> init_re(Interp& interp, Module& module) {
   define_all(interp, module, kRe);
-  regex_type(interp, module);
+  define_native_type(interp, module, "_Regex", kRegexSlots);
   return {};
 }
 

@@ -117,8 +117,7 @@ static Value numbers_of(Interp& interp, const Value& v) {
   return interp.list(std::move(out));
 }
 
-/// Python's integers in an array of a narrower type: NumPy refuses those that do not fit.
-static Result<void> check_fits(const Tensor& t, DType wanted) {
+Result<void> check_fits(const Tensor& t, DType wanted) {
   if (!is_integer(wanted) || wanted == DType::I64 || t.dtype() != DType::I64 || !t.contiguous()) return {};
   int bits = static_cast<int>(8 * dtype_size(wanted));
   int64_t low = is_unsigned(wanted) ? 0 : -(int64_t{1} << (bits - 1));
@@ -227,7 +226,6 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
       }
       return t.failure();
     }
-    if (wanted && !walk.decided) TFL_TRY(check_fits(*t, *wanted));
     return wanted ? cast_tensor(interp, *t, *wanted) : Result<Tensor>(t.take());
   }
   if (wanted && natural == DType::I64 && !walk.decided && is_integer(*wanted)) {

@@ -33,6 +33,9 @@ Result<Operand> operand_of(Interp& interp, const Value& v);
 Result<DType> common_type(Interp& interp, const Operand& a, const Operand& b);
 Result<Tensor> cast_tensor(Interp& interp, const Tensor& t, DType dtype);
 
+/// Python's integers in an array of a narrower type: NumPy refuses those that do not fit.
+Result<void> check_fits(const Tensor& t, DType wanted);
+
 /// a[key], a[key] = value.
 Result<Value> array_get_item(Interp& interp, const Value& self, const Value& key);
 Result<void> array_set_item(Interp& interp, const Value& self, const Value& key, const Value& value);

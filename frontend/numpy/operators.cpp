@@ -113,12 +113,7 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
   }
   // A Python int that does not fit the array's type is refused, never wrapped.
   for (const Operand* o : {&x, &y}) {
-    if (o->weak == Operand::Weak::Int && is_integer(compute_as) && compute_as != DType::I64) {
-      int64_t v = *o->t.data<int64_t>();
-      size_t width = dtype_size(compute_as) * 8;
-      bool fits = is_unsigned(compute_as) ? v >= 0 && (width == 64 || v < (int64_t{1} << width)) : v >= -(int64_t{1} << (width - 1)) && v < (int64_t{1} << (width - 1));
-      if (!fits) return fail(ErrorKind::OverflowError, "Python integer {} out of bounds for {}", v, dtype_name(compute_as));
-    }
+    if (o->weak == Operand::Weak::Int) TFL_TRY(check_fits(o->t, compute_as));
   }
   Tensor a = TFL_TRY(cast_tensor(interp, x.t, compute_as));
   Tensor b = TFL_TRY(cast_tensor(interp, y.t, compute_as));

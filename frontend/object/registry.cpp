@@ -89,13 +89,11 @@ void make_exception_types(Interp& interp, std::vector<Type*>& by_kind, std::vect
   }
 }
 
-Type* make_native_type(Interp& interp, std::string_view name, std::string_view module, Type* base, const Slots& slots,
-                       std::span<const NativeDef> methods) {
+void define_native_type(Interp& interp, Module& module, std::string_view name, const Slots& slots) {
   Type* t = bare_type(interp, slots);
-  name_type(interp, t, name, module, base ? base : interp.types.object);
-  add_methods(interp, t, methods);
-  interp.roots.push_back(Value::share(t));
-  return t;
+  name_type(interp, t, name, module.name->text, interp.types.object);
+  interp.roots.push_back(Value::adopt(t));
+  dict_set_str(module.dict.as<Dict>(), interp.intern(name), interp.roots.back());
 }
 
 }  // namespace tfl

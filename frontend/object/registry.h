@@ -23,8 +23,7 @@ void fill_types(Interp& interp);
 void make_exception_types(Interp& interp, std::vector<Type*>& by_kind, std::vector<Type*>& all);
 /// The rows of a method table into a type's dictionary.
 void add_methods(Interp& interp, Type* type, std::span<const NativeDef> methods);
-/// A native type made at run time by a module (not in types.def).
-Type* make_native_type(Interp& interp, std::string_view name, std::string_view module, Type* base, const Slots& slots,
-                       std::span<const NativeDef> methods);
+/// A native type that only one module makes (not in types.def), as a name of that module.
+void define_native_type(Interp& interp, Module& module, std::string_view name, const Slots& slots);
 
 }  // namespace tfl

@@ -89,21 +89,6 @@ Result<Value> global_seed(Interp& interp, Value*) {
   return state.seeded ? Value::integer(static_cast<int64_t>(state.seed)) : Value::none();
 }
 
-/// run(graph, operands, captures): runs a traced function now, with these values for what it captured; a tuple of results. Elements of
-/// datasets are no business of a gradient tape.
-Result<Value> run(Interp& interp, Value* args) {
-  if (!args[0].is_object() || args[0].is_tensor() || args[0].object()->type != interp.types.graph_function ||
-      !args[1].is(Kind::Tuple) || !args[2].is(Kind::List)) {
-    return fail(ErrorKind::TypeError, "run: a traced function, a tuple and a list are needed");
-  }
-  SmallVec<Value, 8> operands;
-  for (const Value& v : args[1].as<Tuple>()->span()) operands.push_back(v);
-  for (const Value& v : args[2].as<List>()->items) operands.push_back(v);
-  SmallVec<Value, 2> results;
-  TFL_TRY(run_call(interp, args[0].as<TracedGraph>()->call, {operands.data(), operands.size()}, results));
-  return interp.tuple({results.data(), results.size()});
-}
-
 Result<const std::string*> bytes_argument(const Value& v) {
   if (v.is(Kind::Bytes)) return &v.as<Bytes>()->data;
   return fail(ErrorKind::TypeError, "bytes are needed");
@@ -131,7 +116,6 @@ Result<Value> record(Interp& interp, Value* args) {
 constexpr NativeDef kDataNatives[] = {
     function("framed", "data, /", framed),
     function("record", "data, at, /", record),
-    function("run", "graph, operands, captures, /", run),
     function("global_seed", "", global_seed),
     function("words", "seed, seed2, start, count, /", words),
     function("shuffled", "rows, buffer_size, seed, seed2, /", shuffled),

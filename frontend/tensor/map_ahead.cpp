@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "frontend/modules/native_module.h"
+#include "frontend/object/registry.h"
 #include "frontend/tensor/device.h"
 #include "frontend/trace/concrete.h"
 #include "runtime/kernels/context_workers.h"
@@ -80,27 +81,39 @@ const Slots kMapperSlots = {.kind = Kind::Native, .destroy = destroy_object<Mapp
 
 using Operands = SmallVec<Value, 8>;
 
-Operands operands_of(const Mapper& m, const Value& tuple) {
+Operands operands_of(const Value& tuple, const Value& captures) {
   Operands found;
   for (const Value& v : tuple.as<Tuple>()->span()) found.push_back(v);
-  for (const Value& v : m.captures.as<List>()->items) found.push_back(v);
+  for (const Value& v : captures.as<List>()->items) found.push_back(v);
   return found;
 }
 
-Result<Value> run_now(Interp& interp, const Mapper& m, const Value& tuple) {
-  Operands operands = operands_of(m, tuple);
+Result<Value> run_now(Interp& interp, const FunctionCall& call, const Value& tuple, const Value& captures) {
+  Operands operands = operands_of(tuple, captures);
   SmallVec<Value, 2> results;
-  TFL_TRY(run_call(interp, m.graph.as<TracedGraph>()->call, {operands.data(), operands.size()}, results));
+  TFL_TRY(run_call(interp, call, {operands.data(), operands.size()}, results));
   return interp.tuple({results.data(), results.size()});
+}
+
+Result<Value> run_now(Interp& interp, const Mapper& m, const Value& tuple) {
+  return run_now(interp, m.graph.as<TracedGraph>()->call, tuple, m.captures);
+}
+
+Result<Value> run(Interp& interp, Value* args) {
+  TracedGraph* graph = TFL_TRY(graph_argument(interp, args[0]));
+  if (!args[1].is(Kind::Tuple) || !args[2].is(Kind::List)) {
+    return fail(ErrorKind::TypeError, "run: a tuple and a list are needed");
+  }
+  return run_now(interp, graph->call, args[1], args[2]);
 }
 
 /// The call for one element as a task that nobody has yet; null where there is no machine code for it.
 std::shared_ptr<CallTask> begin(Interp& interp, Mapper& m, const Value& tuple) {
   const FunctionCall& call = m.graph.as<TracedGraph>()->call;
   const ir::Program::Direct* direct = call.program ? call.program->direct() : nullptr;
-  if (!direct || call.device >= 0) return nullptr;
-  Operands operands = operands_of(m, tuple);
-  if (where_operands_are(interp, {operands.data(), operands.size()}) >= 0) return nullptr;
+  if (!direct || call.device != gpu::kCpu) return nullptr;
+  Operands operands = operands_of(tuple, m.captures);
+  if (where_operands_are(interp, {operands.data(), operands.size()}) != gpu::kCpu) return nullptr;
   SmallVec<Tensor, 6> inputs;
   for (uint32_t i : direct->arguments) {
     if ((i & ir::Program::Direct::kRead) || !operands[i].is_tensor()) return nullptr;
@@ -251,27 +264,17 @@ Result<Value> is_pure(Interp& interp, Value* args) {
   return Value::boolean(pure);
 }
 
-Result<Value> threads(Interp& interp, Value*) { return Value::integer(interp.context.thread_count()); }
-
 constexpr NativeDef kMapNatives[] = {
+    function("run", "graph, operands, captures, /", run),
     function("mapper", "graph, captures, upstream, ahead, /", mapper),
     function("mapped", "mapper, /", mapped),
     function("is_pure", "graph, /", is_pure),
-    function("threads", "", threads),
 };
 
 }  // namespace
 
 void init_map_ahead(Interp& interp, Module& module) {
-  Type* t = interp.allocate<Type>(interp.types.type);
-  t->name = t->qualname = interp.intern("_Mapper");
-  t->module = interp.intern("_data");
-  t->base = interp.types.object;
-  t->slots = &kMapperSlots;
-  t->dict = interp.dict();
-  t->error_kind = t->base->error_kind;
-  interp.roots.push_back(Value::adopt(t));
-  define(interp, module, "_Mapper", interp.roots.back());
+  define_native_type(interp, module, "_Mapper", kMapperSlots);
   define_all(interp, module, kMapNatives);
 }
 

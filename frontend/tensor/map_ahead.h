@@ -7,10 +7,11 @@
 namespace tfl {
 
 /// Adds to the module `_data`:
+///   run(graph, operands, captures)             runs a traced function now, with these values for what it captured; a tuple of results.
+///                                              Elements of datasets are no business of a gradient tape
 ///   mapper(graph, captures, upstream, ahead)   an object; `upstream` gives a tuple of operands or None, `ahead` is how many elements may be
 ///                                              taken before they are wanted
 ///   mapped(mapper)                             the results for the next element, None after the last
-///   threads()                                  how many threads there are
 ///   is_pure(graph)                             whether calls of the function can be told from their results only
 void init_map_ahead(Interp& interp, Module& module);
 

@@ -21,6 +21,8 @@ Failure not_static(const Value& v, std::string_view argument);
 Result<int64_t> optional_int(Interp&, const Value& v, int64_t otherwise, std::string_view argument = "axis");
 /// A dtype argument; None or Empty: `otherwise`.
 Result<DType> optional_dtype(Interp&, const Value& v, DType otherwise);
+/// Is it a tensor of rank 0? Not as long as a traced one's rank is open.
+bool is_scalar(const Value& v);
 /// An operand that must be an integer tensor (shapes, paddings, indices given as host values become int32).
 Result<Value> index_operand(Interp&, const Value& v);
 /// A shape as a tensor operand: TensorShape, sequence, scalar; int32 unless it needs int64.

@@ -85,8 +85,7 @@ Result<Value> sizes_operand(Interp& interp, const Value& v) {
     wanted.dtype = needs_int64(interp, v) ? DType::I64 : DType::I32;
     sizes = TFL_TRY(to_tensor(interp, v, wanted));
   }
-  bool scalar = sizes.is_tensor() ? sizes.tensor_rep()->rank == 0 : sizes.is(Kind::Symbolic) && symbolic_type(sizes).ranked && symbolic_type(sizes).dims.empty();
-  if (scalar) sizes = TFL_TRY(apply_op(interp, Op::expand_dims, {sizes}, Attrs().set_int(Attr::axis, 0)));
+  if (is_scalar(sizes)) sizes = TFL_TRY(apply_op(interp, Op::expand_dims, {sizes}, Attrs().set_int(Attr::axis, 0)));
   return sizes;
 }
 
@@ -222,6 +221,10 @@ constexpr NativeDef kCreationNatives[] = {
 };
 
 }  // namespace
+
+bool is_scalar(const Value& v) {
+  return v.is_tensor() ? v.tensor_rep()->rank == 0 : v.is(Kind::Symbolic) && symbolic_type(v).ranked && symbolic_type(v).dims.empty();
+}
 
 std::span<const NativeDef> creation_natives() { return kCreationNatives; }
 

@@ -65,10 +65,6 @@ Result<Value> slice(Interp& interp, Value* args) {
   return apply_op(interp, Op::slice, {x, operands[0], operands[1]});
 }
 
-bool is_scalar(const Value& v) {
-  return v.is_tensor() ? v.tensor_rep()->rank == 0 : v.is(Kind::Symbolic) && symbolic_type(v).ranked && symbolic_type(v).dims.empty();
-}
-
 /// How many elements a vector has; -1 while that is not known.
 int64_t vector_length(const Value& v) {
   if (v.is_tensor()) return v.tensor_rep()->size;

@@ -182,10 +182,9 @@ Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const 
     PlacedOn there(interp, device);
     return run_call(interp, call, operands, results);
   }
-  if (call.program) [[likely]]
-    return run_graph(interp, *call.program, operands, results, call.gives_arrays);
-  std::shared_ptr<const ir::Program> program = TFL_TRY(program_of(interp, call));
-  return run_graph(interp, *program, operands, results, call.gives_arrays);
+  if (!call.program) [[unlikely]]
+    TFL_TRY(program_of(interp, call));
+  return run_graph(interp, *call.program, operands, results, call.gives_arrays);
 }
 
 Result<void> call_function(Interp& interp, const FunctionCall& call, std::span<const Value> operands,

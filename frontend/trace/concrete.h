@@ -7,6 +7,7 @@
 #include "frontend/tensor/tensor_api.h"
 #include "ir/evaluate.h"
 #include "ir/graph.h"
+#include "runtime/gpu/devices.h"
 
 namespace tfl {
 
@@ -23,7 +24,7 @@ struct FunctionCall {
   std::vector<Value> captures;             // tensors (eager or of an outer function), variables, resources
   mutable std::shared_ptr<ir::Function> prepared;  // pruned and optimised
   mutable std::shared_ptr<const ir::Program> program;
-  int device = -1;                        // the GPU that the function asks for
+  int device = gpu::kCpu;                 // the GPU that the function asks for, or a refused_device
   bool gives_arrays = false;              // arrays among the results stay arrays instead of becoming lists
   mutable std::shared_ptr<void> derived;  // what gradients were made of it: frontend/gradient knows
 };

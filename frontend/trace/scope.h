@@ -10,6 +10,7 @@
 #include "frontend/tensor/tensor_api.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "runtime/gpu/devices.h"
 
 namespace tfl {
 
@@ -26,7 +27,7 @@ struct Scope : std::enable_shared_from_this<Scope> {
   bool open = true;    // operations may still be appended
   bool is_function = false;
   bool creates_variables = false;  // of a function: the first trace, which may make variables
-  int device = -1;                 // of a function: the GPU that a tf.device scope inside asks for
+  int device = gpu::kCpu;          // of a function: the GPU that a tf.device scope inside asks for, or a refused_device
   uint64_t id = 0;
   Frame* root_frame = nullptr;  // of a function: the frame that ran when its trace began
 
