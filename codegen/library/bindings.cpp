@@ -54,7 +54,7 @@ std::string size_text(const plan::Plan& p, plan::Size s, const Interface& face) 
   if (plan::is_known(s)) return std::to_string(s);
   const plan::Symbol& symbol = p.symbols[plan::symbol_of(s)];
   for (const Interface::OpenSize& o : face.open) {
-    if (o.symbol == plan::symbol_of(s)) return o.name;
+    if (o.size == s) return o.name;
   }
   if (symbol.kind == plan::Symbol::Kind::dim || symbol.kind == plan::Symbol::Kind::element) return {};
   std::string a = size_text(p, symbol.a, face), b = size_text(p, symbol.b, face);

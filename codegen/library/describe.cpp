@@ -17,7 +17,8 @@ struct Callable {
   const Part& part;
   std::vector<std::string> arguments, outputs;
   std::vector<uint32_t> state_inputs, state_results;
-  int64_t steps = -1;  // what runs in its place
+  std::vector<int64_t> open;  // of each axis of the arguments: which of the sizes that the caller chooses; -1: none
+  int64_t steps = -1;         // what runs in its place
 };
 
 void pieces(Writer& w, const std::vector<FailureText::Piece>& list) {
@@ -55,6 +56,8 @@ void function(Writer& w, const Callable& f, uint32_t first_part) {
     std::string name = i < f.arguments.size() ? f.arguments[i] : fmt::format("variable {}", i);
     w.type(name, p.inputs[i].dtype, p.inputs[i].dims);
   }
+  w.count(f.open);
+  for (int64_t n : f.open) w.integer(n);
   for (uint32_t s : f.state_inputs) w.integer(s);
   for (size_t i = 0; i < p.results.size(); ++i) {
     const plan::ResultPlace& r = p.results[i];
@@ -91,19 +94,31 @@ void function(Writer& w, const Callable& f, uint32_t first_part) {
   }
 }
 
+std::vector<int64_t> open_axes(const Interface& face) {
+  std::vector<int64_t> out;
+  for (const Interface::Value& v : face.arguments) {
+    for (plan::Size d : v.dims) {
+      auto open = std::find_if(face.open.begin(), face.open.end(), [&](const auto& o) { return d == ~int64_t{o.number}; });
+      out.push_back(open == face.open.end() ? -1 : open - face.open.begin());
+    }
+  }
+  return out;
+}
+
 // One after the other, in the order of build.cpp's entries.
 void parts(Writer& w, const LoweredFunction& f, uint32_t& number, uint32_t& stepwise) {
   uint32_t first = number;
   number += static_cast<uint32_t>(f.parts.size());
   std::vector<uint32_t> whole = whole_parts(f);
   for (const Part& part : f.parts) {
-    Callable c{f.from->name, part, {}, {}, {}, {}};
+    Callable c{f.from->name, part, {}, {}, {}, {}, {}};
     if (!part.has_code) c.steps = stepwise;
     if (std::find(whole.begin(), whole.end(), &part - f.parts.data()) != whole.end()) {
       for (const auto& v : f.face.arguments) c.arguments.push_back(v.name);
       for (const auto& v : f.face.outputs) c.outputs.push_back(v.name);
       c.state_inputs = f.state_inputs;
       c.state_results = f.state_results;
+      if (&part == &f.parts[0]) c.open = open_axes(f.face);
     } else {
       c.arguments.resize(part.plan.inputs.size(), "a value");
       c.outputs.resize(part.plan.results.size(), "a result");
@@ -197,7 +212,7 @@ std::vector<uint32_t> whole_parts(const LoweredFunction& f) {
 
 std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   Writer w;
-  w.bytes = "TFLLIB04";
+  w.bytes = "TFLLIB05";
   w.string(request.name);
   w.string(cpu_name(request.cpu));
   size_t entries = 0, stepwise = 0;

@@ -72,17 +72,37 @@ Interface interface_of(const LoweredFunction& f) {
   Interface out;
   Names names;
   size_t arguments = f.from->arguments.size();
+  // Symbols of its own.
   if (!f.allocates()) {
     const plan::Plan& p = f.parts[0].plan;
+    // What is equal in every form of the function is one size.
+    std::vector<uint32_t> forms = whole_parts(f);
+    std::vector<plan::Sizes> seen;
+    auto sizes = [&](size_t rank, auto&& dims_of) {
+      plan::Sizes dims;
+      for (size_t k = 0; k < rank; ++k) {
+        plan::Sizes in_forms;
+        for (uint32_t form : forms) in_forms.push_back(dims_of(f.parts[form].plan)[k]);
+        bool fixed = plan::is_known(in_forms[0]) &&
+                     std::all_of(in_forms.begin(), in_forms.end(), [&](plan::Size s) { return s == in_forms[0]; });
+        size_t at = static_cast<size_t>(std::find(seen.begin(), seen.end(), in_forms) - seen.begin());
+        if (!fixed && at == seen.size()) seen.push_back(in_forms);
+        dims.push_back(fixed ? in_forms[0] : ~static_cast<int64_t>(at));
+      }
+      return dims;
+    };
     for (size_t i = 0; i < arguments; ++i)
-      out.arguments.push_back({names.unique(f.from->arguments[i]), p.inputs[i].dtype, p.inputs[i].dims, {}});
+      out.arguments.push_back({names.unique(f.from->arguments[i]),
+                               p.inputs[i].dtype,
+                               sizes(p.inputs[i].dims.size(), [&](const plan::Plan& q) -> auto& { return q.inputs[i].dims; }),
+                               {}});
     for (size_t i = 0; i + f.state_results.size() < p.results.size(); ++i)
       out.outputs.push_back({names.unique(i < f.from->outputs.size() ? f.from->outputs[i] : "y"),
                              p.results[i].dtype,
-                             p.results[i].dims,
+                             sizes(p.results[i].dims.size(), [&](const plan::Plan& q) -> auto& { return q.results[i].dims; }),
                              {}});
   } else {
-    // Symbols of its own: equal names are one size, what has none is any.
+    // Equal names are one size, what has none is any.
     std::vector<std::string> seen;
     auto sizes = [&](const ir::Type& t, const std::vector<std::string>* own) {
       plan::Sizes dims;
@@ -110,12 +130,12 @@ Interface interface_of(const LoweredFunction& f) {
     Interface::Value& v = out.arguments[i];
     for (size_t k = 0; k < v.dims.size(); ++k) {
       if (plan::is_known(v.dims[k])) continue;
-      uint32_t symbol = plan::symbol_of(v.dims[k]);
-      auto seen = std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.symbol == symbol; });
+      uint32_t number = plan::symbol_of(v.dims[k]);
+      auto seen = std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.number == number; });
       if (seen != out.open.end()) continue;
       std::string own = i < f.from->sizes.size() && k < f.from->sizes[i].size() ? f.from->sizes[i][k] : std::string();
       if (own.empty()) own = v.dims.size() == 1 || k == 0 ? "n" : fmt::format("{}_size_{}", v.name, k);
-      out.open.push_back({names.unique(own), symbol});
+      out.open.push_back({names.unique(own), number, f.allocates() ? plan::Size{0} : f.parts[0].plan.inputs[i].dims[k]});
     }
   }
   auto text = [&](Interface::Value& v) {
@@ -125,7 +145,7 @@ Interface interface_of(const LoweredFunction& f) {
         continue;
       }
       auto seen =
-          std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.symbol == plan::symbol_of(d); });
+          std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.number == plan::symbol_of(d); });
       v.sizes.push_back(seen == out.open.end() ? "?" : seen->name);
     }
   };

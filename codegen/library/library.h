@@ -58,13 +58,14 @@ struct Interface {
   struct Value {
     std::string name;  // a C identifier, unique in the function
     DType dtype;
-    plan::Sizes dims;
+    plan::Sizes dims;                // numbers of the interface's own
     std::vector<std::string> sizes;  // a text for each: "784", "n"
   };
   std::vector<Value> arguments, outputs;  // sizes that nobody knows before the call are "?"
   struct OpenSize {
     std::string name;  // "n"
-    uint32_t symbol;
+    uint32_t number;   // dims have ~number
+    plan::Size size;   // in the first plan
   };
   std::vector<OpenSize> open;  // sizes that the caller chooses, in order of first appearance
   std::string flat_suffix;     // "f32"; empty: there are no sizes before the call, and only the form that allocates
@@ -122,6 +123,8 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
 Result<void> expand_operations(Context& context, ir::Function& f);
 /// Plans of sizes alone, where all sizes of `graph` follow from those of its parameters; what it prints is left out.
 std::optional<Part> sizes_of(Context& context, const ir::Function& graph);
+/// The same where the results' types tell their sizes, whatever the graph computes.
+std::optional<Part> typed_sizes(Context& context, const ir::Function& graph);
 /// `graph` as steps: outlined, with what is left over as operations of the runtime. ValueError for what that has not.
 Result<void> lower_to_steps(Context& context, ir::Function& graph, LoweredFunction& out);
 /// Plans `graph` and puts it among the parts, with what explains its failures and with parts for sizes that broadcast.

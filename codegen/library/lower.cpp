@@ -236,6 +236,36 @@ std::optional<Part> sizes_of(Context& context, const ir::Function& graph) {
   return part;
 }
 
+std::optional<Part> typed_sizes(Context& context, const ir::Function& graph) {
+  Part part;
+  part.has_code = false;
+  part.graph = std::make_shared<ir::Function>();
+  part.graph->name = graph.name;
+  part.graph->symbols = graph.symbols;
+  for (const auto& p : graph.body.params) part.graph->body.results.push_back(part.graph->body.add_param(p->types[0], p->name));
+  std::optional<plan::Shapes> shapes = plan::Shapes::of(context, *part.graph, part.plan);
+  if (!shapes) return std::nullopt;
+  for (Ref r : graph.body.results) {
+    if (!r.type().is_tensor() || !r.type().tensor.ranked || r.type().tensor.dtype == DType::String) return std::nullopt;
+    plan::Sizes dims;
+    for (int64_t d : r.type().tensor.dims) {
+      if (d == -1) return std::nullopt;
+      dims.push_back(d);
+      for (size_t i = 0; d < 0 && i < graph.body.params.size(); ++i) {
+        const Dims& own = graph.body.params[i]->types[0].tensor.dims;
+        size_t at = static_cast<size_t>(std::find(own.begin(), own.end(), d) - own.begin());
+        if (at == own.size()) continue;
+        dims.back() = part.plan.inputs[i].dims[at];
+        d = 0;
+      }
+      if (d < 0) return std::nullopt;
+    }
+    part.plan.results.push_back({plan::ResultPlace::Kind::memory, 0, r.type().tensor.dtype, dims});
+  }
+  part.plan.words = static_cast<uint32_t>(part.plan.symbols.size());
+  return part;
+}
+
 Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request,
                                        const ExportedFunction& exported) {
   LoweredFunction out;

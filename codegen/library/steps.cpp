@@ -290,7 +290,9 @@ class Lowering {
 
 Result<void> lower_to_steps(Context& context, ir::Function& graph, LoweredFunction& out) {
   out.parts.clear();
-  if (std::optional<Part> sizes = sizes_of(context, graph)) {
+  std::optional<Part> sizes = sizes_of(context, graph);
+  if (!sizes) sizes = typed_sizes(context, graph);
+  if (sizes) {
     out.parts.push_back(std::move(*sizes));
     out.sized = true;
   }

@@ -8,13 +8,6 @@
 
 #include "runtime/standalone/standalone.h"
 
-enum { HOME_INPUT, HOME_CONSTANT, HOME_RESULT, HOME_TEMPORARY };
-enum { RESULT_MEMORY, RESULT_SCALAR, RESULT_INPUT, RESULT_CONSTANT };
-enum { SYMBOL_DIM, SYMBOL_ADD, SYMBOL_SUBTRACT, SYMBOL_MULTIPLY, SYMBOL_DIVIDE, SYMBOL_MAXIMUM, SYMBOL_MINIMUM, SYMBOL_ELEMENT };
-
-static inline int64_t resolve(const int64_t* symbols, int64_t size) { return size >= 0 ? size : symbols[~size]; }
-int64_t tfls_resolve(const int64_t* symbols, int64_t size) { return resolve(symbols, size); }
-
 /* "float32[?, 784]" with the sizes that are known. */
 static const char* type_text(const tfls_type* t, char* text, size_t room) {
   size_t n = (size_t)snprintf(text, room, "%s[", tfls_dtypes[t->dtype].name);
@@ -31,7 +24,7 @@ static const char* type_text(const tfls_type* t, char* text, size_t room) {
 tfl_status tfls_check_tensor(tfl_context* c, const char* function, const tfls_type* want, const tfl_tensor* t) {
   char text[160];
   if (!t) return tfls_fail(c, TFL_ERR_ARG, "%s: %s is NULL", function, want->name);
-  if (t->device.device_type != 1 && !(c->takes_gpu && t->device.device_type == TFLS_ON_GPU))
+  if (t->device.device_type != 1 && !(c->takes_gpu && tfls_on_gpu(t)))
     return tfls_fail(c, TFL_ERR_ARG, "%s: %s is not in the processor's memory", function, want->name);
   if (t->dtype.code != tfls_dtypes[want->dtype].code || t->dtype.bits != tfls_dtypes[want->dtype].bits ||
       t->dtype.lanes != 1)
@@ -89,85 +82,6 @@ tfl_tensor tfls_tensor(int dtype, int rank, const void* data, const int64_t* sha
   return t;
 }
 
-static int64_t floor_divide(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
-/* Why sizes do not fit a function: they are too large, or a guard does not hold, or an input has another size. */
-typedef struct {
-  bool too_large;
-  const tfls_guard* guard;
-  int64_t left, right; /* of the guard; else what is there and what must be */
-  uint32_t input;
-  int axis;
-} misfit;
-
-/* An integer that is a size. */
-static bool element_of(const tfl_tensor* t, int64_t at, int64_t* out) {
-  if (t->ndim > 1 || (t->ndim == 1 && at >= t->shape[0])) return false;
-  const char* from = (const char*)t->data + t->byte_offset + (t->ndim && t->strides ? t->strides[0] * at : at) * (t->dtype.bits / 8);
-  int32_t narrow;
-  if (t->dtype.bits == 64) {
-    memcpy(out, from, 8);
-  } else {
-    memcpy(&narrow, from, 4);
-    *out = narrow;
-  }
-  return true;
-}
-
-/* Symbols from the inputs' sizes, and the guards. `shape` gives input i's sizes; `tensors` may be NULL where no size is an element. */
-static bool fits(const tfls_function* f, const int64_t* const* shape, void* const* tensors, int64_t* symbols, misfit* why) {
-  memset(why, 0, sizeof *why);
-  for (uint32_t i = 0; i < f->symbols; ++i) {
-    const tfls_symbol* s = &f->symbol[i];
-    bool given = s->kind == SYMBOL_DIM || s->kind == SYMBOL_ELEMENT;
-    int64_t a = given ? 0 : resolve(symbols, s->a), b = given ? 0 : resolve(symbols, s->b);
-    bool bad = false;
-    switch (s->kind) {
-      case SYMBOL_DIM: symbols[i] = shape[s->input][s->axis]; break;
-      case SYMBOL_ELEMENT: bad = !tensors || !element_of(tensors[s->input], s->axis, &symbols[i]); break;
-      case SYMBOL_ADD: bad = __builtin_add_overflow(a, b, &symbols[i]); break;
-      case SYMBOL_SUBTRACT: bad = __builtin_sub_overflow(a, b, &symbols[i]); break;
-      case SYMBOL_MULTIPLY: bad = __builtin_mul_overflow(a, b, &symbols[i]); break;
-      case SYMBOL_DIVIDE:
-        bad = b == 0 || (b == -1 && a == INT64_MIN);
-        if (!bad) symbols[i] = floor_divide(a, b);
-        break;
-      case SYMBOL_MAXIMUM: symbols[i] = a > b ? a : b; break;
-      default: symbols[i] = a < b ? a : b; break;
-    }
-    why->too_large = bad;
-    if (bad) return false;
-  }
-  for (uint32_t i = 0; i < f->guards; ++i) {
-    why->left = resolve(symbols, f->guard[i].a);
-    why->right = resolve(symbols, f->guard[i].b);
-    why->guard = &f->guard[i];
-    if (f->guard[i].kind == 0 ? why->left != why->right : why->left < why->right) break;
-    why->guard = NULL;
-  }
-  /* A guard that words what the script would say tells more than a size that is not as it must be. */
-  if (why->guard && why->guard->location < f->failures && f->failure[why->guard->location].size_pieces) return false;
-  for (uint32_t i = 0; i < f->inputs; ++i) {
-    for (int k = 0; k < f->input[i].rank; ++k) {
-      int64_t want = resolve(symbols, f->input[i].dims[k]);
-      if (shape[i][k] == want) continue;
-      *why = (misfit){.left = shape[i][k], .right = want, .input = i, .axis = k};
-      return false;
-    }
-  }
-  return !why->guard;
-}
-
-static tfl_status refuse(tfl_context* c, const tfls_function* f, const int64_t* const* shape, const misfit* why) {
-  if (why->too_large) return tfls_fail(c, TFL_ERR_SHAPE, "%s: these sizes are too large", f->name);
-  if (why->guard) return tfls_explain_sizes(c, f, why->guard->location, shape, why->left, why->right);
-  return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, why->axis, f->input[why->input].name,
-                   (long long)why->left, (long long)why->right);
-}
-
 static tfl_status find(tfl_context* c, uint32_t number, void* const* tensors, const tfls_function** f) {
   if (!c) return TFL_ERR_ARG;
   c->error[0] = 0;
@@ -188,15 +102,7 @@ tfl_status tfls_check_inputs(tfl_context* c, const tfls_function** f, void* cons
     if (status != TFL_OK) return status;
     shape[i] = t->shape;
   }
-  misfit why;
-  while (!fits(*f, shape, tensors, symbols, &why)) {
-    if ((*f)->otherwise < 0) {
-      if (*f != first) fits(first, shape, tensors, symbols, &why);
-      return refuse(c, first, shape, &why);
-    }
-    *f = &c->library.function[(*f)->otherwise];
-  }
-  return TFL_OK;
+  return tfls_choose(c, f, shape, tensors, symbols);
 }
 
 enum { SMALL = 24 };
@@ -214,7 +120,7 @@ tfl_status tfls_shape(tfl_context* c, uint32_t number, void* const* arguments) {
     symbols = memory;
     shape = (const int64_t**)(symbols + f->most_symbols);
   }
-  c->takes_gpu = c->library.gpu != NULL;
+  c->takes_gpu = c->library.image->gpu != NULL;
   status = tfls_check_inputs(c, &f, arguments, shape, symbols);
   c->takes_gpu = false;
   for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
@@ -222,7 +128,7 @@ tfl_status tfls_shape(tfl_context* c, uint32_t number, void* const* arguments) {
     if (!to && f->result[i].type.rank)
       status = tfls_fail(c, TFL_ERR_ARG, "%s: the shape of %s is NULL", f->name, f->result[i].type.name);
     for (int k = 0; status == TFL_OK && k < f->result[i].type.rank; ++k)
-      to[k] = resolve(symbols, f->result[i].type.dims[k]);
+      to[k] = tfls_resolve(symbols, f->result[i].type.dims[k]);
   }
   free(memory);
   return status;
@@ -245,7 +151,7 @@ static bool add_room(size_t* total, int64_t count, int64_t size, size_t* offset)
 static int64_t count_of(const tfls_type* t, const int64_t* symbols, bool* bad) {
   int64_t n = 1;
   for (int i = 0; i < t->rank; ++i) {
-    int64_t d = resolve(symbols, t->dims[i]);
+    int64_t d = tfls_resolve(symbols, t->dims[i]);
     *bad |= d < 0 || __builtin_mul_overflow(n, d, &n);
   }
   return n;
@@ -260,7 +166,7 @@ tfl_status tfls_check_outputs(tfl_context* c, const tfls_function* f, void* cons
     tfl_status status = tfls_check_tensor(c, f->name, type, t);
     if (status != TFL_OK) return status;
     for (int k = 0; k < type->rank; ++k) {
-      int64_t want = resolve(symbols, type->dims[k]);
+      int64_t want = tfls_resolve(symbols, type->dims[k]);
       if (t->shape[k] != want)
         return tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld and must be %lld", f->name, k, type->name,
                          (long long)t->shape[k], (long long)want);
@@ -293,13 +199,13 @@ static tfl_status run(tfl_context* c, const tfls_function* f, void* const* tenso
       input[i] = (const char*)t->data + t->byte_offset;
     }
     status = tfls_check_outputs(c, f, tensors, symbols, input, result);
-    return status == TFL_OK ? c->library.run_steps(c, (uint32_t)f->steps, tensors) : status;
+    return status == TFL_OK ? c->library.image->run_steps(c, (uint32_t)f->steps, tensors) : status;
   }
 
   /* Where everything is to lie. */
   size_t total = 0, frame_at;
   bool fits = add_room(&total, (int64_t)(offsetof(tfls_frame, words) / 8 + f->words + 1), 8, &frame_at), bad = false;
-  for (uint32_t i = 0; i < f->slots && fits; ++i) fits = add_room(&total, resolve(symbols, f->slot[i]), 1, &offsets[i]);
+  for (uint32_t i = 0; i < f->slots && fits; ++i) fits = add_room(&total, tfls_resolve(symbols, f->slot[i]), 1, &offsets[i]);
   for (uint32_t i = 0; i < f->arguments && fits; ++i) {
     const tfl_tensor* t = tensors[i];
     offsets[f->slots + i] = SIZE_MAX;
@@ -392,12 +298,12 @@ static bool wants_gpu(const tfl_context* c, uint32_t number, void* const* tensor
   const tfls_function* f = &c->library.function[number];
   bool any = c->device > 0;
   for (uint32_t i = 0; tensors && !any && i < f->arguments + f->outputs; ++i)
-    any = tensors[i] && ((const tfl_tensor*)tensors[i])->device.device_type == TFLS_ON_GPU;
+    any = tensors[i] && tfls_on_gpu(tensors[i]);
   return any;
 }
 
 tfl_status tfls_call(tfl_context* c, uint32_t number, void* const* tensors) {
-  if (c && c->library.gpu && wants_gpu(c, number, tensors)) return c->library.gpu->call(c, number, tensors);
+  if (c && c->library.image->gpu && wants_gpu(c, number, tensors)) return c->library.image->gpu->call(c, number, tensors);
   return tfls_call_host(c, number, tensors);
 }
 
@@ -443,25 +349,21 @@ tfl_status tfls_call_flat(tfl_context* c, uint32_t number, void* const* pointers
   int64_t ranks = 0;
   for (uint32_t i = 0; i < f->arguments; ++i) ranks += f->input[i].rank;
   for (uint32_t i = 0; i < f->outputs; ++i) ranks += f->result[i].type.rank;
-  /* What the types leave open, by symbol; others follow. */
-  size_t bytes = n * (sizeof(tfl_tensor) + sizeof(void*)) + 8 * (size_t)ranks + 8 * (2u * f->symbols + 1) +
-                 sizeof(void*) * f->inputs;
+  size_t bytes = n * (sizeof(tfl_tensor) + sizeof(void*)) + 8 * ((size_t)ranks + f->most_symbols + 1) + sizeof(void*) * f->inputs;
   _Alignas(16) char few[1024];
   char* memory = bytes <= sizeof few ? few : malloc(bytes);
   if (!memory) return tfls_fail(c, TFL_ERR_OOM, "%s: no memory", f->name);
   tfl_tensor* tensor = (tfl_tensor*)memory;
   void** tensors = (void**)(tensor + n);
   const int64_t** shape = (const int64_t**)(tensors + n);
-  int64_t *size = (int64_t*)(shape + f->inputs), *given = size + ranks, *symbols = given + f->symbols;
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < f->symbols; ++i) given[i] = -1;
+  int64_t *size = (int64_t*)(shape + f->inputs), *symbols = size + ranks;
+  uint32_t axis = 0;
   for (uint32_t i = 0; i < f->inputs; ++i) {
     const tfls_type* t = &f->input[i];
     shape[i] = i < f->arguments ? size : c->library.state[f->state_of_input[i - f->arguments]].type.dims;
-    for (int k = 0; i < f->arguments && k < t->rank; ++k) {
-      int64_t d = t->dims[k];
-      if (d < 0 && given[~d] < 0) given[~d] = dims ? dims[next++] : -1;
-      size[k] = d < 0 ? given[~d] : d;
+    for (int k = 0; i < f->arguments && k < t->rank; ++k, ++axis) {
+      int64_t open = axis < f->opens ? f->open[axis] : -1;
+      size[k] = open >= 0 ? dims[open] : t->dims[k];
       if (size[k] < 0)
         status = tfls_fail(c, TFL_ERR_SHAPE, "%s: size %d of %s is %lld", f->name, k, t->name, (long long)size[k]);
     }
@@ -470,24 +372,23 @@ tfl_status tfls_call_flat(tfl_context* c, uint32_t number, void* const* pointers
     tensors[i] = &tensor[i];
     size += t->rank;
   }
-  misfit why;
-  if (status == TFL_OK && !fits(f, shape, NULL, symbols, &why)) status = refuse(c, f, shape, &why);
+  /* What is NULL and not empty, and sizes that are too large, the checks tell. */
+  for (uint32_t i = 0; status == TFL_OK && i < f->arguments; ++i) {
+    int64_t bytes = tfls_bytes(f->input[i].dtype);
+    bool plain = tensor[i].data != NULL;
+    for (int k = 0; k < tensor[i].ndim; ++k) plain &= !__builtin_mul_overflow(bytes, tensor[i].shape[k] ? tensor[i].shape[k] : 1, &bytes);
+    if (!plain) status = tfls_check_tensor(c, f->name, &f->input[i], &tensor[i]);
+  }
+  if (status == TFL_OK) status = tfls_choose(c, &f, shape, tensors, symbols);
   for (uint32_t i = 0; status == TFL_OK && i < f->outputs; ++i) {
     const tfls_type* t = &f->result[i].type;
     tfl_tensor* o = &tensor[f->arguments + i];
     *o = tfls_tensor(t->dtype, t->rank, pointers[f->arguments + i], size);
     tensors[f->arguments + i] = o;
-    for (int k = 0; k < t->rank; ++k) size[k] = resolve(symbols, t->dims[k]);
+    for (int k = 0; k < t->rank; ++k) size[k] = tfls_resolve(symbols, t->dims[k]);
     size += t->rank;
   }
-  /* What is NULL and not empty, and sizes that are too large, the checks tell. */
-  bool plain = c->device == 0;
-  for (uint32_t i = 0; status == TFL_OK && plain && i < f->arguments; ++i) {
-    int64_t bytes = tfls_bytes(f->input[i].dtype);
-    plain = tensor[i].data != NULL;
-    for (int k = 0; k < tensor[i].ndim; ++k) plain &= !__builtin_mul_overflow(bytes, tensor[i].shape[k] ? tensor[i].shape[k] : 1, &bytes);
-  }
-  if (status == TFL_OK) status = plain ? call_with(c, f, tensors, symbols) : tfls_call(c, number, tensors);
+  if (status == TFL_OK) status = c->device == 0 ? call_with(c, f, tensors, symbols) : tfls_call(c, number, tensors);
   if (memory != few) free(memory);
   return status;
 }

@@ -119,7 +119,7 @@ tfl_status tfls_context_new(const tfls_image *image, const tfl_options *options,
 
 void tfls_context_free(tfl_context *c) {
   if (!c) return;
-  if (c->gpu) c->library.gpu->release(c);
+  if (c->gpu) c->library.image->gpu->release(c);
   tfls_pool_free(c->pool);
   for (uint32_t i = 0; c->states && i < c->library.states; ++i) {
     const tfls_type *t = &c->library.state[i].type;

@@ -65,7 +65,7 @@ static void say_piece(text* t, const sources* s, const tfls_piece* p) {
 }
 
 static text begin(tfl_context* c, const tfls_function* f, const tfls_failure* failure) {
-  text t = {c->error, sizeof c->error, 0, false};
+  text t = {c->error, sizeof c->error, 0};
   if (failure && *failure->place) tfls_say(&t, "%s: ", failure->place);
   tfls_say(&t, "%s: ", f->name);
   return t;

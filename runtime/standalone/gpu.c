@@ -2,8 +2,6 @@
  * processor with copies. */
 #include "runtime/standalone/gpu.h"
 
-static bool on_gpu(const tfl_tensor *t) { return t->device.device_type == TFLS_ON_GPU; }
-
 static tfl_status on_host(tfl_context *c, uint32_t number, const tfls_function *f, void *const *tensors) {
   tfls_driver *d = &c->gpu->driver;
   uint32_t n = f->arguments + f->outputs;
@@ -13,7 +11,7 @@ static tfl_status on_host(tfl_context *c, uint32_t number, const tfls_function *
   for (uint32_t i = 0; status == TFL_OK && i < n; ++i) {
     const tfl_tensor *t = tensors[i];
     pointers[i] = (void *)(uintptr_t)t;
-    if (!on_gpu(t)) continue;
+    if (!tfls_on_gpu(t)) continue;
     int dtype = i < f->arguments ? f->input[i].dtype : f->result[i - f->arguments].type.dtype;
     size_t bytes = (size_t)(tfls_size_of(t) * tfls_bytes(dtype));
     if (!tfls_new_tensor(c, dtype, t->ndim, t->shape, &host[i])) {
@@ -21,7 +19,7 @@ static tfl_status on_host(tfl_context *c, uint32_t number, const tfls_function *
       break;
     }
     pointers[i] = &host[i];
-    int error = i < f->arguments && bytes ? d->to_host(host[i].data, (uint64_t)(uintptr_t)t->data + t->byte_offset, bytes, NULL) : 0;
+    int error = i < f->arguments && bytes ? d->to_host(host[i].data, tfls_address(t), bytes, NULL) : 0;
     if (error) status = tfls_gpu_failed(c, error, "copying from it");
   }
   int error = status == TFL_OK ? d->synchronize(NULL) : 0;
@@ -30,7 +28,7 @@ static tfl_status on_host(tfl_context *c, uint32_t number, const tfls_function *
   for (uint32_t i = f->arguments; status == TFL_OK && i < n; ++i) {
     const tfl_tensor *t = tensors[i];
     size_t bytes = (size_t)(tfls_size_of(t) * tfls_bytes(f->result[i - f->arguments].type.dtype));
-    error = on_gpu(t) && bytes ? d->to_device((uint64_t)(uintptr_t)t->data + t->byte_offset, host[i].data, bytes, NULL) : 0;
+    error = tfls_on_gpu(t) && bytes ? d->to_device(tfls_address(t), host[i].data, bytes, NULL) : 0;
     if (error) status = tfls_gpu_failed(c, error, "copying to it");
   }
   error = status == TFL_OK ? d->synchronize(NULL) : 0;
@@ -53,7 +51,7 @@ static tfl_status call(tfl_context *c, uint32_t number, const tfls_function *f, 
   for (uint32_t i = 0; status == TFL_OK && i < f->arguments; ++i) {
     const tfl_tensor *t = tensors[i];
     input[i] = (const char *)t->data + t->byte_offset;
-    if (on_gpu(t) && !tfls_row_major(t)) status = tfls_fail(c, TFL_ERR_ARG, "%s: %s lies on a GPU and must be row-major", f->name, f->input[i].name);
+    if (tfls_on_gpu(t) && !tfls_row_major(t)) status = tfls_fail(c, TFL_ERR_ARG, "%s: %s lies on a GPU and must be row-major", f->name, f->input[i].name);
   }
   if (status == TFL_OK) status = tfls_check_outputs(c, f, tensors, symbols, input, result);
   c->takes_gpu = false;
@@ -76,7 +74,7 @@ static tfl_status gpu_call(tfl_context *c, uint32_t number, void *const *tensors
   int ordinal = c->device > 0 ? c->device - 1 : -1;
   for (uint32_t i = 0; i < f->arguments + f->outputs; ++i) {
     const tfl_tensor *t = tensors[i];
-    if (!t || !on_gpu(t)) continue;
+    if (!t || !tfls_on_gpu(t)) continue;
     if (ordinal >= 0 && t->device.device_id != ordinal)
       return tfls_fail(c, TFL_ERR_ARG, "%s: a tensor lies on GPU %d, and the call is one of GPU %d", f->name, (int)t->device.device_id, ordinal);
     ordinal = t->device.device_id;

@@ -59,6 +59,9 @@ typedef struct {
   int (*release_context)(int);
   int (*current_context)(void **);
   int (*set_context)(void *);
+  int (*pool)(void **, int);
+  int (*set_pool)(void *, int, void *);
+  int (*trim_pool)(void *, size_t);
   int (*synchronize)(void *stream);
   int (*allocate)(unsigned long long *, size_t, void *stream);
   int (*release)(unsigned long long, void *stream);
@@ -75,7 +78,7 @@ typedef struct {
 typedef struct tfls_gpu_state {
   tfls_driver driver;
   int ordinal, handle;
-  void *context;
+  void *context, *pool;
   uint32_t functions;
   tfls_gpu_function *function;
   void *memory;            /* the tables */

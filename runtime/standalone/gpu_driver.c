@@ -3,7 +3,7 @@
 
 #include "runtime/standalone/gpu.h"
 
-enum { OUT_OF_MEMORY = 2, CAPABILITY_MAJOR = 75, OLDEST_CAPABILITY = 8 };
+enum { OUT_OF_MEMORY = 2, CAPABILITY_MAJOR = 75, OLDEST_CAPABILITY = 8, RELEASE_THRESHOLD = 4 };
 
 tfl_status tfls_gpu_failed(tfl_context *c, int error, const char *what) {
   const char *text = NULL;
@@ -24,6 +24,9 @@ static bool look_up(void *library, tfls_driver *d) {
              {"cuDevicePrimaryCtxRelease_v2", &d->release_context},
              {"cuCtxGetCurrent", &d->current_context},
              {"cuCtxSetCurrent", &d->set_context},
+             {"cuDeviceGetDefaultMemPool", &d->pool},
+             {"cuMemPoolSetAttribute", &d->set_pool},
+             {"cuMemPoolTrimTo", &d->trim_pool},
              {"cuStreamSynchronize", &d->synchronize},
              {"cuMemAllocAsync", &d->allocate},
              {"cuMemFreeAsync", &d->release},
@@ -57,7 +60,11 @@ static tfl_status start(tfl_context *c, int ordinal) {
   if (!error) error = d->device_attribute(&major, CAPABILITY_MAJOR, g->handle);
   if (error) return tfls_gpu_failed(c, error, "start");
   if (major < OLDEST_CAPABILITY) return tfls_fail(c, TFL_ERR_DEVICE, "GPU: GPU %d has compute capability %d, and 8.0 is needed", ordinal, major);
-  error = d->retain_context(&g->context, g->handle);
+  /* Memory that calls give back stays with the process until the context goes. */
+  uint64_t everything = UINT64_MAX;
+  error = d->pool(&g->pool, g->handle);
+  if (!error) error = d->set_pool(g->pool, RELEASE_THRESHOLD, &everything);
+  if (!error) error = d->retain_context(&g->context, g->handle);
   return error ? tfls_gpu_failed(c, error, "start") : TFL_OK;
 }
 
@@ -97,6 +104,7 @@ void tfls_gpu_release(tfl_context *c) {
       if (f->module) d->unload_module(f->module);
     }
     d->synchronize(NULL);
+    d->trim_pool(g->pool, 0);
     d->set_context(before);
     d->release_context(g->handle);
   }

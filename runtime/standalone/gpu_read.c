@@ -93,10 +93,10 @@ bool tfls_gpu_read(tfl_context *c, tfls_gpu_state *gpu) {
   const tfls_library *l = &c->library;
   size_t room = 4096;
   for (uint32_t i = 0; i < l->functions; ++i) room += 8 * (size_t)l->function[i].constants;
-  room += 4 * (size_t)l->gpu_description_bytes;
+  room += 4 * (size_t)l->image->gpu_description_bytes;
   gpu->memory = calloc(1, room);
   if (!gpu->memory) return false;
-  reader r = {l->gpu_description, l->gpu_description, l->gpu_description + l->gpu_description_bytes, gpu->memory, (char *)gpu->memory + room, true};
+  reader r = {l->image->gpu_description, l->image->gpu_description, l->image->gpu_description + l->image->gpu_description_bytes, gpu->memory, (char *)gpu->memory + room, true};
   gpu->functions = count(&r);
   gpu->function = table(&r, gpu->functions, sizeof *gpu->function);
   for (uint32_t i = 0; r.ok && i < gpu->functions; ++i) function(&r, l, &gpu->function[i]);

@@ -1,8 +1,6 @@
 /* One run of a function on a GPU, in its default stream. */
 #include "runtime/standalone/gpu.h"
 
-enum { HOME_INPUT, HOME_CONSTANT, HOME_RESULT, HOME_TEMPORARY };
-enum { RESULT_MEMORY, RESULT_SCALAR, RESULT_INPUT, RESULT_CONSTANT };
 enum { STEP_LAUNCH, STEP_BRANCH, STEP_LOOP };
 enum { ALIGNMENT = 16, SLOTS = 256, MOST_BLOCKS = 1 << 20 };
 
@@ -36,9 +34,6 @@ static void to_host(run *r, void *to, uint64_t from, size_t bytes) {
   if (!bytes || r->status != TFL_OK) return;
   if (fine(r, r->gpu->driver.to_host(to, from, bytes, NULL), "copying from it")) fine(r, r->gpu->driver.synchronize(NULL), "work");
 }
-static bool on_gpu(const tfl_tensor *t) { return t->device.device_type == TFLS_ON_GPU; }
-static uint64_t address_of(const tfl_tensor *t) { return (uint64_t)(uintptr_t)t->data + t->byte_offset; }
-
 static size_t bytes_of(const run *r, const tfls_type *t) {
   int64_t n = tfls_bytes(t->dtype);
   for (int i = 0; i < t->rank; ++i) n *= tfls_resolve(r->symbols, t->dims[i]);
@@ -86,8 +81,8 @@ static void place_inputs(run *r, void *const *tensors, void **copies) {
     }
     const tfl_tensor *t = tensors[i];
     size_t bytes = bytes_of(r, &r->f->input[i]);
-    if (on_gpu(t)) {
-      r->input[i] = address_of(t);
+    if (tfls_on_gpu(t)) {
+      r->input[i] = tfls_address(t);
       if (r->input[i] % ALIGNMENT == 0) continue;
       uint64_t aligned = take(r, bytes);
       if (bytes && r->status == TFL_OK) fine(r, r->gpu->driver.copy(aligned, r->input[i], bytes, NULL), "copying on it");
@@ -113,8 +108,8 @@ static void place_results(run *r, void *const *tensors) {
   for (uint32_t i = 0; i < r->f->results && r->status == TFL_OK; ++i) {
     if (r->f->result[i].kind != RESULT_MEMORY) continue;
     const tfl_tensor *t = i < r->f->outputs ? tensors[r->f->arguments + i] : NULL;
-    bool there = t && on_gpu(t) && address_of(t) % ALIGNMENT == 0;
-    r->result[i] = there ? address_of(t) : take(r, bytes_of(r, &r->f->result[i].type));
+    bool there = t && tfls_on_gpu(t) && tfls_address(t) % ALIGNMENT == 0;
+    r->result[i] = there ? tfls_address(t) : take(r, bytes_of(r, &r->f->result[i].type));
   }
 }
 
@@ -239,13 +234,13 @@ static bool steps(run *r, uint32_t block) {
 /* Each result to where the caller wants it; `host` is the elements in the processor's memory, or else they lie at `there`. */
 static void give(run *r, const tfl_tensor *t, const void *host, uint64_t there, size_t bytes) {
   if (!bytes) return;
-  if (!on_gpu(t)) {
+  if (!tfls_on_gpu(t)) {
     if (host) memcpy((char *)t->data + t->byte_offset, host, bytes);
     else to_host(r, (char *)t->data + t->byte_offset, there, bytes);
   } else if (host) {
-    to_device(r, address_of(t), host, bytes);
-  } else if (there != address_of(t)) {
-    fine(r, r->gpu->driver.copy(address_of(t), there, bytes, NULL), "copying on it");
+    to_device(r, tfls_address(t), host, bytes);
+  } else if (there != tfls_address(t)) {
+    fine(r, r->gpu->driver.copy(tfls_address(t), there, bytes, NULL), "copying on it");
   }
 }
 

@@ -43,11 +43,11 @@ tfl_status tfls_print(tfls_run* run, const tfls_step* s) {
     if (ok) tfls_copy(t, tfls_bytes(tensors[i].dtype), copies[i].data);
     tensors[i].data = copies[i].data;
   }
-  text t = {NULL, 0, 0, true};
+  text t = {NULL, 0, 0};
   if (ok) say_all(s, tensors, &t);
   size_t n = t.length;
   char* bytes = ok ? tfls_alloc(c, n + 1) : NULL;
-  t = (text){bytes, n + 1, 0, true};
+  t = (text){bytes, n + 1, 0};
   if (bytes) say_all(s, tensors, &t);
   tfl_status status = !bytes ? tfls_fail(c, TFL_ERR_OOM, "%s: no memory to print", run->function->name) : TFL_OK;
   if (bytes && !write_text(s->piece[0].text, bytes, n))

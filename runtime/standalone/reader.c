@@ -52,6 +52,11 @@ static void function(reader *r, tfls_function *f) {
   f->slot = table(r, f->slots, sizeof *f->slot);
   f->failure = table(r, f->failures, sizeof *f->failure);
   for (uint32_t i = 0; r->ok && i < f->inputs; ++i) type(r, &f->input[i]);
+  f->opens = count(r);
+  if (r->ok && r->end - r->at < 8 * (int64_t)f->opens) r->ok = false;
+  if (!r->ok) return;
+  f->open = (const int64_t *)r->at;
+  r->at += 8 * (size_t)f->opens;
   for (uint32_t i = 0; r->ok && i < f->inputs - f->arguments; ++i) f->state_of_input[i] = (uint32_t)integer(r);
   for (uint32_t i = 0; r->ok && i < f->results; ++i) {
     type(r, &f->result[i].type);
@@ -78,10 +83,7 @@ static void function(reader *r, tfls_function *f) {
     f->value[i].index = (uint32_t)integer(r);
     f->value[i].word = (uint32_t)integer(r);
   }
-  for (uint32_t i = 0; r->ok && i < f->constants; ++i) {
-    if (r->end - r->at >= 8) memcpy(&f->constant_bytes[i], r->at, 8);
-    f->constant[i] = elements(r);
-  }
+  for (uint32_t i = 0; r->ok && i < f->constants; ++i) f->constant[i] = elements(r, &f->constant_bytes[i]);
   for (uint32_t i = 0; r->ok && i < f->slots; ++i) f->slot[i] = integer(r);
   for (uint32_t i = 0; r->ok && i < f->failures; ++i) {
     tfls_failure *text = &f->failure[i];
@@ -126,7 +128,7 @@ static void stepwise(reader *r, const tfls_library *l, tfls_stepwise *p) {
     if (!r->ok) return;
     v->dims = (const int64_t *)r->at;
     r->at += 8 * v->rank;
-    v->elements = elements(r);
+    v->elements = elements(r, NULL);
   }
   for (uint32_t i = 0; r->ok && i < p->steps; ++i) {
     tfls_step *s = &p->step[i];
@@ -182,15 +184,11 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   const tfls_entry *entries = better ? image->better_entries : image->entries;
   out->services.product = better ? image->better_product : image->product;
   out->services.routines = image->routines;
-  out->run_steps = image->run_steps;
-  out->print = image->print;
-  out->gpu = image->gpu;
-  out->gpu_description = image->gpu_description;
-  out->gpu_description_bytes = image->gpu_description_bytes;
+  out->image = image;
   out->memory = calloc(1, room);
   if (!out->memory) return false;
   reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};
-  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB04", 8) != 0) r.ok = false;
+  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB05", 8) != 0) r.ok = false;
   r.at += 8;
   out->name = string(&r);
   out->cpu = string(&r);
@@ -207,7 +205,7 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   for (uint32_t i = 0; r.ok && i < out->stepwises; ++i) stepwise(&r, out, &out->stepwise[i]);
   for (uint32_t i = 0; r.ok && i < out->states; ++i) {
     type(&r, &out->state[i].type);
-    out->state[i].initial = integer(&r) ? elements(&r) : NULL;
+    out->state[i].initial = integer(&r) ? elements(&r, NULL) : NULL;
   }
   r.ok = r.ok && chains(out);
   if (!r.ok) {

@@ -36,12 +36,14 @@ static inline const char *string(reader *r) {
   r->at += whole;
   return s;
 }
-static inline const void *elements(reader *r) {
+/* `bytes` may be NULL. */
+static inline const void *elements(reader *r, size_t *bytes) {
   int64_t n = integer(r);
   size_t past = (size_t)(r->at - r->begin) % 64;
   int64_t padding = past ? (int64_t)(64 - past) : 0;
   if (n < 0 || r->end - r->at < padding || r->end - r->at - padding < n) r->ok = false;
   if (!r->ok) return NULL;
+  if (bytes) *bytes = (size_t)n;
   const void *p = r->at + padding;
   r->at += padding + (n + 7) / 8 * 8;
   return p;

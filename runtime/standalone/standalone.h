@@ -53,8 +53,11 @@ static inline int64_t tfls_bytes(int dtype) { return tfls_dtypes[dtype].bits / 8
 
 #define TFLS_MAX_RANK 32
 enum { TFLS_ON_GPU = 2 }; /* kDLCUDA */
+static inline bool tfls_on_gpu(const tfl_tensor *t) { return t->device.device_type == TFLS_ON_GPU; }
+static inline uint64_t tfls_address(const tfl_tensor *t) { return (uint64_t)(uintptr_t)t->data + t->byte_offset; }
 
 /* Sizes: >= 0 as they are, < 0 symbol ~size. */
+static inline int64_t tfls_resolve(const int64_t *symbols, int64_t size) { return size >= 0 ? size : symbols[~size]; }
 typedef struct {
   const char *name;
   int dtype, rank;
@@ -71,13 +74,15 @@ typedef struct {
   int64_t a, b;
   uint32_t location;
 } tfls_guard;
+enum { HOME_INPUT, HOME_CONSTANT, HOME_RESULT, HOME_TEMPORARY }; /* tfl::plan::Home, as far as it is memory */
 typedef struct {
-  uint8_t home; /* tfl::plan::Home */
+  uint8_t home;
   uint32_t index, word;
 } tfls_value;
+enum { RESULT_MEMORY, RESULT_SCALAR, RESULT_INPUT, RESULT_CONSTANT };
 typedef struct {
   tfls_type type;
-  uint8_t kind; /* memory, scalar, input, constant */
+  uint8_t kind;
   uint32_t index; /* input, constant: the number; scalar: its word */
   int64_t state;  /* the variable that it is assigned to; -1: the caller's */
 } tfls_result;
@@ -97,6 +102,8 @@ typedef struct {
   const char *name;
   uint32_t inputs, arguments; /* inputs in all; the first are the caller's, the others variables */
   tfls_type *input;
+  uint32_t opens;
+  const int64_t *open; /* of each axis of the arguments: which of the sizes that plain pointers come with; -1: none */
   uint32_t *state_of_input; /* inputs - arguments */
   uint32_t results, outputs; /* in all; those that the caller gets */
   tfls_result *result;
@@ -162,17 +169,13 @@ typedef struct {
   tfls_state *state;
   const char *cpu; /* "x86-64-v3" */
   tfls_services services;
-  tfl_status (*run_steps)(tfl_context *, uint32_t stepwise, void *const *tensors);
-  tfl_status (*print)(tfls_run *, const tfls_step *);
-  const struct tfls_gpu_hooks *gpu;
-  const unsigned char *gpu_description;
-  uint64_t gpu_description_bytes;
+  const struct tfls_image *image;
   bool wide; /* the processor has AVX-512 */
   void *memory; /* the tables above */
 } tfls_library;
 
 /* What the compiler leaves in a library, one of each. */
-typedef struct {
+typedef struct tfls_image {
   const unsigned char *description;
   uint64_t description_bytes;
   const tfls_entry *entries;
@@ -243,13 +246,15 @@ tfl_status tfls_call_host(tfl_context *c, uint32_t function, void *const *tensor
  * gets. */
 tfl_status tfls_check_inputs(tfl_context *c, const tfls_function **f, void *const *tensors, const int64_t **shape, int64_t *symbols);
 tfl_status tfls_check_outputs(tfl_context *c, const tfls_function *f, void *const *tensors, const int64_t *symbols, const void *const *input, void **result);
-int64_t tfls_resolve(const int64_t *symbols, int64_t size);
 tfl_status tfls_check_tensor(tfl_context *c, const char *function, const tfls_type *want, const tfl_tensor *t);
 tfl_tensor tfls_tensor(int dtype, int rank, const void *data, const int64_t *shape);
 int64_t tfls_size_of(const tfl_tensor *t);
 /* The elements of `t`, row-major, at `to`. */
 void tfls_copy(const tfl_tensor *t, int64_t bytes, char *to);
 bool tfls_row_major(const tfl_tensor *t);
+
+/* sizes.c: `f` becomes the first of it and those for other sizes that these sizes fit, and gives `symbols`. */
+tfl_status tfls_choose(tfl_context *c, const tfls_function **f, const int64_t *const *shape, void *const *tensors, int64_t *symbols);
 
 /* explain.c: what failed there, of these inputs; `sizes`: sizes that do not go together, a and b of them. */
 tfl_status tfls_explain(tfl_context *c, const tfls_function *f, int64_t location, const void *const *input, const int64_t *const *shape);

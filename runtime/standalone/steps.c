@@ -91,7 +91,7 @@ tfl_status tfls_run_steps(tfls_run* run, uint32_t first, uint32_t steps) {
     if (atomic_exchange(&c->cancelled, 0))
       return tfls_fail(c, TFL_ERR_CANCELLED, "%s: cancelled", run->function->name);
     tfl_status status = s->kind == STEP_PART     ? run_part(c, s, run->value)
-                        : s->kind == STEP_PRINT  ? c->library.print(run, s)
+                        : s->kind == STEP_PRINT  ? c->library.image->print(run, s)
                         : s->kind >= STEP_BRANCH ? tfls_run_control(run, s)
                                                  : tfls_run_step(c, run->function, s, run->value);
     if (status != TFL_OK) return status;

@@ -79,7 +79,7 @@ static void say_axis(text* t, const shown* x, int axis, int64_t first, int64_t e
   }
   int64_t n = x->shape[axis];
   tfls_say(t, "[");
-  for (int64_t i = 0; i < n && (t->whole || t->room > 1); ++i) {
+  for (int64_t i = 0; i < n && (!t->at || t->room > 1); ++i) {
     if (i > 0 && axis == x->rank - 1) tfls_say(t, " ");
     for (int k = axis; i > 0 && k < x->rank - 1; ++k) tfls_say(t, "\n");
     for (int k = 0; i > 0 && axis < x->rank - 1 && k <= axis; ++k) tfls_say(t, " ");

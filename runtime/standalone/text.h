@@ -4,10 +4,9 @@
 #include "runtime/standalone/standalone.h"
 
 typedef struct {
-  char* at;
+  char* at;      /* NULL: only the length is asked for */
   size_t room;   /* with the zero at the end */
   size_t length; /* of all that was said, whether it fits or not */
-  bool whole;    /* say all of a tensor, though there is no room: to know the length */
 } text;
 typedef struct {
   int dtype, rank;

@@ -70,7 +70,7 @@ with gpu.Context() as c:
     assert gpu._lib.gpu_dense_shape(c._context, ctypes.byref(tensor(x, 0)), shape) == OK and list(shape) == [3, 2]
     expect(c, call(c, "dense", tensor(x, 0), tensor(y, 0)), OK)
     seen = noted()
-    assert "context 0" in seen and any(s.startswith("load ") for s in seen) and any(s.startswith("launch ") for s in seen), seen
+    assert "context 0" in seen and "pool attribute 1" in seen and any(s.startswith("load ") for s in seen) and any(s.startswith("launch ") for s in seen), seen
     assert (y == 7).all() and "to device 24" not in seen and "to host 24" not in seen and "to device 16" in seen, seen
     expect(c, call(c, "dense", tensor(x, 0), tensor(y, 0)), OK)
     seen = noted()
@@ -118,7 +118,7 @@ with gpu.Context() as c:
     assert "to device 16" in noted()
     noted()
 taken, given = 0, noted()
-assert "unload" in given and "no context 0" in given, given
+assert "unload" in given and "trim 0" in given and "no context 0" in given, given
 
 options = gpu._Options(ctypes.sizeof(gpu._Options), 1, 1, 0, None, None, None)
 for what, status, words in (("", OK, ""), ("no-device", DEVICE, "no CUDA-capable device"), ("none", DEVICE, "there is no GPU 0"), ("old-gpu", DEVICE, "compute capability 7"), ("old-ptx", DEVICE, "unsupported toolchain")):

@@ -61,9 +61,9 @@ static void *read_file(const char *name, size_t bytes) {
   return data;
 }
 int main(void) {
-  tfl_context *c = NULL;
+  tfl_context *c = NULL, *flat = NULL;
   int failures = 0;
-  if (LIBRARY_context_new(NULL, &c) != TFL_OK) return 3;""".replace("LIBRARY", library)]
+  if (LIBRARY_context_new(NULL, &c) != TFL_OK || LIBRARY_context_new(NULL, &flat) != TFL_OK) return 3;""".replace("LIBRARY", library)]
     for case in cases:
         name, number, *shapes = case.split()
         f = functions[name]
@@ -98,9 +98,28 @@ int main(void) {
         out.append(f"    if ({shape_call}{library}_{name}{'_alloc' if f['allocates'] else ''}(c, {', '.join(calls)}) != TFL_OK) {{")
         out.append(f"      printf(\"{name}.{number}: %s\\n\", {library}_last_error(c));\n      ++failures;")
         out.append(f"    }} else if (!({' && '.join(checks)})) {{\n      printf(\"{name}.{number} gives other bits than tfl run\\n\");\n      ++failures;\n    }}")
+        if not f["allocates"]:
+            # The form for plain pointers gives the same, in a context of its own for the variables.
+            sizes, clear, same = {}, [], []
+            for v, text in zip(f["arguments"], shapes):
+                for d, n in zip(v["shape"], shape_of(text)):
+                    if isinstance(d, str):
+                        sizes.setdefault(d, n)
+            for i, v in list(enumerate(values))[inputs:]:
+                bytes_ = bits_of(v["dtype"]) // 8
+                for d in shape_of(shapes[i]):
+                    bytes_ *= d
+                clear.append(f"memset(r{i}, 119, {bytes_} + 1);")
+                same.append(f"memcmp(r{i}, d{i}, {bytes_}) == 0")
+            flat = [f"d{i}" for i in range(inputs)] + [str(n) for n in sizes.values()] + [f"r{i}" for i in range(inputs, len(values))]
+            first = values[0]["dtype"] if values else "float32"
+            suffix = {"bfloat16": "bf16", "bool": "bool"}.get(first, first[0] + str(bits_of(first)))
+            out.append("    " + " ".join(clear))
+            out.append(f"    if ({library}_{name}_{suffix}(flat, {', '.join(flat)}) != TFL_OK || !({' && '.join(same)})) {{")
+            out.append(f"      printf(\"{name}.{number} by plain pointers: %s\\n\", {library}_last_error(flat));\n      ++failures;\n    }}")
         out += [f"    free(d{i});" for i in range(len(values))]
         out += [f"    {library}_tensor_free(c, &t{i});" if f["allocates"] else f"    free(r{i});" for i in range(inputs, len(values))] + ["  }"]
-    out.append(f"  {library}_context_free(c);")
+    out.append(f"  {library}_context_free(c);\n  {library}_context_free(flat);")
     out.append('  printf(failures ? "%d failures\\n" : "all right\\n", failures);\n  return failures != 0;\n}\n')
     return "\n".join(out)
 
