@@ -11,8 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+from compare import ENVIRONMENT
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "2"}
 WORKS = ["mlp1k", "mlp100k", "train128", "blackscholes1m", "gelu10m", "softmax", "mandel512"]
 
 

@@ -53,15 +53,41 @@ bool prints(const std::vector<Step>& steps) {
   });
 }
 
-// The functions' code, the part that is no plan, and the functions' code for better processors; `output` says in which form.
-Result<std::vector<std::string>> compile_all(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, CompileRequest::Output output) {
-  std::vector<std::string> out, others;
+std::string entry_name(const LibraryRequest& request, const LoweredFunction& f, size_t part) {
+  return fmt::format("tfle_{}_{}", request.name, part_name(f, part));
+}
+
+constexpr const char* kBetter = "_v4";  // ends the names of what is for better processors
+
+// The code of the functions' parts, in the order of part_names.
+Result<std::vector<std::string>> compile_parts(const LibraryRequest& request, const std::vector<LoweredFunction>& functions,
+                                               CompileRequest::Output output, bool better = false) {
+  std::vector<std::string> out;
+  for (const LoweredFunction& f : functions) {
+    for (size_t i = 0; i < f.parts.size(); ++i) {
+      const Part& part = f.parts[i];
+      if (!part.has_code) continue;
+      LineTable lines = line_table(*part.graph);
+      CompileRequest compile;
+      compile.plan = &part.plan;
+      compile.lines = &lines;
+      compile.cpu = better ? Cpu::x86_64_v4 : request.cpu;
+      compile.entry = entry_name(request, f, i) + (better ? kBetter : "");
+      compile.output = output;
+      out.push_back(TFL_TRY(compiled(compile)));
+    }
+  }
+  return out;
+}
+
+// What is no plan: descriptions, the functions that callers see, and which of the runtime's parts they need.
+LibraryModule library_module(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, std::string metadata) {
   bool products = false, floats = true, windows = false;
   LibraryModule module;
   module.name = request.name;
   module.has_state = !request.states.empty();
   module.description = describe_library(request, functions);
-  module.metadata = library_metadata(request, functions);
+  module.metadata = std::move(metadata);
   if (request.with_gpu) module.gpu_description = describe_gpu(request, functions);
   using Kind = LibraryModule::Function::Kind;
   uint32_t stepwise = 0, part_number = 0;
@@ -75,23 +101,9 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
       LibraryModule::Function entry = whole ? interface : LibraryModule::Function{};
       entry.kind = whole ? Kind::plain : Kind::part;
       entry.number = part_number++;
-      if (!part.has_code) {
-        module.functions.push_back(entry);
-        continue;
-      }
-      LineTable lines = line_table(*part.graph);
-      CompileRequest compile;
-      compile.plan = &part.plan;
-      compile.lines = &lines;
-      compile.cpu = request.cpu;
-      compile.entry = fmt::format("tfle_{}_{}", request.name, part_name(f, i));
-      compile.output = output;
-      out.push_back(TFL_TRY(compiled(compile)));
-      entry.entry = compile.entry;
-      if (request.better) {
-        compile.cpu = Cpu::x86_64_v4;
-        compile.entry = entry.better_entry = entry.entry + "_v4";
-        others.push_back(TFL_TRY(compiled(compile)));
+      if (part.has_code) {
+        entry.entry = entry_name(request, f, i);
+        if (request.better) entry.better_entry = entry.entry + kBetter;
       }
       module.functions.push_back(entry);
       for (const plan::RoutineStep& r : part.plan.routines) {
@@ -120,12 +132,21 @@ Result<std::vector<std::string>> compile_all(const LibraryRequest& request, cons
     module.product = product_name(request.cpu, floats, windows);
     if (request.better) module.better_product = product_name(Cpu::x86_64_v4, floats, windows);
   }
+  return module;
+}
+
+// The parts, the library itself, the parts for better processors.
+Result<std::vector<std::string>> compile_objects(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, const std::string& metadata) {
+  std::vector<std::string> out = TFL_TRY(compile_parts(request, functions, CompileRequest::Output::object));
+  LibraryModule module = library_module(request, functions, metadata);
   CompileRequest compile;
   compile.library = &module;
   compile.cpu = request.cpu;
-  compile.output = output;
+  compile.output = CompileRequest::Output::object;
   out.push_back(TFL_TRY(compiled(compile)));
-  out.insert(out.end(), others.begin(), others.end());
+  if (request.better) {
+    for (std::string& code : TFL_TRY(compile_parts(request, functions, CompileRequest::Output::object, true))) out.push_back(std::move(code));
+  }
   return out;
 }
 
@@ -146,13 +167,13 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
     return {};
   };
   bool library = request.shared || request.archive;
+  std::string metadata = library || request.object ? library_metadata(request, functions) : std::string();
   if (library || request.object) {
-    LinkRequest link{request.name, request.folder, TFL_TRY(compile_all(request, functions, CompileRequest::Output::object)), true, request.own_linker};
+    LinkRequest link{request.name, request.folder, TFL_TRY(compile_objects(request, functions, metadata)), true, request.own_linker};
     for (size_t i = 0; request.object && i < link.objects.size(); ++i) {
-      // The parts, the library itself, the parts for better processors.
       bool library_itself = i == names.size(), better = i > names.size();
       std::string name = library_itself ? "" : "_" + names[better ? i - names.size() - 1 : i];
-      TFL_TRY(text(base + name + (better ? "_v4.o" : ".o"), link.objects[i]));
+      TFL_TRY(text(base + name + (better ? kBetter : "") + ".o", link.objects[i]));
     }
     for (bool shared : {false, true}) {  // in the order that codegen/lld/linker.h wants
       link.shared = shared;
@@ -161,7 +182,7 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
   }
   for (auto [wanted, output, ending] : {std::tuple(request.llvm, CompileRequest::Output::llvm, "ll"), std::tuple(request.assembly, CompileRequest::Output::assembly, "s")}) {
     if (!wanted) continue;
-    std::vector<std::string> texts = TFL_TRY(compile_all(request, functions, output));
+    std::vector<std::string> texts = TFL_TRY(compile_parts(request, functions, output));
     for (size_t i = 0; i < names.size(); ++i) TFL_TRY(text(fmt::format("{}_{}.{}", base, names[i], ending), texts[i]));
   }
   for (const LoweredFunction& f : functions) {
@@ -171,7 +192,7 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
   }
   if (library || request.object) {
     TFL_TRY(text(base + ".h", library_header(request, functions)));
-    TFL_TRY(text(base + ".json", library_metadata(request, functions)));
+    TFL_TRY(text(base + ".json", metadata));
   }
   if (library) {
     TFL_TRY(text(base + ".hpp", library_header_cpp(request, functions)));

@@ -219,7 +219,7 @@ class CudaDevice final : public Device {
                                workspace_ ? kWorkspaceBytes : 0, stream_);
   }
 
-  bool has_conditions() const override { return has_graphs() && driver_->has_conditions(); }
+  bool has_conditions() const override { return driver_->has_conditions(); }
 
   Result<void> begin_part(const Condition& condition) override {
     TFL_TRY(enter());

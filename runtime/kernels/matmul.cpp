@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/context_workers.h"
 #include "runtime/kernels/product.h"
 #include "runtime/ops/structural.h"
 
@@ -84,7 +85,7 @@ Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tens
     if (bytes > kHugePage / 8) bytes = std::max(bytes, kHugePage);  // worth a large page
     scratch = TFL_TRY(Tensor::empty(context, DType::U8, Dims{bytes}));
   }
-  run_products(context, all, tiles, threads, scratch ? scratch.data<T>() : nullptr);
+  run_products(workers_of(context), all, tiles, threads, scratch ? scratch.data<T>() : nullptr);
   return {};
 }
 

@@ -163,9 +163,9 @@ def tools(context):
         yield Test("tools/" + line, lambda line=line: tool(context, line))
 
 
-def tool(context, line):
+def tool(context, line, timeout=300):
     name, *arguments = shlex.split(line)
-    timeout = 300 * context.patience
+    timeout *= context.patience
     command = [os.path.join(context.build, name)]
     if name.endswith(".py"):
         command = [sys.executable, context.path("tools/" + name), "--tfl", os.path.join(context.build, "tfl")]

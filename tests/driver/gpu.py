@@ -3,7 +3,6 @@ random programs, what stays behind, and some of them under NVIDIA's compute-sani
 emulated one."""
 import os
 import shutil
-import sys
 
 from . import collect, process
 
@@ -41,16 +40,15 @@ def missing(context):
     return process.status(outcome, 60)
 
 
-
 def tools():
-    """Programs of tests/tools that try a GPU, and their arguments."""
+    """Lines as those of tools.list: what tries a GPU."""
     which = os.environ.get("TFL_GPU") or "real"
-    return ("gpu_first_run.py", "--all"), ("native_programs.py", "--gpu", which, "--count", "200", "--seed", "31")
+    return "gpu_first_run.py --all", f"native_programs.py --gpu {which} --count 200 --seed 31"
 
 
 def all_tests(context):
     for tool in tools():
-        yield collect.Test("gpu/" + tool[0], lambda tool=tool: program(context, *tool))
+        yield collect.Test("gpu/" + tool.split()[0], lambda tool=tool: collect.tool(context, tool, 1800))
     for test in (*collect.conformance(context, FLAGS), *collect.scripts(context, FLAGS)):
         with open(context.path(test.name + ".tfl"), encoding="utf-8") as f:
             if "tensorflow" in f.read() and test.name not in WITHOUT:
@@ -60,12 +58,6 @@ def all_tests(context):
     if sanitizer:
         for name in SANITIZED:
             yield collect.Test("gpu/sanitizer/" + name, lambda name=name: sanitized(context, sanitizer, name))
-
-
-def program(context, name, *arguments):
-    timeout = 1800 * context.patience
-    outcome = process.run([sys.executable, context.path("tools", name), "--tfl", context.tfl, *arguments], context.root, context.scratch, timeout)
-    return None if outcome.code == 0 else process.status(outcome, timeout) + "\n" + process.tail(outcome.out + outcome.err, 60)
 
 
 def leaks(context):
