@@ -37,6 +37,9 @@ struct Native {
   /// the inputs, and this, until it has ended.
   virtual std::unique_ptr<BegunRun> begin(Context&, std::span<const Tensor>) { return nullptr; }
 
+  /// Worth waiting for: the evaluator shall not answer the first call.
+  bool wanted = false;
+
   /// Inputs that are variables: run() takes what they hold, and what they hold afterwards is among its results. The caller sees
   /// to it that each has a value and that no two of them are one.
   std::vector<VariableUse> variables;

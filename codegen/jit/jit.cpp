@@ -54,8 +54,8 @@ class Cluster final : public ir::Native {
     if (never_) return false;
     ++runs_;
     const JitOptions& options = jit_->options;
-    // A loop may be long: it is worth waiting for. Anything else is compiled when it is run again.
-    bool at_once = options.wait || options.in_advance || has_loop_;
+    // A loop may be long: it is worth waiting for. Anything else is compiled when it is run again, unless the script says that it shall wait.
+    bool forced = options.wait || options.in_advance || wanted, at_once = forced || has_loop_;
     if (!unit_) {
       if (!at_once && runs_ < 2 && options.cache_folder.empty()) return false;
       if (!make_unit(context)) {
@@ -68,9 +68,8 @@ class Cluster final : public ir::Native {
     if (debugged() && (at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting)
       unit_->lines = line_table(*function_);
     if (at_once)
-      jit_->queue.compile_soon(unit_, context.interrupt,
-                               options.wait || options.in_advance ? kForever : options.loop_patience);
-    has_loop_ = false;  // once is enough
+      jit_->queue.compile_soon(unit_, context.interrupt, forced ? kForever : options.loop_patience);
+    has_loop_ = wanted = false;  // once is enough
     switch (unit_->phase.load(std::memory_order_acquire)) {
       case Unit::ready: entry_ = unit_->code->entry(); return true;
       case Unit::failed: never_ = true; return false;

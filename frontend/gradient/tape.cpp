@@ -192,6 +192,7 @@ Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const Function
   d->forward.arguments = call.arguments;
   d->forward.captures = call.captures;
   d->forward.device = d->backward.device = call.device;
+  d->forward.compiled = d->backward.compiled = call.compiled;
   d->forward.gives_arrays = d->backward.gives_arrays = true;
   d->backward.function = d->derivative->backward;
   d->backward.arguments = d->derivative->backward->body.params.size();

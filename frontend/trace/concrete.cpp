@@ -45,6 +45,14 @@ void destroy_graph(Object* o) {
   Heap::release(o, sizeof(TracedGraph));
 }
 
+void want_machine_code(const ir::Function& f) {
+  ir::walk(f.body, [](const ir::Node& n) {
+    if (!n.callee) return;
+    if (n.callee->native) n.callee->native->wanted = true;
+    else want_machine_code(*n.callee);
+  });
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const ir::Program>> program_of(Interp& interp, const FunctionCall& call) {
@@ -54,6 +62,7 @@ Result<std::shared_ptr<const ir::Program>> program_of(Interp& interp, const Func
       ir::prune(*copy, interp.tensors->strict);
       if (interp.tensors->prepare_graph) TFL_TRY(interp.tensors->prepare_graph(interp.context, *copy));
       call.function->dropped = copy->dropped;
+      if (call.compiled) want_machine_code(*copy);
       call.prepared = std::move(copy);
     }
     call.program = TFL_TRY(ir::Program::build(call.prepared));

@@ -25,6 +25,7 @@ struct FunctionCall {
   mutable std::shared_ptr<ir::Function> prepared;  // pruned and optimised
   mutable std::shared_ptr<const ir::Program> program;
   int device = gpu::kCpu;                 // the GPU that the function asks for, or a refused_device
+  bool compiled = false;                  // the first call waits for machine code (jit_compile=True)
   bool gives_arrays = false;              // arrays among the results stay arrays instead of becoming lists
   mutable std::shared_ptr<void> derived;  // what gradients were made of it: frontend/gradient knows
 };

@@ -291,6 +291,12 @@ Result<Value> prepare(Interp& interp, Value* args) {
   return Value::none();
 }
 
+Result<Value> compile_first(Interp& interp, Value* args) {
+  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
+  g->call.compiled = true;
+  return Value::none();
+}
+
 Result<Value> graph_dropped(Interp& interp, Value* args) {
   TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
   TFL_TRY(program_of(interp, g->call));
@@ -465,6 +471,7 @@ constexpr NativeDef kTraceNatives[] = {
     function("graph_text", "graph, prepared=False, names=False, places=False", graph_text),
     function("graph_dropped", "graph", graph_dropped),
     function("prepare", "graph", prepare),  // to be run: prunes and optimises it, and makes it ready
+    function("compile_first", "graph", compile_first),  // no call of it runs before there is machine code
     function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
     function("node_of", "v", node_of),
     function("scope_nodes", "v", scope_nodes),

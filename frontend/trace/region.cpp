@@ -211,6 +211,7 @@ Result<Value> region_finish(Interp& interp, Value* args) {
   g->inputs = scope->inputs;
   g->scope = scope;
   g->call.device = scope->device;
+  g->call.compiled = scope->compiled;
   // Parameters of arguments come first, in the order they were added; a capture may have come between them.
   std::vector<std::unique_ptr<ir::Node>> arguments, captured;
   for (auto& p : scope->function->body.params) {

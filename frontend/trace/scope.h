@@ -28,6 +28,7 @@ struct Scope : std::enable_shared_from_this<Scope> {
   bool is_function = false;
   bool creates_variables = false;  // of a function: the first trace, which may make variables
   int device = gpu::kCpu;          // of a function: the GPU that a tf.device scope inside asks for, or a refused_device
+  bool compiled = false;           // of a function: it calls one that waits for its machine code, and waits for its own
   uint64_t id = 0;
   Frame* root_frame = nullptr;  // of a function: the frame that ran when its trace began
 

@@ -292,6 +292,7 @@ Result<void> Tracer::call(Interp& interp, const FunctionCall& call, std::span<co
   TFL_TRY(check_named_sizes(interp, *call.function, operands));
   ir::Node* node = TFL_TRY(append_node(interp, Op::call, operands, Attrs(), {}, call.function, "StatefulPartitionedCall"));
   if (call.device != gpu::kCpu) scope->root()->device = call.device;
+  if (call.compiled) scope->root()->compiled = true;
   results_of(interp, node, results);
   return {};
 }

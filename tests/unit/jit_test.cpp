@@ -165,6 +165,17 @@ TEST_CASE("a loop is compiled before it runs", "[jit]") {
   CHECK(same(f.run(inputs(1000)), expected(c, kLoop, inputs(1000))));
 }
 
+TEST_CASE("a function that is to be compiled waits for its code", "[jit]") {
+  Context c;
+  Jit jit(JitOptions{});
+  Prepared f(c, jit, scaled(6));
+  ir::walk(f.function->body, [](ir::Node& n) {
+    if (n.callee && n.callee->native) n.callee->native->wanted = true;
+  });
+  CHECK(same(f.run(two(c, 100)), expected(c, scaled(6), two(c, 100))));
+  CHECK(jit.counts().compiled == 1);
+}
+
 TEST_CASE("the evaluator runs a loop whose code takes too long", "[jit]") {
   Context c;
   JitOptions options;
