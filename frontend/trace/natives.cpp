@@ -61,16 +61,11 @@ Result<Op> op_named(const Value& v) {
 }
 
 Result<void> set_attribute(Interp& interp, Attrs& attrs, Attr name, const Value& v) {
-  if (v.is_bool())
-    attrs.set_bool(name, v.as_bool());
-  else if (v.is_int())
-    attrs.set_int(name, v.as_int());
-  else if (v.is_float())
-    attrs.set_float(name, v.as_float());
-  else if (v.is_str())
-    attrs.set_text(name, text_of(v));
-  else if (v.is(Kind::DType))
-    attrs.set_dtype(name, v.as<DTypeObject>()->dtype);
+  if (v.is_bool()) attrs.set_bool(name, v.as_bool());
+  else if (v.is_int()) attrs.set_int(name, v.as_int());
+  else if (v.is_float()) attrs.set_float(name, v.as_float());
+  else if (v.is_str()) attrs.set_text(name, text_of(v));
+  else if (v.is(Kind::DType)) attrs.set_dtype(name, v.as<DTypeObject>()->dtype);
   else if (v.is(Kind::Shape)) {
     if (v.as<ShapeObject>()->ranked) attrs.set_ints(name, v.as<ShapeObject>()->dims);
   } else if (!v.is_none()) {
@@ -102,8 +97,7 @@ Result<Value> list_of(Interp& interp, ir::Node* node, std::span<const Value> ope
 }
 
 Result<void> need_graph(Interp& interp) {
-  if (current_scope(interp)) return {};
-  return fail(ErrorKind::RuntimeError, "no graph is being built");
+  return current_scope(interp) ? Result<void>() : fail(ErrorKind::RuntimeError, "no graph is being built");
 }
 
 /// Operands of control nodes: tensors, arrays and resources as they are, host values as constants.
