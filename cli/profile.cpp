@@ -1,8 +1,11 @@
 // tfl profile: a run, and where its time went.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
 
 #include "cli/commands.h"
@@ -22,12 +25,53 @@ bool written(const std::string& path, const std::string& text) {
   return error == 0;
 }
 
+std::string mebibytes(size_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024.0 * 1024.0)); }
+
+/// The best of a few runs, in thousands of millions a second.
+double best_rate(Context& context, Op op, const Tensor& x, double count) {
+  double best = 0;
+  for (int i = 0; i < 4; ++i) {
+    auto begin = std::chrono::steady_clock::now();
+    if (!apply1(context, op, {x, x})) return 0;
+    std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    best = std::max(best, count / took.count());
+  }
+  return best;
+}
+
+/// What this machine can do: a product of matrices, and a sum of what no cache holds.
+std::string limits(Context& context) {
+  constexpr int64_t kSide = 768, kLong = 1 << 23;
+  auto zeros = [&](std::initializer_list<int64_t> dims) -> Result<Tensor> {
+    Tensor t = TFL_TRY(Tensor::empty(context, DType::F32, Dims(dims)));
+    std::memset(t.raw(), 0, t.bytes());
+    return t;
+  };
+  Result<Tensor> square = zeros({kSide, kSide}), row = zeros({kLong});
+  if (!square || !row) return {};
+  double operations = best_rate(context, Op::matmul, *square, 2.0 * kSide * kSide * kSide);
+  double bytes = best_rate(context, Op::add, *row, 2.0 * kLong * sizeof(float));
+  return fmt::format("This machine, measured now: {:.1f} Gop/s in a product of matrices of f32, {:.1f} GB/s of memory in a sum", operations, bytes);
+}
+
 std::vector<std::string> notes(Session& session) {
   codegen::JitCounts n = session.context.jit.counts();
-  return {fmt::format("Machine code: {} compiled in {:.3f} s, {} loaded from the cache, {} failed", n.compiled,
-                      n.seconds, n.loaded, n.failed),
-          fmt::format("Tensors: {:.1f} MiB at most",
-                      static_cast<double>(session.context.memory.peak_bytes()) / (1024.0 * 1024.0))};
+  const size_t peak = session.context.memory.peak_bytes();
+  std::vector<std::string> out = {fmt::format("Machine code: {} compiled in {:.3f} s, {} loaded from the cache, {} failed", n.compiled, n.seconds, n.loaded,
+                                              n.failed)};
+  // The parts of a function one after the other.
+  std::map<std::string, std::pair<uint64_t, size_t>> functions;
+  for (const auto& f : session.context.jit.profile().functions) {
+    auto& [runs, bytes] = functions[f->name];
+    runs = std::max(runs, f->runs);
+    bytes = std::max(bytes, f->most_bytes);
+  }
+  for (const auto& [name, f] : functions) {
+    if (f.first > 0) out.push_back(fmt::format("  {}: {} runs, {} for temporaries and results at most", name, f.first, mebibytes(f.second)));
+  }
+  if (out.size() > 1) out.push_back(limits(session.context));
+  out.push_back(fmt::format("Tensors: {} at most", mebibytes(peak)));
+  return out;
 }
 
 }  // namespace
@@ -46,7 +90,7 @@ int profile_script(const Arguments& a) {
   if (compiled.code.is_empty()) return kExitFoundBefore;
   Value module = session.main_module("__main__", file);
 
-  profile::Sampler sampler(interp);
+  profile::Sampler sampler(interp, session.context.jit.profile().running);
   if (!sampler.start()) {
     std::fputs("tfl: the system gives no timer for profiles\n", stderr);
     return kExitUncaught;

@@ -83,6 +83,7 @@ codegen::JitOptions jit_options(const Arguments& a) {
   if (a.use_cache) o.cache_folder = cache_folder("native");
   o.cpu = a.cpu == "x86-64-v3" || best < IsaLevel::v4 ? codegen::Cpu::x86_64_v3 : codegen::Cpu::x86_64_v4;
   o.listeners = {debugging("gdb"), debugging("perf")};
+  o.profile = a.command == Command::Profile;
   o.verbose = debugging("log");
   return o;
 }

@@ -26,11 +26,15 @@ struct ProductCall {
   KernelFunction epilogue;           // null: none; else run on units [row, row + rows) of [0, m) when those rows are finished
 };
 
+using EntryFunction = int64_t (*)(Frame*);
+
 struct Services {
   /// kernel over [0, units) in parts of at most `grain` units, on all threads.
   void (*parallel)(Frame*, KernelFunction kernel, int64_t units, int64_t grain);
   void (*product)(Frame*, const ProductCall*);
   void (*const* routines)(Frame*, const RoutineCall*);  // by tfl::Routine; a call that would raise sets Frame::failed
+  /// Some functions of which none needs another, at the same time where there are threads. Gives what the first of those that are not done gives.
+  int64_t (*beside)(Frame*, const EntryFunction* functions, int64_t count);
 };
 
 struct Frame {
@@ -43,7 +47,6 @@ struct Frame {
 
 /// The one symbol of an object file of machine code: `int64_t tfl_run(Frame*)`.
 inline constexpr const char* kEntryName = "tfl_run";
-using EntryFunction = int64_t (*)(Frame*);
 inline constexpr int64_t kDone = 0, kFailed = 1, kInterrupted = 2;
 
 /// Work below this many cheap operations is done by the calling thread.

@@ -50,6 +50,7 @@ struct CompileQueue::Compiler {
     request.plan = &unit.plan;
     if (options.listeners.debugger || options.listeners.profiler) request.lines = &unit.lines;
     request.cpu = options.cpu;
+    request.probes = options.profile;
     CompileResult result;
     compile_plan(request, result);
     auto end = std::chrono::steady_clock::now();

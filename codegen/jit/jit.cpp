@@ -17,6 +17,7 @@ struct Jit::State {
   explicit State(const JitOptions& o) : options(o), queue(o) {}
   const JitOptions options;
   CompileQueue queue;
+  JitProfile profile;
   uint32_t unplanned = 0;
 };
 
@@ -95,6 +96,10 @@ class Cluster final : public ir::Native {
     unit_ = jit_->queue.unit(std::move(*plan), key_text(text));
     native_ =
         std::make_unique<NativeFunction>(std::shared_ptr<const plan::Plan>(unit_, &unit_->plan), std::move(constants));
+    if (jit_->options.profile) {
+      auto& all = jit_->profile;
+      native_->tell(*all.functions.emplace_back(std::make_unique<CodeProfile>(unit_->plan, line_table(*function_))), all);
+    }
     return native_->usable();
   }
 
@@ -102,8 +107,9 @@ class Cluster final : public ir::Native {
 
   // What decides the code: not the function's name, which is the first line, nor where it stands, unless somebody looks at lines.
   std::string key_text(const std::string& plan) const {
-    if (!debugged()) return plan.substr(plan.find('\n') + 1);
-    std::string text = plan;
+    const std::string probes = jit_->options.profile ? "probes\n" : "";
+    if (!debugged()) return probes + plan.substr(plan.find('\n') + 1);
+    std::string text = probes + plan;
     for (const LineTable::Line& l : line_table(*function_).lines)
       text += l.file + ':' + std::to_string(l.line) + ' ' + l.function + '\n';
     return text;
@@ -136,6 +142,8 @@ Result<void> Jit::prepare(Context& context, ir::Function& f) {
   });
   return {};
 }
+
+JitProfile& Jit::profile() { return state_->profile; }
 
 JitCounts Jit::counts() const {
   JitCounts c = state_->queue.counts();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "codegen/jit/code_profile.h"
 #include "codegen/jit/loader.h"
 #include "codegen/llvm/compile.h"
 #include "ir/graph.h"
@@ -20,6 +21,7 @@ struct JitOptions {
   Cpu cpu = Cpu::x86_64_v3;  // --cpu; by default the best that this machine has
   double loop_patience = 1;  // seconds that a function with a loop waits for its code before the evaluator runs it
   CodeListeners listeners;   // who else is told about code
+  bool profile = false;      // code tells what it does (Jit::profile)
   bool verbose = false;      // says on standard error what was compiled and how long it took
 };
 
@@ -44,6 +46,8 @@ class Jit {
   Result<void> prepare(Context& context, ir::Function& f);
 
   JitCounts counts() const;
+  /// What the code that ran did, where the options ask for it.
+  JitProfile& profile();
 
   struct State;
 

@@ -13,7 +13,7 @@ namespace tfl::codegen {
 
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 28;  // of memory for one object
+constexpr uint64_t kMostCodeBytes = uint64_t{1} << 28;  // of memory for one object
 constexpr uint64_t kMostAlignment = 4096;
 constexpr uint32_t kNoSlot = UINT32_MAX;
 constexpr size_t kStubBytes = 8;  // jmp *[rip + slot]
@@ -129,9 +129,9 @@ class Loader {
       if (!std::has_single_bit(align) || align > kMostAlignment) return damaged("a section's alignment is wrong");
       uint64_t& size = sizes[static_cast<size_t>(s.part)];
       s.offset = rounded(size, align);
-      if (s.header.sh_size > kMostBytes) return damaged("it is too large");
+      if (s.header.sh_size > kMostCodeBytes) return damaged("it is too large");
       size = s.offset + s.header.sh_size;
-      if (size > kMostBytes) return damaged("it is too large");
+      if (size > kMostCodeBytes) return damaged("it is too large");
     }
     std::memcpy(part_bytes_, sizes, sizeof sizes);
     return {};
@@ -239,7 +239,7 @@ class Loader {
       part_bytes_[i] = rounded(part_bytes_[i], page);
       total += part_bytes_[i];
     }
-    if (total == 0 || total > kMostBytes) return damaged("its size is wrong");
+    if (total == 0 || total > kMostCodeBytes) return damaged("its size is wrong");
     void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return damaged("the system has no memory for it");
     code_.reset(new LoadedCode);

@@ -46,6 +46,14 @@ ProductCall call_of(const Plan& p, const plan::Product& product, const int64_t* 
 NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Tensor> constants)
     : plan_(std::move(made)), constants_(std::move(constants)), facts_(*plan_, constants_) {
   const Plan& p = *plan_;
+  int beside = 1;
+  for (size_t i = 0; i < p.body.steps.size(); ++i) {
+    const plan::Step& s = p.body.steps[i];
+    beside = s.beside ? beside + 1 : 1;
+    most_beside_ = std::max(most_beside_, beside);
+    if (!s.beside && !(i + 1 < p.body.steps.size() && p.body.steps[i + 1].beside)) continue;
+    for (const plan::Block& block : s.blocks) plan::add_work(p, block, beside_);
+  }
   if (facts_.can_fail) return;
   for (const plan::Donation& d : p.donations) {
     bool given_out = std::any_of(p.results.begin(), p.results.end(), [&](const ResultPlace& r) {
@@ -68,6 +76,7 @@ struct NativeFunction::Call {
   SmallVec<const Tensor*, 12> rows;  // the inputs, row-major
   SmallVec<size_t, 8> offsets;       // of slots
   size_t arena_bytes = 0, scratch_bytes = 0;
+  int beside = 0;  // loops that run at the same time, each with a frame and scratch memory of its own
   std::byte* arena = nullptr;
   void* taken = nullptr;  // memory of the pool
   size_t taken_bytes = 0;
@@ -114,8 +123,23 @@ struct NativeFunction::Call {
       scratch_bytes = std::max(scratch_bytes, product_scratch_bytes(context, context.thread_count(), call));
       if (any_thread) scratch_bytes = std::max(scratch_bytes, product_scratch_bytes(context, 1, call));
     }
-    size_t all;
-    if (__builtin_add_overflow(arena_bytes, scratch_bytes, &all)) return false;
+    // Loops whose steps use all threads run one after the other.
+    bool small = std::all_of(self.beside_.begin(), self.beside_.end(), [&](const plan::StepWork& w) {
+      int64_t work = w.cost;
+      for (plan::Size s : w.sizes) {
+        if (__builtin_mul_overflow(work, size_of(s, words), &work)) return false;
+      }
+      return work < w.most;
+    });
+    // A profiler looks at one frame.
+    if (small && self.most_beside_ > 1 && context.thread_count() > 1 && !self.profile_) {
+      beside = self.most_beside_;
+      scratch_bytes = (scratch_bytes + kAlignment - 1) & ~(kAlignment - 1);
+    }
+    size_t all, each, parts;
+    if (__builtin_add_overflow(arena_bytes, scratch_bytes, &all) || __builtin_add_overflow(scratch_bytes, self.frame_bytes(), &each) ||
+        __builtin_mul_overflow(each, static_cast<size_t>(beside), &parts) || __builtin_add_overflow(all, parts, &all))
+      return false;
     if (all <= room_bytes) {
       arena = room;
       return true;
@@ -174,14 +198,34 @@ struct NativeFunction::Call {
   /// Whether machine code has done all of its work; `workers` are those of the run.
   bool enter(EntryFunction entry, Frame* frame, const Workers& workers, bool owner) {
     Run run{context, workers, arena + arena_bytes, scratch_bytes, owner};
+    if (beside > 0) {
+      run.copies = run.scratch + scratch_bytes;
+      run.frame_bytes = self.frame_bytes();
+    }
     frame->services = &kServices;
     frame->self = &run;
     frame->interrupt = workers.interrupt;
     frame->failed = 0;
     FloatEnvironment environment;
-    int64_t status = entry(frame);
+    int64_t status = self.profile_ ? profiled(frame, entry, owner) : entry(frame);
     // After an interrupt parts of the work were left out, whether the code has seen it or not.
     return status == kDone && frame->failed == 0 && !workers.interrupted();
+  }
+
+  /// A run that a profiler sees, where it looks: at the thread of the context.
+  int64_t profiled(Frame* frame, EntryFunction entry, bool owner) {
+    CodeProfile& profile = *self.profile_;
+    int64_t* own = words + plan.words;
+    std::fill_n(own, profile.words(), 0);
+    if (!owner) return entry(frame);
+    RunningCode running{profile.steps.data(), own, static_cast<int64_t>(profile.steps.size())};
+    self.all_->running.store(&running, std::memory_order_release);
+    int64_t status = entry(frame);
+    self.all_->running.store(nullptr, std::memory_order_release);
+    size_t bytes = arena_bytes + scratch_bytes;
+    for (size_t i = 0; i < results.size(); ++i) bytes += results[i] && plan.results[i].kind == ResultPlace::Kind::memory ? results[i].bytes() : 0;
+    profile.add(plan, words, bytes);
+    return status;
   }
 
   bool finish_results() {
@@ -199,7 +243,8 @@ struct NativeFunction::Call {
 };
 
 size_t NativeFunction::frame_bytes() const {
-  return (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan_->words, 1) + kAlignment - 1) & ~(kAlignment - 1);
+  size_t words = std::max<size_t>(plan_->words, 1) + (profile_ ? profile_->words() : 0);
+  return (kFrameHeader + sizeof(int64_t) * words + kAlignment - 1) & ~(kAlignment - 1);
 }
 
 bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor> inputs,

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "codegen/abi.h"
+#include "codegen/jit/code_profile.h"
 #include "codegen/jit/plan_facts.h"
-#include "codegen/plan/plan.h"
+#include "codegen/plan/beside.h"
 #include "ir/native.h"
 #include "runtime/context.h"
 
@@ -28,6 +29,12 @@ class NativeFunction {
   /// False when a plan asks for what this does not know: its code is never run.
   bool usable() const { return facts_.usable; }
 
+  /// The code has probes, and tells `profile`, which is one of `all`.
+  void tell(CodeProfile& profile, JitProfile& all) {
+    profile_ = &profile;
+    all_ = &all;
+  }
+
  private:
   struct Call;  // one run
   struct Begun;
@@ -36,6 +43,10 @@ class NativeFunction {
   std::shared_ptr<const plan::Plan> plan_;
   std::vector<Tensor> constants_;
   PlanFacts facts_;
+  int most_beside_ = 1;  // steps that may run at the same time
+  std::vector<plan::StepWork> beside_;  // what they do
+  CodeProfile* profile_ = nullptr;
+  JitProfile* all_ = nullptr;
   std::vector<plan::Donation> donations_;  // none when the code can fail: the caller needs its inputs then
 };
 

@@ -1,7 +1,9 @@
 #include "codegen/jit/services.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "codegen/plan/beside.h"
 #include "runtime/kernels/arg_loops.h"
 #include "runtime/kernels/product.h"
 #include "runtime/kernels/matrix_loops.h"
@@ -137,13 +139,46 @@ bool draw(const Workers& workers, const RoutineCall& call) {
   return randoms::run(workers, random_kernels(static_cast<const Context*>(workers.self)->isa()), call);
 }
 
+// Each on a frame of its own: words that several threads write side by side would go from one cache to the other all the time.
+int64_t beside(Frame* frame, const EntryFunction* functions, int64_t count) {
+  Run& run = run_of(frame);
+  int64_t status = kDone;
+  if (!run.copies) {
+    for (int64_t i = 0; i < count && status == kDone; ++i) status = functions[i](frame);
+    return status;
+  }
+  auto copy = [&](int64_t i) { return reinterpret_cast<Frame*>(run.copies + static_cast<size_t>(i) * (run.frame_bytes + run.scratch_bytes)); };
+  int64_t statuses[plan::kMostBeside];
+  run.workers.parallel_for(count, 1, [&](int64_t first, int64_t last) {
+    FloatEnvironment environment;
+    for (int64_t i = first; i < last; ++i) {
+      Frame* own = copy(i);
+      std::memcpy(static_cast<void*>(own), frame, run.frame_bytes);
+      Run part{run.context, run.workers, reinterpret_cast<std::byte*>(own) + run.frame_bytes, run.scratch_bytes, false};
+      own->self = &part;
+      statuses[i] = functions[i](own);
+    }
+  });
+  // No word is written by two of them.
+  const size_t words = (run.frame_bytes - offsetof(Frame, words)) / sizeof(int64_t);
+  for (int64_t i = 0; i < count; ++i) {
+    if (status == kDone) status = statuses[i];
+    if (copy(i)->failed != 0) frame->failed = copy(i)->failed;
+  }
+  for (size_t w = 0; w < words; ++w) {
+    const int64_t before = frame->words[w];
+    for (int64_t i = 0; i < count && frame->words[w] == before; ++i) frame->words[w] = copy(i)->words[w];
+  }
+  return status;
+}
+
 constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {routine<scans::run>,    routine<find_largest>,  routine<scatters::run>,
                                                                          routine<segments::run>, routine<sorts::run>,   routine<draw>,
                                                                          routine<matrices::solve>, routine<matrices::factor>};
 
 }  // namespace
 
-constexpr Services kServices = {parallel, product, kRoutineTable};
+constexpr Services kServices = {parallel, product, kRoutineTable, beside};
 
 size_t product_scratch_bytes(Context& context, int threads, const ProductCall& call) {
   if (call.window) return window_scratch_bytes(context, threads, call);

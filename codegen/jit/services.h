@@ -18,6 +18,9 @@ struct Run {
   std::byte* scratch = nullptr;  // for products, taken before the run
   size_t scratch_bytes = 0;
   bool owner = true;  // on the thread of the context, which alone may ask it for memory
+  // For each of the loops that run at the same time a copy of the frame, of so many bytes, and scratch memory; null: they run one after the other.
+  std::byte* copies = nullptr;
+  size_t frame_bytes = 0;
 };
 
 extern const Services kServices;

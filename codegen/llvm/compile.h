@@ -79,12 +79,19 @@ inline std::string gpu_phase_name(uint32_t routine, int phase) { return "routine
 /// Windows that nothing is multiplied in.
 inline bool is_pool(WindowKind k) { return k == WindowKind::max_pool || k == WindowKind::max_pool_grad || k == WindowKind::avg_pool || k == WindowKind::avg_pool_grad; }
 
+/// Whether code with probes tells that it is at this step.
+inline bool is_probed(const plan::Step& s) {
+  using Kind = plan::Step::Kind;
+  return s.kind == Kind::kernel || s.kind == Kind::product || s.kind == Kind::routine || s.kind == Kind::loop;
+}
+
 struct CompileRequest {
   const plan::Plan* plan = nullptr;
   const LibraryModule* library = nullptr;  // instead of a plan
   const GpuModule* gpu = nullptr;          // how the plan becomes code for a GPU
   const LineTable* lines = nullptr;      // may be null
   Cpu cpu = Cpu::x86_64_v3;
+  bool probes = false;                   // the frame tells which step runs and counts them (codegen/jit/code_profile.h)
   std::string entry = "tfl_run";         // its symbol; everything else is internal
   enum class Output : uint8_t { object, assembly, llvm } output = Output::object;
 };

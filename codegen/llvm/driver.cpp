@@ -51,17 +51,26 @@ Driver::Driver(llvm::Module& module, const CompileRequest& request, Locate locat
 }
 
 Driver::Driver(llvm::Module& module, const CompileRequest& request, const plan::Block& body, BlockSteps& block)
-    : module_(module), request_(request), plan_(*request.plan), body_(body), block_(&block), b_(module.getContext()) {
+    : module_(module), request_(request), plan_(*request.plan), body_(body), block_(&block), part_(true), b_(module.getContext()) {
   scalars_.resize(plan_.values.size());
   addresses_.resize(plan_.values.size());
   symbols_.resize(plan_.symbols.size());
 }
 
-std::string Driver::emit() {
+Driver::Driver(Driver& whole, const plan::Step& step)
+    : module_(whole.module_), request_(whole.request_), plan_(whole.plan_), body_(whole.body_), part_(true), locate_(whole.locate_), b_(module_.getContext()),
+      scalars_(plan_.values.size()), addresses_(plan_.values.size()), symbols_(plan_.symbols.size()), kernels_(whole.kernels_), probes_(whole.probes_) {
+  begin("beside", llvm::Function::InternalLinkage);
+  this->step(step);
+  b_.CreateRet(b_.getInt64(kDone));
+  whole.probes_ = probes_;
+  whole.error_ = error_;
+}
+
+void Driver::begin(const std::string& name, llvm::GlobalValue::LinkageTypes linkage) {
   bool far = block_ && !block_->emulated();
   auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {far ? frame_pointer(b_.getContext(), false) : b_.getPtrTy()}, false);
-  auto linkage = block_ ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage;
-  function_ = llvm::Function::Create(type, linkage, block_ ? "segment" : request_.entry, module_);
+  function_ = llvm::Function::Create(type, linkage, name, module_);
   function_->setDSOLocal(true);
   if (far) function_->addFnAttr(llvm::Attribute::Convergent);
   function_->setDoesNotThrow();
@@ -70,10 +79,14 @@ std::string Driver::emit() {
   function_->addParamAttr(0, llvm::Attribute::NoUndef);
   function_->addDereferenceableParamAttr(0, sizeof(Frame));
   entry_ = new_block("entry");
-  llvm::BasicBlock* begin = new_block("begin");
+  llvm::BasicBlock* first = new_block("begin");
   b_.SetInsertPoint(entry_);
-  b_.CreateBr(begin);
-  b_.SetInsertPoint(begin);
+  b_.CreateBr(first);
+  b_.SetInsertPoint(first);
+}
+
+std::string Driver::emit() {
+  begin(block_ ? "segment" : request_.entry, block_ ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage);
 
   // The order of a module's functions is that of its kernels.
   for (uint32_t i = 0; i < kernels_.size(); ++i) kernels_[i] = emit_kernel(module_, plan_, i, request_.cpu, locate_);
@@ -99,14 +112,52 @@ void Driver::at(uint32_t location) {
 }
 
 void Driver::steps(const plan::Block& block) {
-  for (const Step& s : block.steps) {
+  for (size_t i = 0, end; i < block.steps.size(); i = end) {
+    for (end = i + 1; end < block.steps.size() && block.steps[end].beside && !block_; ++end) {
+    }
     if (!error_.empty()) return;
-    step(s);
+    if (end - i > 1)
+      beside({&block.steps[i], end - i});
+    else
+      step(block.steps[i]);
+  }
+}
+
+// Each in a function of its own; what they leave in scalars is in the frame.
+void Driver::beside(std::span<const Step> steps) {
+  std::vector<llvm::Function*> functions;
+  for (const Step& s : steps) {
+    functions.push_back(Driver(*this, s).function());
+    if (!error_.empty()) return;
+  }
+  calls_kernels_ = true;
+  llvm::AllocaInst* table;
+  {
+    llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_->getTerminator());
+    table = b_.CreateAlloca(llvm::ArrayType::get(b_.getPtrTy(), functions.size()));
+  }
+  for (size_t i = 0; i < functions.size(); ++i)
+    b_.CreateAlignedStore(functions[i], b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), table, i), llvm::Align(8));
+  at_entry(services_, [&] { return load_services(b_, frame_); });
+  llvm::Value* run = services_field(b_, services_, offsetof(Services, beside));
+  auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false);
+  llvm::CallInst* status = b_.CreateCall(type, run, {frame_, table, b_.getInt64(functions.size())});
+  status->setDoesNotThrow();
+  llvm::BasicBlock *out = new_block("stopped"), *on = new_block("on");
+  b_.CreateCondBr(b_.CreateICmpNE(status, b_.getInt64(kDone)), out, on);
+  b_.SetInsertPoint(out);
+  b_.CreateRet(status);
+  b_.SetInsertPoint(on);
+  for (const Step& s : steps) {
+    for (plan::ValueId id : s.results)
+      scalars_[id] = emit_load(b_, value(id).dtype, 1, emit_word_address(b_, frame_, value(id).word));
   }
 }
 
 void Driver::step(const Step& s) {
   at(s.kind == Step::Kind::scalar && s.expr.location != 0 ? s.expr.location : s.location);
+  if (request_.probes && is_probed(s)) probe();
   switch (s.kind) {
     case Step::Kind::scalar: {
       llvm::Value* v = expression(s.expr);
@@ -139,6 +190,14 @@ void Driver::step(const Step& s) {
     case Step::Kind::branch: return branch(s);
     case Step::Kind::loop: return loop(s);
   }
+}
+
+// The step's number, and one more run of it.
+void Driver::probe() {
+  auto word = [&](int64_t i) { return emit_word_address(b_, frame_, plan_.words + static_cast<uint32_t>(i)); };
+  b_.CreateAlignedStore(b_.getInt64(static_cast<uint64_t>(probes_)), word(0), llvm::Align(8), true);
+  llvm::Value* count = word(++probes_);
+  b_.CreateAlignedStore(b_.CreateAdd(b_.CreateAlignedLoad(b_.getInt64Ty(), count, llvm::Align(8)), b_.getInt64(1)), count, llvm::Align(8));
 }
 
 void Driver::product(const plan::Product& p) {

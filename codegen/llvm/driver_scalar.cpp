@@ -11,7 +11,7 @@ using plan::ValueId;
 
 llvm::Value* Driver::scalar(ValueId id) {
   llvm::Value* v = id < scalars_.size() ? scalars_[id] : nullptr;
-  if (!v && block_ && id < scalars_.size() && value(id).word != plan::kNone)
+  if (!v && part_ && id < scalars_.size() && value(id).word != plan::kNone)
     return emit_load(b_, value(id).dtype, 1, emit_word_address(b_, frame_, value(id).word));
   if (!v) {
     fail("a scalar of the plan is used before it has a value");

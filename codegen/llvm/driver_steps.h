@@ -29,12 +29,18 @@ class Driver {
   std::string emit();
   llvm::Function* function() const { return function_; }
 
+  /// A function for one step of `whole`, which may run at the same time as others: scalars of the rest are in the frame.
+  Driver(Driver& whole, const plan::Step& step);
+
  private:
   using Values = std::vector<llvm::Value*>;
 
   // driver.cpp: steps. What they give is left in `scalars_`.
   void steps(const plan::Block& block);
   void step(const plan::Step& s);
+  void probe();
+  void begin(const std::string& name, llvm::GlobalValue::LinkageTypes linkage);
+  void beside(std::span<const plan::Step> steps);
   void product(const plan::Product& p);
   void routine(const plan::RoutineStep& r);
 
@@ -72,6 +78,7 @@ class Driver {
   const plan::Plan& plan_;
   const plan::Block& body_;
   BlockSteps* block_ = nullptr;
+  bool part_ = false;  // of a plan: scalars that have no value here are in the frame
   Locate locate_;
   Builder b_;
   llvm::Function* function_ = nullptr;
@@ -86,6 +93,7 @@ class Driver {
   llvm::Value* window_call_ = nullptr;   // and one WindowCall
   llvm::Value* routine_call_ = nullptr;  // and one RoutineCall
   bool calls_kernels_ = false;
+  int64_t probes_ = 0;  // steps that have one
   std::string error_;
 };
 

@@ -195,7 +195,7 @@ llvm::Value* GpuKernel::group_size(uint32_t group) {
 }
 
 llvm::Value* GpuKernel::memory(ValueId value) {
-  const Value& of = plan_.values[value];
+  const plan::Value& of = plan_.values[value];
   if (of.home == Home::scalar) return emit_word_address(b_, grid_.frame(), of.word);
   return grid_.pointer(of.word);
 }

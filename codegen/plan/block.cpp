@@ -230,8 +230,9 @@ Unit& BlockBuilder::add_unit(Unit u) {
   return units_.back();
 }
 
-void BlockBuilder::add_product(const Product& p) {
+void BlockBuilder::add_product(const Product& p, uint32_t location) {
   Unit u;
+  u.step.location = location;
   u.kind = Unit::Kind::product;
   u.product = p;
   refresh(u);

@@ -189,11 +189,14 @@ class BlockBuilder {
   void outside_scalars(const ir::Node& n, size_t first);
   bool is_used(ir::Ref r) const;
   Unit& add_unit(Unit u);
-  void add_product(const Product& p);
+  void add_product(const Product& p, uint32_t location);
   void fuse();
   void attach_epilogues();
   void drop_dead_stores();
   void emit(plan::Block& out);
+  bool is_ready(const Unit& u, const std::unordered_map<ValueId, uint32_t>& missing) const;
+  void emit_unit(Unit& u, plan::Block& out);
+  void run_beside(plan::Block& out, size_t begin);
   void find_ancestors();
   bool depends(size_t user, size_t on) const { return ancestors_[user][on / 64] >> (on % 64) & 1; }
   bool can_join(size_t x, size_t y) const;
@@ -277,6 +280,8 @@ bool assign_passes(Builder& b, Loop& loop);
 void routine_values(const RoutineStep& r, std::vector<ValueId>& reads, std::vector<ValueId>& writes);
 /// What the blocks of a branch or loop read from outside.
 void step_reads(const Plan& plan, const Step& step, std::vector<ValueId>& out);
+/// A loop that takes long, though none of its steps has enough work for several threads: its worth is told by what is known of its sizes.
+bool is_long_loop(const Plan& plan, const Step& step);
 /// Whether stage `i` of `k` may overwrite what it reads of `v`: it is read at the same place only, and by no stage behind it.
 bool writes_in_place(const Kernel& k, size_t i, ValueId v);
 /// Keeps only the stages that are needed, and the reductions that those use.

@@ -2,6 +2,7 @@
 // and write; two may be joined when no third one stands between them.
 #include <algorithm>
 
+#include "codegen/plan/beside.h"
 #include "codegen/plan/builder.h"
 
 namespace tfl::plan {
@@ -189,59 +190,104 @@ void BlockBuilder::drop_dead_stores() {
   }
 }
 
-// Those whose operands stand, the earliest made first; but a write by index comes after all that may read the old value.
+namespace {
+
+// Of what it stores last.
+uint32_t location_of(const Kernel& k) {
+  for (size_t i = k.stages.size(); i-- > 0;) {
+    if (uint32_t at = k.exprs[k.stages[i].expr].location) return at;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool BlockBuilder::is_ready(const Unit& u, const std::unordered_map<ValueId, uint32_t>& missing) const {
+  return std::all_of(u.reads.begin(), u.reads.end(), [&](ValueId v) {
+    auto it = missing.find(v);
+    bool own = std::find(u.writes.begin(), u.writes.end(), v) != u.writes.end();
+    return it == missing.end() || it->second == (own ? 1 : 0);
+  });
+}
+
+void BlockBuilder::emit_unit(Unit& u, plan::Block& out) {
+  Step step = std::move(u.step);
+  auto add_kernel = [&](bool epilogue) {
+    if (!epilogue) finish_kernel(b, u.loop, false);
+    b.plan.kernels.push_back(std::move(u.loop.kernel));
+    return static_cast<uint32_t>(b.plan.kernels.size() - 1);
+  };
+  if (u.kind == Unit::Kind::kernel) {
+    step.kind = Step::Kind::kernel;
+    step.index = add_kernel(false);
+    step.location = location_of(b.plan.kernels.back());
+  } else if (u.kind == Unit::Kind::product) {
+    step.kind = Step::Kind::product;
+    if (u.epilogue && !u.loop.kernel.stages.empty()) u.product.epilogue = add_kernel(true);
+    step.index = static_cast<uint32_t>(b.plan.products.size());
+    b.plan.products.push_back(u.product);
+  }
+  out.steps.push_back(std::move(step));
+}
+
+// Those whose operands stand, the earliest made first; but a write by index comes after all that may read the old value, and long loops wait for
+// one another, so that they can run at the same time.
 void BlockBuilder::emit(plan::Block& out) {
   std::unordered_map<ValueId, uint32_t> missing;  // writers that have not been emitted
-  for (const Unit& u : units_) {
+  std::vector<bool> done(units_.size(), false), delayed(units_.size(), false);
+  size_t left = 0, loops = 0;
+  for (size_t i = 0; i < units_.size(); ++i) {
+    const Unit& u = units_[i];
+    done[i] = u.dead;
     if (u.dead) continue;
+    ++left;
     for (ValueId v : u.writes) ++missing[v];
+    delayed[i] = &block_ == &b.cluster.body && u.kind == Unit::Kind::step && is_long_loop(b.plan, u.step);
+    loops += delayed[i];
   }
-  std::vector<bool> done(units_.size(), false);
-  for (size_t left = units_.size(), first = 0; left > 0;) {
+  if (loops < 2) delayed.assign(units_.size(), false);
+  for (size_t first = 0; left > 0;) {
     size_t next = units_.size(), waiting = next;
+    std::vector<size_t> long_loops;
     for (size_t i = first; i < units_.size() && next == units_.size(); ++i) {
+      const Unit& u = units_[i];
       if (done[i]) {
         if (i == first) ++first;
         continue;
       }
-      if (units_[i].dead) {
-        next = i;
-        break;
-      }
-      bool ready = std::all_of(units_[i].reads.begin(), units_[i].reads.end(), [&](ValueId v) {
-        auto it = missing.find(v);
-        bool own = std::find(units_[i].writes.begin(), units_[i].writes.end(), v) != units_[i].writes.end();
-        return it == missing.end() || it->second == (own ? 1 : 0);
-      });
-      bool waits = units_[i].step.kind == Step::Kind::routine && b.plan.routines[units_[i].step.index].routine == Routine::scatter;
-      if (ready && waits)
+      if (!is_ready(u, missing)) continue;
+      if (delayed[i])
+        long_loops.push_back(i);
+      else if (u.step.kind == Step::Kind::routine && b.plan.routines[u.step.index].routine == Routine::scatter)
         waiting = std::min(waiting, i);
-      else if (ready)
+      else
         next = i;
     }
-    if (next == units_.size()) next = waiting;
-    if (next == units_.size()) return b.fail();
-    done[next] = true;
-    --left;
-    Unit& u = units_[next];
-    if (u.dead) continue;
-    for (ValueId v : u.writes) --missing[v];
-    Step step = std::move(u.step);
-    auto add_kernel = [&](bool epilogue) {
-      if (!epilogue) finish_kernel(b, u.loop, false);
-      b.plan.kernels.push_back(std::move(u.loop.kernel));
-      return static_cast<uint32_t>(b.plan.kernels.size() - 1);
-    };
-    if (u.kind == Unit::Kind::kernel) {
-      step.kind = Step::Kind::kernel;
-      step.index = add_kernel(false);
-    } else if (u.kind == Unit::Kind::product) {
-      step.kind = Step::Kind::product;
-      if (u.epilogue && !u.loop.kernel.stages.empty()) u.product.epilogue = add_kernel(true);
-      step.index = static_cast<uint32_t>(b.plan.products.size());
-      b.plan.products.push_back(u.product);
+    if (next == units_.size() && long_loops.empty()) next = waiting;
+    if (next != units_.size()) long_loops = {next};
+    if (long_loops.empty()) return b.fail();
+    const size_t begin = out.steps.size();
+    for (size_t i : long_loops) {
+      done[i] = true;
+      --left;
+      for (ValueId v : units_[i].writes) --missing[v];
+      emit_unit(units_[i], out);
     }
-    out.steps.push_back(std::move(step));
+    if (long_loops.size() > 1) run_beside(out, begin);
+  }
+}
+
+// Scalars that pass between the loops and what stands around them go through the frame.
+void BlockBuilder::run_beside(plan::Block& out, size_t begin) {
+  for (size_t i = begin; i < out.steps.size(); ++i) {
+    Step& s = out.steps[i];
+    s.beside = (i - begin) % kMostBeside != 0;
+    std::vector<ValueId> shared = s.initial;
+    shared.insert(shared.end(), s.results.begin(), s.results.end());
+    step_reads(b.plan, s, shared);
+    for (ValueId v : shared) {
+      if (b.plan.values[v].home == Home::scalar) b.word_of(v);
+    }
   }
 }
 

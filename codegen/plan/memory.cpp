@@ -13,6 +13,9 @@ struct Life {
 };
 
 class Memory {
+  // When each of several steps that may run at the same time begins and ends.
+  using Sides = std::vector<std::pair<int64_t, int64_t>>;
+
  public:
   explicit Memory(Builder& builder)
       : b(builder), plan(builder.plan), lives_(plan.values.size()), parent_(plan.values.size()) {
@@ -53,8 +56,9 @@ class Memory {
   }
 
   void walk(const Block& block) {
-    for (const Step& s : block.steps) {
-      ++now_;
+    for (size_t i = 0; i < block.steps.size(); ++i) {
+      const Step& s = block.steps[i];
+      const int64_t begin = ++now_;
       switch (s.kind) {
         case Step::Kind::scalar:
           touch(s.expr.access.value);
@@ -90,13 +94,36 @@ class Memory {
           break;
         }
       }
+      if (s.beside)
+        beside_.back().push_back({begin, now_});
+      else if (i + 1 < block.steps.size() && block.steps[i + 1].beside)
+        beside_.push_back({{begin, now_}});
     }
+  }
+
+  // Of steps that may run at the same time: what more than one of them may see lives as long as all of them.
+  static bool extend(Life& l, const Sides& sides) {
+    const int64_t from = sides.front().first, to = sides.back().second;
+    Life before = l;
+    if (!l.touched() || l.last < from || l.first > to) return false;
+    if (l.first > from) l.first = from;
+    if (l.last < to) l.last = to;
+    return l.first != before.first || l.last != before.last;
+  }
+  static bool within_one(const Life& l, const Sides& sides) {
+    return std::any_of(sides.begin(), sides.end(), [&](const auto& s) { return l.first >= s.first && l.last <= s.second; });
   }
 
   // What a loop reads from before it lives as long as the loop; so does all that its pointers may point to.
   void extend() {
     for (bool changed = true; changed;) {
       changed = false;
+      for (const Sides& sides : beside_) {
+        for (ValueId v = 0; v < lives_.size(); ++v) {
+          bool own = plan.values[v].home == Home::temporary && within_one(lives_[v], sides);
+          if (!own && extend(lives_[v], sides)) changed = true;
+        }
+      }
       for (const auto& [from, to] : loops_) {
         for (ValueId v = 0; v < lives_.size(); ++v) {
           Life& l = lives_[v];
@@ -205,7 +232,9 @@ class Memory {
       l.first = std::min(l.first, lives_[v].first);
       l.last = std::max(l.last, lives_[v].last);
     }
-    whole_ = whole;
+    for (const Sides& sides : beside_) {
+      for (Life& l : whole) extend(l, sides);
+    }
     std::vector<ValueId> order;
     for (ValueId v = 0; v < lives_.size(); ++v) {
       Value& value = plan.values[v];
@@ -323,11 +352,12 @@ class Memory {
 
   Builder& b;
   Plan& plan;
-  std::vector<Life> lives_, whole_;
+  std::vector<Life> lives_;
   std::vector<ValueId> parent_;
   std::unordered_map<ValueId, bool> pointee_;
   std::unordered_set<ValueId> given_, taken_;
   std::vector<std::pair<int64_t, int64_t>> loops_;
+  std::vector<Sides> beside_;
   int64_t now_ = 0;
 };
 

@@ -213,6 +213,8 @@ struct Step {
   std::vector<ValueId> initial, results;  // scalars
   std::vector<Block> blocks;
   int64_t limit = -1;              // iterations of a loop at most; -1: no limit
+  bool beside = false;             // a loop that may run at the same time as the step before it, and as those that one may run beside. Scalars
+                                   // that such loops and other steps share are in the frame
   uint32_t location = 0;
 };
 struct Block {

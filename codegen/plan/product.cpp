@@ -59,7 +59,7 @@ void BlockBuilder::make_product(const ir::Node& n, ValueId target) {
     p.batch = 1;
   }
   if (p.batch == 1) p.a_batch = p.b_batch = 0;
-  add_product(p);
+  add_product(p, n.location);
 }
 
 }  // namespace tfl::plan

@@ -55,12 +55,15 @@ class Sharing {
   }
 
  private:
-  void count_runs(const Block& b) {
-    for (const Step& s : b.steps) {
-      if (s.kind == Step::Kind::kernel) ++runs_[s.index];
-      if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone)
-        ++runs_[plan.products[s.index].epilogue];
-      for (const Block& inner : s.blocks) count_runs(inner);
+  // Kernels of loops that may run at the same time are left as they are: pointers in the frame have one value.
+  void count_runs(const Block& b, bool alone = true) {
+    for (size_t i = 0; i < b.steps.size(); ++i) {
+      const Step& s = b.steps[i];
+      bool shared = alone && !s.beside && (i + 1 == b.steps.size() || !b.steps[i + 1].beside);
+      const uint32_t runs = shared ? 1 : 2;
+      if (s.kind == Step::Kind::kernel) runs_[s.index] += runs;
+      if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone) runs_[plan.products[s.index].epilogue] += runs;
+      for (const Block& inner : s.blocks) count_runs(inner, shared);
     }
   }
 

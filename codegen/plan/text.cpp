@@ -235,7 +235,7 @@ class Writer {
         indented(by, "{}branch %{}", s.results.empty() ? "" : values(s.results) + " = ", s.condition);
         break;
       case Step::Kind::loop:
-        indented(by, "{}loop {}{}", s.results.empty() ? "" : values(s.results) + " = ", values(s.initial),
+        indented(by, "{}{}loop {}{}", s.beside ? "beside " : "", s.results.empty() ? "" : values(s.results) + " = ", values(s.initial),
                  s.limit >= 0 ? fmt::format(" at most {}", s.limit) : "");
         break;
     }

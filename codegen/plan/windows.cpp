@@ -131,7 +131,7 @@ void BlockBuilder::make_window(const ir::Node& n, ValueId target) {
   p.k = 1;
   p.window = static_cast<uint32_t>(b.plan.windows.size());
   b.plan.windows.push_back(w);
-  add_product(p);
+  add_product(p, n.location);
 }
 
 }  // namespace tfl::plan

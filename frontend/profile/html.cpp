@@ -72,6 +72,20 @@ void add_functions(std::string& out, const Profile& p, bool library) {
   out += "</table>\n";
 }
 
+void add_steps(std::string& out, const Profile& p) {
+  auto order = busiest_steps(p);
+  if (order.empty()) return;
+  out += "<h2>In machine code</h2>\n<table>\n<tr><th>time s</th><th>%</th><th></th><th>runs</th><th>Gop/s</th><th>GB/s</th><th class=\"text\">step</th></tr>\n";
+  for (const StepTime& s : order) {
+    out += fmt::format(
+        "<tr><td>{:.3f}</td><td>{}</td><td class=\"place\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"text\">{} "
+        "<span>{}</span></td></tr>\n",
+        static_cast<double>(s.self) * 1e-9, share(p, s.self), bar(p, s.self), s.step->runs, rate(s.step->operations, s.self),
+        rate(s.step->bytes, s.self), escaped(s.step->name), escaped(place_of(*s.step)));
+  }
+  out += "</table>\n";
+}
+
 void add_source(std::string& out, const Profile& p, const File& file) {
   out += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>total %</th><th>self %</th><th></th><th></th><th></th></tr>\n",
                      escaped(file.source->name));
@@ -112,6 +126,7 @@ std::string to_html(const Profile& p, const std::string& name) {
       title, kStyle, title, static_cast<double>(p.nanoseconds) * 1e-9, p.samples);
   for (const std::string& note : p.notes) out += fmt::format("<p>{}</p>\n", escaped(note));
   add_functions(out, p, false);
+  add_steps(out, p);
   for (const File* f : files) add_source(out, p, *f);
   add_functions(out, p, true);
   out += "</body>\n</html>\n";

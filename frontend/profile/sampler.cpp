@@ -72,8 +72,8 @@ void keep_alive(Object* code) { code->refs = 1; }
 
 }  // namespace
 
-Sampler::Sampler(Interp& interp)
-    : interp_(interp), kept_(*interp.types.code->slots), before_(interp.types.code->slots) {
+Sampler::Sampler(Interp& interp, const Running& running)
+    : interp_(interp), running_code_(running), kept_(*interp.types.code->slots), before_(interp.types.code->slots) {
   kept_.destroy = keep_alive;
   interp.types.code->slots = &kept_;
 }
@@ -169,8 +169,8 @@ bool Sampler::is_code(const Code* code) {
   return true;
 }
 
-uint32_t Sampler::node_of(uint32_t parent, const Code* code, const Instruction* ip) {
-  uint64_t hash = reinterpret_cast<uintptr_t>(ip) / sizeof(Instruction) + parent * uint64_t{0x9E3779B97F4A7C15};
+uint32_t Sampler::node_of(uint32_t parent, const Code* code, const Instruction* ip, const CodeStep* step) {
+  uint64_t hash = (reinterpret_cast<uintptr_t>(ip) + reinterpret_cast<uintptr_t>(step)) / sizeof(Instruction) + parent * uint64_t{0x9E3779B97F4A7C15};
   hash *= uint64_t{0xBF58476D1CE4E5B9};
   for (size_t at = hash >> 44;; at = (at + 1) % kSlots) {
     static_assert(kSlots == size_t{1} << (64 - 44) && kNodes < kSlots);
@@ -178,10 +178,11 @@ uint32_t Sampler::node_of(uint32_t parent, const Code* code, const Instruction* 
     if (known == 0) {
       if (node_count_ == kNodes) return parent;
       slots_[at] = node_count_;
-      nodes_[node_count_] = {parent, code, ip, 0};
+      nodes_[node_count_] = {parent, code, ip, step, 0};
       return node_count_++;
     }
-    if (nodes_[known].parent == parent && nodes_[known].ip == ip && nodes_[known].code == code) return known;
+    const Node& n = nodes_[known];
+    if (n.parent == parent && n.ip == ip && n.code == code && n.step == step) return known;
   }
 }
 
@@ -203,7 +204,11 @@ void Sampler::sample(const void* machine) {
     frame = reinterpret_cast<const void*>(words[0]);
   }
   uint32_t node = 0;
-  while (depth-- > 0) node = node_of(node, stack_[depth].code, stack_[depth].ip);
+  while (depth-- > 0) node = node_of(node, stack_[depth].code, stack_[depth].ip, nullptr);
+  if (const RunningCode* run = running_code_.load(std::memory_order_acquire)) {
+    int64_t step = *static_cast<const volatile int64_t*>(run->step);
+    if (step >= 0 && step < run->count) node = node_of(node, nullptr, nullptr, run->steps + step);
+  }
   uint64_t time = now();
   nodes_[node].self += time - last_;
   bool same = moment_count_ > 0 && moments_[moment_count_ - 1].node == node;

@@ -12,15 +12,17 @@
 
 #include "frontend/bytecode/code.h"
 #include "frontend/vm/interp.h"
+#include "runtime/support/running.h"
 
 namespace tfl::profile {
 
 /// A place of the script and who called it: a stack is a node and its parents.
 struct Node {
   uint32_t parent;   // of the node that called; 0: nobody
-  const Code* code;  // null for the first node, which stands for no frame at all
+  const Code* code;  // null for the first node, which stands for no frame at all, and where there is a step
   const Instruction* ip;
-  uint64_t self;  // nanoseconds
+  const CodeStep* step;  // of machine code that the place around it runs, and no place of the script; null: it is one
+  uint64_t self;         // nanoseconds
 };
 
 /// From here until the next one's time the stack was `node`.
@@ -32,7 +34,8 @@ struct Moment {
 /// Samples the thread that makes it. Code objects live as long as it does, so that what was noted can be read at the end.
 class Sampler {
  public:
-  explicit Sampler(Interp& interp);
+  /// `running`: what machine code runs.
+  Sampler(Interp& interp, const Running& running);
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
@@ -51,7 +54,7 @@ class Sampler {
   void sample(const void* machine);
   bool read_frame(const void* frame, uintptr_t out[3]) const;
   bool is_code(const Code* code);
-  uint32_t node_of(uint32_t parent, const Code* code, const Instruction* ip);
+  uint32_t node_of(uint32_t parent, const Code* code, const Instruction* ip, const CodeStep* step);
 
   struct Place {
     const Code* code;
@@ -64,6 +67,7 @@ class Sampler {
   static constexpr size_t kKnown = 1024;
 
   Interp& interp_;
+  const Running& running_code_;
   Slots kept_;  // of code objects, while they do not go
   const Slots* before_;
   timer_t timer_{};

@@ -1,5 +1,7 @@
 #include "frontend/profile/summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -60,6 +62,20 @@ class Rows {
     return known->second = row->second;
   }
 
+  // A traced function is known by the file, its name and a line inside it: the last of that name that begins before it.
+  uint32_t function(const CodeStep::Line& at) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < profile_.functions.size(); ++i) {
+      const FunctionTime& f = profile_.functions[i];
+      if (f.library || f.file != at.file || f.name != at.function || f.line > at.line) continue;
+      if (best == UINT32_MAX || profile_.functions[best].line < f.line) best = i;
+    }
+    if (best != UINT32_MAX) return best;
+    auto [row, added] = by_place_.try_emplace({at.file, at.function, 0}, static_cast<uint32_t>(profile_.functions.size()));
+    if (added) profile_.functions.push_back({at.function, at.file, at.line, false, 0, 0});
+    return row->second;
+  }
+
   uint32_t line(const std::shared_ptr<const Source>& source, uint32_t number) {
     auto [row, added] = by_line_.try_emplace({source.get(), number}, static_cast<uint32_t>(profile_.lines.size()));
     if (added) profile_.lines.push_back({source, number});
@@ -93,15 +109,41 @@ Profile summarise(const Sampler& sampler) {
   p.moments.assign(sampler.moments().begin(), sampler.moments().end());
   auto nodes = sampler.nodes();
   Rows rows(p);
+  std::unordered_map<std::string_view, std::shared_ptr<const Source>> sources;
+  for (const Node& n : nodes) {
+    if (n.code && n.code->source) sources.try_emplace(n.code->source->name, n.code->source);
+  }
   p.stacks.resize(nodes.size());
   constexpr uint32_t kNone = UINT32_MAX;
   std::vector<uint32_t> line_rows(nodes.size(), kNone);  // of those of the script
   for (size_t i = 1; i < nodes.size(); ++i) {
+    if (nodes[i].step) continue;
     const Code& code = *nodes[i].code;
     uint32_t line = code.span_at(static_cast<uint32_t>(nodes[i].ip - code.instructions.data())).span.line;
     if (line == 0) line = code.span.line;
     p.stacks[i] = {nodes[i].parent, rows.function(code), line};
     if (!p.functions[p.stacks[i].function].library) line_rows[i] = rows.line(code.source, line);
+  }
+  // What machine code runs is a line of a traced function, or of who called it where nobody knows.
+  std::vector<std::vector<std::pair<uint32_t, double>>> shares(nodes.size());
+  std::unordered_map<const CodeStep*, uint32_t> step_rows;
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    if (!nodes[i].step) continue;
+    const CodeStep& step = *nodes[i].step;
+    p.stacks[i] = p.stacks[nodes[i].parent];
+    p.stacks[i].parent = nodes[i].parent;
+    p.stacks[i].step = &step;
+    auto [row, added] = step_rows.try_emplace(&step, static_cast<uint32_t>(p.steps.size()));
+    if (added) p.steps.push_back({&step, 0});
+    p.steps[row->second].self += nodes[i].self;
+    for (const CodeStep::Line& at : step.lines) {
+      auto source = sources.find(at.file);
+      if (source != sources.end() && !source->second->internal) shares[i].push_back({rows.line(source->second, at.line), at.share});
+    }
+    if (shares[i].empty()) continue;
+    line_rows[i] = shares[i][0].first;
+    p.stacks[i].function = rows.function(step.lines[0]);
+    p.stacks[i].line = step.lines[0].line;
   }
   std::vector<uint32_t> functions, lines;
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -113,14 +155,20 @@ Profile summarise(const Sampler& sampler) {
     uint32_t called = kNone;  // the library's function that the script calls
     for (uint32_t at = static_cast<uint32_t>(i); at != 0; at = p.stacks[at].parent) {
       if (line_rows[at] == kNone) {
-        if (innermost) called = p.stacks[at].function;
+        if (innermost && !p.stacks[at].step) called = p.stacks[at].function;
         continue;
       }
       FunctionTime& f = p.functions[p.stacks[at].function];
       LineTime& l = p.lines[line_rows[at]];
-      if (innermost) {
-        f.self += self;
-        l.self += self;
+      if (innermost) f.self += self;
+      if (innermost && shares[at].empty()) l.self += self;
+      uint64_t left = self;  // of what is shared among lines
+      for (size_t k = shares[at].size(); k-- > 0;) {
+        LineTime& part = p.lines[shares[at][k].first];
+        auto own = k == 0 ? left : std::min(left, static_cast<uint64_t>(shares[at][k].second * static_cast<double>(self)));
+        left -= own;
+        part.self += own;
+        if (add_once(lines, shares[at][k].first)) part.total += own;
       }
       innermost = false;
       if (add_once(functions, p.stacks[at].function)) f.total += self;
@@ -147,6 +195,23 @@ std::vector<uint32_t> busiest_functions(const Profile& profile, bool library) {
     return f[a].self != f[b].self ? f[a].self > f[b].self : f[a].total > f[b].total;
   });
   return order;
+}
+
+std::vector<StepTime> busiest_steps(const Profile& profile) {
+  std::vector<StepTime> order;
+  for (const StepTime& s : profile.steps) {
+    if (s.self > 0) order.push_back(s);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const StepTime& a, const StepTime& b) { return a.self > b.self; });
+  return order;
+}
+
+std::string rate(double count, uint64_t nanoseconds) {
+  return count == 0 || nanoseconds == 0 ? "-" : fmt::format("{:.1f}", count / static_cast<double>(nanoseconds));
+}
+
+std::string place_of(const CodeStep& step) {
+  return step.lines.empty() ? std::string() : fmt::format("{}:{}", step.lines[0].file, step.lines[0].line);
 }
 
 std::vector<uint32_t> busiest_lines(const Profile& profile) {

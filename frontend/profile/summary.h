@@ -20,6 +20,12 @@ struct FunctionTime {
   uint64_t self = 0, total = 0;  // nanoseconds; of the library: total is while the script called it directly, self is 0
 };
 
+/// A step of machine code.
+struct StepTime {
+  const CodeStep* step;
+  uint64_t self = 0;
+};
+
 struct LineTime {
   std::shared_ptr<const Source> source;
   uint32_t line = 0;
@@ -31,6 +37,7 @@ struct StackNode {
   uint32_t parent = 0;    // 0: nobody called
   uint32_t function = 0;  // index into functions
   uint32_t line = 0;      // of the call or the instruction
+  const CodeStep* step = nullptr;  // of machine code: what runs there
 };
 
 struct Profile {
@@ -39,6 +46,7 @@ struct Profile {
   std::vector<FunctionTime> functions;  // in no order
   std::vector<LineTime> lines;          // of the script, in no order
   std::vector<StackNode> stacks;        // the first is the empty one
+  std::vector<StepTime> steps;     // that were found running, in no order
   std::vector<Moment> moments;
   std::vector<std::string> notes;  // what else is to be told of the run
 };
@@ -57,5 +65,11 @@ double percent(const Profile& profile, uint64_t nanoseconds);
 /// Indices of `functions` or `lines` with the largest first.
 std::vector<uint32_t> busiest_functions(const Profile& profile, bool library);
 std::vector<uint32_t> busiest_lines(const Profile& profile);
+/// The steps of machine code with those that took most time first.
+std::vector<StepTime> busiest_steps(const Profile& profile);
+/// "98.3": thousands of millions a second; "-" where nothing was counted.
+std::string rate(double count, uint64_t nanoseconds);
+/// "mlp.tfl:12", where a step stands first of all.
+std::string place_of(const CodeStep& step);
 
 }  // namespace tfl::profile

@@ -41,6 +41,15 @@ std::string to_text(const Profile& p, const std::string& name) {
     out += fmt::format("{:10.3f} {:7.1f}  {}:{}  {}\n", seconds(l.self), percent(p, l.self), l.source->name, l.line,
                        trimmed(l.source->line(l.line)));
   }
+  auto steps = busiest_steps(p);
+  if (!steps.empty()) out += "\n    time s       %       runs   Gop/s    GB/s  in machine code\n";
+  for (size_t i = 0; i < steps.size() && i < kRows; ++i) {
+    const StepTime& s = steps[i];
+    out += fmt::format("{:10.3f} {:7.1f} {:10} {:>7} {:>7}  {}", seconds(s.self), percent(p, s.self), s.step->runs, rate(s.step->operations, s.self),
+                       rate(s.step->bytes, s.self), s.step->name);
+    if (std::string place = place_of(*s.step); !place.empty()) out += fmt::format(" ({})", place);
+    out += '\n';
+  }
   if (!library.empty()) out += "\n    time s       %  called in the library\n";
   for (size_t i = 0; i < library.size() && i < kRows; ++i) {
     const FunctionTime& f = p.functions[library[i]];

@@ -46,7 +46,8 @@ std::string to_trace(const Profile& p) {
     std::reverse(path.begin(), path.end());
     size_t same = 0;
     while (same < path.size() && same < open.size() &&
-           p.stacks[path[same]].function == p.stacks[open[same].stack].function)
+           p.stacks[path[same]].function == p.stacks[open[same].stack].function &&
+           p.stacks[path[same]].step == p.stacks[open[same].stack].step)
       ++same;
     close_to(same, m.begin);
     for (size_t d = same; d < path.size(); ++d) open.push_back({m.begin, 0, path[d], static_cast<uint32_t>(d)});
@@ -66,7 +67,7 @@ std::string to_trace(const Profile& p) {
     out += fmt::format(
         ",\n{{\"name\":{},\"cat\":\"{}\",\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":1,\"tid\":1,\"args\":{{"
         "\"place\":{}}}}}",
-        quoted(f.name), f.library ? "library" : "script", static_cast<double>(e.begin) * 1e-3,
+        quoted(s.step ? s.step->name : f.name), s.step ? "machine code" : f.library ? "library" : "script", static_cast<double>(e.begin) * 1e-3,
         static_cast<double>(e.end - e.begin) * 1e-3, quoted(fmt::format("{}:{}", f.file, s.line)));
   }
   return out += "\n]}\n";

@@ -114,6 +114,15 @@ void tfls_parallel_for(tfl_context *c, int64_t n, int64_t grain, void (*body)(vo
   tfls_pool_run(c->pool, n, grain, body, argument);
 }
 
+/* One after the other: libraries keep to the threads that they were given for kernels. */
+int64_t tfls_beside(tfls_frame *frame, const tfls_entry *functions, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t status = functions[i](frame);
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
 /* Kernels have the form of a body: their frame comes first. */
 void tfls_parallel(tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain) {
   tfls_parallel_for(frame->self, units, grain, (void (*)(void *, int64_t, int64_t))kernel, frame);

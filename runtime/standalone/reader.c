@@ -179,6 +179,7 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   room = 4 * room + 4096;
   memset(out, 0, sizeof *out);
   out->services.parallel = tfls_parallel;
+  out->services.beside = tfls_beside;
   out->wide = tfls_processor_serves("x86-64-v4");
   bool better = image->better_entries && out->wide;
   const tfls_entry *entries = better ? image->better_entries : image->entries;

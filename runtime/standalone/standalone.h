@@ -32,6 +32,7 @@ typedef struct {
   void (*parallel)(tfls_frame *, tfls_kernel, int64_t units, int64_t grain);
   void (*product)(tfls_frame *, const tfls_product_call *);
   const tfls_routine *routines;
+  int64_t (*beside)(tfls_frame *, int64_t (*const *functions)(tfls_frame *), int64_t count);
 } tfls_services;
 struct tfls_frame {
   const tfls_services *services;
@@ -289,6 +290,7 @@ void tfls_pool_free(struct tfls_pool *pool);
 void tfls_pool_run(struct tfls_pool *pool, int64_t n, int64_t grain, void (*body)(void *, int64_t first, int64_t last), void *argument);
 
 void tfls_parallel(tfls_frame *frame, tfls_kernel kernel, int64_t units, int64_t grain); /* on the threads of the frame's context */
+int64_t tfls_beside(tfls_frame *frame, const tfls_entry *functions, int64_t count);
 /* The same for what is no kernel. */
 void tfls_parallel_for(tfl_context *c, int64_t n, int64_t grain, void (*body)(void *, int64_t first, int64_t last), void *argument);
 

@@ -228,9 +228,8 @@ class PlanRun {
       call.at[i] = memory(r.at[i]).data();
       plan::Home home = p_.values[r.at[i]].home;
       bool written = kRoutineWrites[static_cast<int>(r.routine)] >> i & 1;
-      expect_of_plan(
-          !written || home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer,
-          "a routine that writes what is only read");
+      expect_of_plan(!written || home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer,
+                     "a routine that writes what is only read");
     }
     for (size_t i = 0; i < r.sizes.size(); ++i) call.sizes[i] = size(r.sizes[i]);
     constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run,
@@ -249,8 +248,7 @@ class PlanRun {
     Element e;
     e.kernel = &k;
     e.at.resize(k.axes.size(), 0);
-    if (epilogue)
-      expect_of_plan(k.form == plan::Form::map && k.axes.size() == 2, "an epilogue that is no map over a matrix");
+    if (epilogue) expect_of_plan(k.form == plan::Form::map && k.axes.size() == 2, "an epilogue that is no map over a matrix");
     uint32_t passes = 0;
     for (const plan::Stage& s : k.stages) passes = std::max(passes, s.pass + 1);
     size_t n = k.axes.size();
@@ -427,8 +425,10 @@ class PlanRun {
   }
 
   bool block(const plan::Block& b) {
-    for (const plan::Step& s : b.steps) {
-      if (!step(s)) return false;
+    for (size_t i = 0, end; i < b.steps.size(); i = end) {
+      for (end = i + 1; end < b.steps.size() && b.steps[end].beside;) ++end;
+      for (size_t k = end; k-- > i;)  // backwards those that may run at the same time
+        if (!step(b.steps[k])) return false;
     }
     return true;
   }

@@ -49,6 +49,21 @@ spin()
 '''
 
 
+COMPILED = '''import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def layers(x, w):
+    for _ in tf.range(3):
+        x = tf.tanh(x @ w)
+    return tf.exp(x) + 1.0
+
+x = tf.ones([400, 500])
+w = tf.ones([500, 500]) * 0.001
+for _ in range(60):
+    layers(x, w)
+'''
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
@@ -114,6 +129,30 @@ def whole(tfl, folder):
     return f"files are left: {left}" if left else ""
 
 
+def compiled(tfl, folder):
+    """What runs inside a traced function: the function waits for its code, so that each of its calls is counted."""
+    script = write(folder, "compiled.tfl", COMPILED)
+    page, trace = os.path.join(folder, "page.html"), os.path.join(folder, "trace.json")
+    done = subprocess.run([tfl, "profile", "--html", page, "--trace", trace, script], capture_output=True, text=True, timeout=60, check=False)
+    first = busiest(done.stderr)
+    if done.returncode != 0 or not first or first[0] != "layers" or first[1] <= 50:
+        return f"exit status {done.returncode}, layers is not the busiest function: {done.stderr}"
+    row = re.search(r" ([\d.]+) +60 +([\d.]+) +[\d.]+  matmul 400x500x500 \(\S*compiled.tfl:6\)", done.stderr)
+    if not row or float(row[1]) < 20 or float(row[2]) == 0:
+        return "no row of the product: " + done.stderr
+    if not re.search(r"time s +%  line\n +[\d.]+ +[\d.]+  \S*compiled.tfl:6 ", done.stderr):
+        return "its line is not the busiest: " + done.stderr
+    if not re.search(r"layers.*: 60 runs, [\d.]+ MiB", done.stderr) or "This machine" not in done.stderr:
+        return "no word of the function's memory or the machine's limits: " + done.stderr
+    with open(page, encoding="utf-8") as f:
+        if "matmul 400x500x500" not in f.read():
+            return "the page does not show the product"
+    with open(trace, encoding="utf-8") as f:
+        if not any(e["name"] == "matmul 400x500x500" for e in json.load(f)["traceEvents"]):
+            return "no event of the product"
+    return ""
+
+
 def failing(tfl, folder):
     script = write(folder, "fails.tfl", "x = 1\nraise ValueError('no')\n")
     done = subprocess.run([tfl, "profile", script], capture_output=True, text=True, timeout=60, check=False)
@@ -143,13 +182,13 @@ def main():
     parser.add_argument("--tfl", required=True)
     tfl = os.path.abspath(parser.parse_args().tfl)
     wrong = 0
-    for check in (whole, failing, interrupted):
+    for check in (whole, compiled, failing, interrupted):
         with tempfile.TemporaryDirectory() as folder:
             os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
             if message := check(tfl, folder):
                 print(f"{check.__name__}: {message}")
                 wrong += 1
-    print(f"{wrong} of 3 checks failed")
+    print(f"{wrong} of 4 checks failed")
     return 1 if wrong else 0
 
 

@@ -332,6 +332,36 @@ TEST_CASE("Tensors that a loop changes are written in place, or go between two p
   CHECK(points(loop("reverse(%y) {axes = [0]}").plan) == 2);
 }
 
+TEST_CASE("Long loops that do not need one another run side by side", "[plan]") {
+  Context c(options(1));
+  auto two = [&](std::string first, std::string limit) {
+    auto loop = [&](const std::string& i, const std::string& y, const std::string& from, const std::string& rest) {
+      return i + ", " + y + " = while_loop(%0, " + from + R"() {num = 2} : i32, f32[40,40] while (%i: i32, %y: f32[40,40]) {
+    %l = constant )" + limit + R"( : i32
+    %p = less(%i, %l) : bool
+    yield %p
+  } do (%i: i32, %y: f32[40,40]) {
+    %m = matmul(%y, %y) : f32[40,40]
+    %t = tanh(%m) : f32[40,40]
+    %r = )" + rest + R"( : f32[40,40]
+    %one = constant 1 : i32
+    %j = add(%i, %one) : i32
+    yield %j, %r
+  })";
+    };
+    plan::Plan p = check_plan(c, "func @f(%x: f32[40,40]) -> (f32[40,40], i32) {\n  %0 = constant 0 : i32\n  %a = negative(%x) : f32[40,40]\n  " +
+                               loop("%1", "%2", "%a", "reverse(%t) {axes = [0]}") + "\n  %b = exp(" + first + ") : f32[40,40]\n  " +
+                               loop("%3", "%4", "%b", "square(%t)") +
+                               "\n  %5 = add(%2, %4) : f32[40,40]\n  %6 = add(%1, %3) : i32\n  return %5, %6\n}")
+                 .plan;
+    size_t n = 0;
+    for (const plan::Step& s : p.body.steps) n += s.beside;
+    return n;
+  };
+  CHECK(two("%x", "40") == 1);
+  CHECK(two("%2", "40") == 0);  // one after the other
+}
+
 TEST_CASE("Branches write results where they belong", "[plan]") {
   Context c(options(1));
   Planned p = check_plan(c, R"(func @f(%x: f32[6,5], %k: f32) -> (f32[6,5], f32[6,5], f32) {
