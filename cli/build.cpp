@@ -16,10 +16,6 @@ namespace tfl::cli {
 
 namespace {
 
-void say(std::string_view text) {
-  std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data());
-}
-
 std::vector<std::string> strings_of(const Value& list) {
   std::vector<std::string> out;
   for (const Value& v : list.as<List>()->items) out.emplace_back(text_of(v));
@@ -113,7 +109,7 @@ bool parse_kinds(const std::string& text, codegen::LibraryRequest& request) {
     else if (kind == "ptx")
       request.ptx = true;
     else {
-      say("--emit '" + kind + "': there are shared-lib, static-lib, object, llvm, asm, ptx and, alone, executable");
+      say_error("--emit '" + kind + "': there are shared-lib, static-lib, object, llvm, asm, ptx and, alone, executable");
       return false;
     }
   }
@@ -128,7 +124,7 @@ int build_files(const Arguments& a) {
   while (file.size() > 1 && file.back() == '/') file.pop_back();
   bool saved = is_folder(file);
   if (saved && !a.build.exports.empty()) {
-    say("--export: of a saved model the signatures are exported");
+    say_error("--export: of a saved model the signatures are exported");
     return kExitUsage;
   }
   Session session(a, saved ? file + "/saved_model.json" : file);  // before the request, which holds tensors of it
@@ -139,14 +135,14 @@ int build_files(const Arguments& a) {
   request.folder = a.build.folder.empty() ? "." : a.build.folder;
   if (!parse_kinds(a.build.emit, request)) return kExitUsage;
   if (!parse_target(a.build.target, request)) {
-    say("--target '" + a.build.target +
+    say_error("--target '" + a.build.target +
         "': there are native, x86-64-v3, x86-64-v4, both as x86-64-v3,x86-64-v4, aarch64, and for PTX sm_80 and later");
     return kExitUsage;
   }
   request.weights_in_file = a.build.weights == "file";
   request.own_linker = a.build.linker == "own";
   if (request.cpu == codegen::Cpu::aarch64 && (request.shared || request.archive)) {
-    say("for aarch64 there are objects and texts: --emit object,llvm,asm");
+    say_error("for aarch64 there are objects and texts: --emit object,llvm,asm");
     return kExitUsage;
   }
 
@@ -165,19 +161,19 @@ int build_files(const Arguments& a) {
   }();
   if (!found) return session.report(found.error());
   if (found->is_str()) {
-    say(text_of(*found));
+    say_error(text_of(*found));
     return kExitUsage;
   }
   std::vector<const VariableObject*> known;
   for (const Value& row : found->as<List>()->items) {
     if (auto done = add_function(request, known, row); !done) {
-      say(done.error().message);
+      say_error(done.error().message);
       return kExitUncaught;
     }
   }
   auto files = codegen::build_library(session.context, request);
   if (!files) {
-    say(files.error().message);
+    say_error(files.error().message);
     return kExitUncaught;
   }
   for (const std::string& f : *files) std::printf("%s\n", f.c_str());

@@ -16,6 +16,7 @@
 
 #include "cli/aside.h"
 #include "cli/commands.h"
+#include "cli/session.h"
 #include "frontend/diagnostics/render.h"
 #include "frontend/object/dict.h"
 #include "frontend/object/native.h"
@@ -29,10 +30,6 @@ namespace tfl::cli {
 namespace {
 
 using Files = std::vector<std::pair<std::string, std::string>>;
-
-void say(std::string_view text) {
-  std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data());
-}
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -95,7 +92,7 @@ Result<void> write_program(const ScratchFolder& scratch, const std::string& bund
 int build_executable(const Arguments& given) {
   ScratchFolder scratch;  // for the caches of this build alone
   if (!scratch) {
-    say(std::string("cannot make a temporary folder: ") + std::strerror(errno));
+    say_error(std::string("cannot make a temporary folder: ") + std::strerror(errno));
     return kExitUncaught;
   }
   const std::string& file = given.files[0];
@@ -142,11 +139,11 @@ int build_executable(const Arguments& given) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    say("cannot make the folder " + folder + ": " + error.message());
+    say_error("cannot make the folder " + folder + ": " + error.message());
     return kExitUncaught;
   }
   if (auto done = write_program(scratch, pack_bundle(files), out); !done) {
-    say(done.error().message);
+    say_error(done.error().message);
     return kExitUncaught;
   }
   std::printf("%s\n", out.c_str());
@@ -159,7 +156,7 @@ int run_bundle(int argc, char** argv) {
   auto name = bundled_file("main");
   auto text = name ? bundled_file("source/" + std::string(*name)) : std::nullopt;
   if (!text) {
-    say("this program's bundle is damaged");
+    say_error("this program's bundle is damaged");
     return 70;
   }
   a.script.assign(argv, argv + argc);

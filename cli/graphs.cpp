@@ -19,7 +19,6 @@ namespace tfl::cli {
 
 namespace {
 
-void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
 // Draws with the program `dot`, which writes to standard output itself.
 int draw(const std::string& dot) {

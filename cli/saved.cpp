@@ -18,7 +18,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-int usage_error(const std::string& message) {
+int request_error(const std::string& message) {
   std::fprintf(stderr,
                "tfl: error: %s\nusage: tfl run DIR [--function NAME] [--inputs "
                "FILE.npy|FILE.npz|NAME=FILE.npy|JSON]... [--outputs DIR]\n",
@@ -121,7 +121,7 @@ int run_model(const Arguments& given) {
     if (word == "--inputs" || word == "--function" || word == "--outputs") {
       inputs = word == "--inputs";
       single = word == "--function" ? &r.function : word == "--outputs" ? &r.outputs : nullptr;
-      if (i + 1 == a.script.size()) return usage_error(word + " needs a value");
+      if (i + 1 == a.script.size()) return request_error(word + " needs a value");
     } else if (single) {
       *single = word;
       single = nullptr;
@@ -132,7 +132,7 @@ int run_model(const Arguments& given) {
       size_t equals = word.find('=');
       a.allow_read.push_back(folder_of(equals == std::string::npos ? word : word.substr(equals + 1)));
     } else {
-      return usage_error("unexpected argument '" + word + "'");
+      return request_error("unexpected argument '" + word + "'");
     }
   }
   if (!r.outputs.empty()) a.allow_write.push_back(folder_of(without_slash(r.outputs)));

@@ -90,6 +90,10 @@ codegen::JitOptions jit_options(const Arguments& a) {
 
 }  // namespace
 
+void print(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+void say_error(std::string_view text) { std::fprintf(stderr, "tfl: error: %.*s\n", static_cast<int>(text.size()), text.data()); }
+
 bool use_color(const Arguments& a) {
   if (a.color != "auto") return a.color == "always";
   const char* no = std::getenv("NO_COLOR");

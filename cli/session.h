@@ -1,8 +1,10 @@
 // One interpreter with the limits, permissions and signals that the command line asks for.
 #pragma once
 
+#include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cli/arguments.h"
 #include "codegen/gpu/gpu_operations.h"
@@ -18,6 +20,11 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitFoundBefore = 3;
 inline constexpr int kExitTimeout = 4;
 inline constexpr int kExitInterrupted = 130;
+
+void print(std::FILE* stream, std::string_view text);
+
+/// "tfl: error: ...", a line of its own on standard error.
+void say_error(std::string_view text);
 
 /// Whether messages get colour: the flag, NO_COLOR, and whether standard error is a terminal.
 bool use_color(const Arguments& arguments);

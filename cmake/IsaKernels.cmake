@@ -4,6 +4,10 @@
 # one level's code for another's. Beside them the
 # portable level is there to be right on old processors, not to be fast: it is compiled in less time.
 
+# Those that native libraries carry (cmake/Standalone.cmake); the program takes their code from there, unless sanitizers want it of their own.
+set(TFL_STANDALONE_KERNELS ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/matmul.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/random.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/window.cpp)
+
 function(tfl_isa_kernels runtime)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/*.cpp)
   get_target_property(type ${runtime} TYPE)
@@ -22,11 +26,17 @@ function(tfl_isa_kernels runtime)
     list(GET parts 2 options)
     separate_arguments(options)
     set(name tfl_kernels_${isa})
-    add_library(${name} OBJECT ${sources})
+    set(own ${sources})
+    if(level GREATER 0 AND NOT TFL_SANITIZE)
+      list(REMOVE_ITEM own ${TFL_STANDALONE_KERNELS})
+      target_sources(${runtime} PRIVATE $<TARGET_OBJECTS:tfl_standalone_${isa}>)
+    endif()
+    add_library(${name} OBJECT ${own})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${name} PRIVATE TFL_ISA=${isa} TFL_ISA_LEVEL=${level})
     target_compile_options(${name} PRIVATE ${options})
     target_link_libraries(${name} PRIVATE tfl_warnings tfl_fmt)
+    tfl_unite(${name} 2 ${own})
     target_sources(${runtime} PRIVATE $<TARGET_OBJECTS:${name}>)
   endforeach()
 endfunction()

@@ -9,10 +9,21 @@ option(TFL_UNITY "compile the files of a folder together, a few at a time" ON)
 set(TFL_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <charconv> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <functional> <limits> <memory>
   <mutex> <optional> <span> <string> <string_view> <type_traits> <unordered_map> <unordered_set> <utility> <vector> <fmt/core.h>)
 
-# tfl_precompile(TARGET [HEADER...]): the standard headers, and those named, for the C++ files of the target.
+# tfl_precompile(TARGET [HEADER...]): the standard headers, which are compiled once for all that need no others, and those named, for the C++
+# files of the target.
 function(tfl_precompile target)
   if(TFL_PCH)
-    target_precompile_headers(${target} PRIVATE ${TFL_STANDARD_HEADERS} ${ARGN})
+    if(ARGN)
+      target_precompile_headers(${target} PRIVATE ${TFL_STANDARD_HEADERS} ${ARGN})
+    else()
+      if(NOT TARGET tfl_headers)
+        file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/headers.cpp CONTENT "")
+        add_library(tfl_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
+        target_link_libraries(tfl_headers PRIVATE tfl_fmt Threads::Threads)
+        target_precompile_headers(tfl_headers PRIVATE ${TFL_STANDARD_HEADERS})
+      endif()
+      target_precompile_headers(${target} REUSE_FROM tfl_headers)
+    endif()
     # A precompiled header is not known to be a system's, and g++ 12 shows the wrong warnings that it hides elsewhere about std::string, clang
     # what the standard library's own functions call.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
@@ -20,11 +31,12 @@ function(tfl_precompile target)
   endif()
 endfunction()
 
-# The folders where that is done. Elsewhere files have tables of the same names, or are compiled in a way of their own.
-set(TFL_UNITED "(codegen/(gpu|jit|library|llvm|plan)|frontend/(autograph|builtins|compile|gradient|modules|numpy|parse|profile|scope|tensor|text|trace|vm)|ir|ir/gradient|optimizer|runtime/(gpu|memory|ops|support|tensor|text))")
+# The folders where that is done, and files there that name things as others do. Elsewhere files are compiled in ways of their own.
+set(TFL_UNITED "(cli|codegen/(gpu|jit|library|llvm|plan)|frontend/(autograph|builtins|compile|gradient|modules|numpy|object|parse|profile|scope|tensor|text|trace|vm)|ir|ir/gradient|optimizer|runtime/(gpu|kernels|kernels/isa|memory|ops|support|tensor|text))")
+set(TFL_APART "(frontend/object/([a-z]+_methods|alias|attributes_set|bytes|dict|dict_table|dict_views|exception|file|float|iterators|list|object_type|range|set|slice|str|tuple|wrappers)|runtime/kernels/(cast|elementwise_levels|matmul_levels|random_levels|reduce|reduce_arg|softmax|window_levels|matrix|isa/(elementwise_half|matmul|random|window)))[.]cpp")
 
-# tfl_unite(TARGET SOURCES...): the sources of the target that lie in one of these folders are compiled six at a time.
-function(tfl_unite target)
+# tfl_unite(TARGET COUNT SOURCES...): the sources of the target that lie in one of these folders are compiled COUNT at a time.
+function(tfl_unite target count)
   if(NOT TFL_UNITY)
     return()
   endif()
@@ -34,20 +46,21 @@ function(tfl_unite target)
   set(last "")
   foreach(source IN LISTS ARGN)
     get_filename_component(folder ${source} DIRECTORY)
+    if(source MATCHES "/${TFL_APART}$" OR NOT folder MATCHES "^${PROJECT_SOURCE_DIR}/${TFL_UNITED}$")
+      continue()
+    endif()
     if(NOT folder STREQUAL last)
-      set(count 0)
+      set(members 0)
       set(group 0)
       set(last ${folder})
     endif()
-    if(count EQUAL 6)
-      set(count 0)
+    if(members EQUAL count)
+      set(members 0)
       math(EXPR group "${group} + 1")
     endif()
-    math(EXPR count "${count} + 1")
-    if(folder MATCHES "^${PROJECT_SOURCE_DIR}/${TFL_UNITED}$")
-      string(REPLACE "${PROJECT_SOURCE_DIR}/" "" name "${folder}_${group}")
-      string(MAKE_C_IDENTIFIER "${name}" name)
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name})
-    endif()
+    math(EXPR members "${members} + 1")
+    string(REPLACE "${PROJECT_SOURCE_DIR}/" "" name "${folder}_${group}")
+    string(MAKE_C_IDENTIFIER "${name}" name)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name})
   endforeach()
 endfunction()

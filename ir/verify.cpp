@@ -10,7 +10,7 @@ namespace tfl::ir {
 
 namespace {
 
-constexpr size_t kMostNesting = 250;
+constexpr size_t kMostRegions = 250;
 constexpr size_t kMostComplaints = 100;
 
 class Verifier {
@@ -34,7 +34,7 @@ class Verifier {
   }
 
   void block(const Block& b, const Node* owner, size_t depth) {
-    if (depth > kMostNesting) return complain(owner, "regions nested too deeply");
+    if (depth > kMostRegions) return complain(owner, "regions nested too deeply");
     if (b.owner != owner) complain(owner, "a region with another owner");
     if (b.function != &f_) complain(owner, "a block of another function");
     std::unordered_set<const Node*> defined;

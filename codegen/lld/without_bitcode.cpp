@@ -1,6 +1,11 @@
 // The linker also links bitcode, for which it would bring every pass and every target of LLVM, a hundred megabytes. What is linked here is
 // machine code: this takes the place of what bitcode needs, and of the targets that the linker starts up in any case.
-#include <llvm/LTO/LTO.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Support/Error.h>
+#include <llvm/Support/MemoryBufferRef.h>
+
+#include <memory>
+#include <vector>
 
 extern "C" {
 #define TFL_NO_TARGET(part) \
@@ -14,7 +19,23 @@ extern "C" {
 #undef TFL_NO_TARGET
 }
 
+namespace llvm {
+class Triple;
+}
+
 namespace llvm::lto {
+
+// What the linker calls of these classes, as their header declares it, which brings half of LLVM along.
+class InputFile {
+ public:
+  ~InputFile();
+  static Expected<std::unique_ptr<InputFile>> create(MemoryBufferRef object);
+  StringRef getName() const;
+};
+class LTO {
+ public:
+  static SmallVector<const char*> getRuntimeLibcallSymbols(const Triple& target);
+};
 
 Expected<std::unique_ptr<InputFile>> InputFile::create(MemoryBufferRef object) {
   return createStringError(object.getBufferIdentifier() + " is bitcode, which is not linked here");

@@ -87,10 +87,10 @@ bool SizeRules::range(const Node& n, PolyDims& out) {
   }
   std::optional<Poly> start = element(n.operands[0], 0), limit = element(n.operands[1], 0),
                       step = element(n.operands[2], 0);
-  std::optional<int64_t> by = step ? SizeTable::literal(*step) : std::nullopt;
-  if (!start || !limit || !by || *by <= 0 || !table.assume_at_least(*limit, *start)) return false;
+  int64_t by = step ? SizeTable::literal(*step).value_or(0) : 0;
+  if (!start || !limit || by <= 0 || !table.assume_at_least(*limit, *start)) return false;
   out.push_back(
-      table.divide(table.add(table.subtract(*limit, *start), SizeTable::constant(*by - 1)), SizeTable::constant(*by)));
+      table.divide(table.add(table.subtract(*limit, *start), SizeTable::constant(by - 1)), SizeTable::constant(by)));
   return true;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "frontend/autograph/walk.h"
+
 namespace tfl::autograph {
 
 namespace {
@@ -21,8 +23,6 @@ struct Assigned {
     names = common(names, other.names);
   }
 };
-
-bool is_true(const Expr* e) { return e->kind == ExprKind::Constant && as<Constant>(e)->constant == ConstantKind::True; }
 
 class Analysis {
  public:

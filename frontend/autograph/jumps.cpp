@@ -1,5 +1,7 @@
 #include "frontend/autograph/jumps.h"
 
+#include "frontend/autograph/walk.h"
+
 namespace tfl::autograph {
 
 Identifier FreshNames::next(std::string_view base) {
@@ -23,12 +25,6 @@ struct Exits {
 /// One of two ways is taken.
 Exits either(const Exits& a, const Exits& b) {
   return {a.falls || b.falls, a.ends && b.ends, a.returns || b.returns, a.breaks || b.breaks, a.continues || b.continues};
-}
-
-bool is_true(const Expr* e) {
-  if (e->kind != ExprKind::Constant) return false;
-  auto* c = as<Constant>(e);
-  return c->constant == ConstantKind::True || (c->constant == ConstantKind::Int && c->integer != 0);
 }
 
 bool returns_inside(Block block, bool nested) {

@@ -11,6 +11,13 @@ using namespace ast;
 using ast::List;
 using ast::Module;
 using ast::Slice;
+
+/// Whether a loop on `e` ends by a jump only.
+inline bool is_true(const Expr* e) {
+  if (e->kind != ExprKind::Constant) return false;
+  auto* c = as<Constant>(e);
+  return c->constant == ConstantKind::True || (c->constant == ConstantKind::Int && c->integer != 0);
+}
 using ast::Tuple;
 
 /// f(Expr*&) for each expression right below `e`, in the order of evaluation.

@@ -189,6 +189,11 @@ class FunctionCompiler {
   void hold(Reg r);
   void release_held(Reg from);
   void with_statement(const ast::With* s, size_t item);
+  /// A loop, try or with begins; as many as in CPython may stand in each other.
+  void enter_block(Span span) {
+    if (++nesting_ > 20 && !session_.failed) session_.report(DiagnosticId::TooManyBlocks, span);
+  }
+  void leave_block() { --nesting_; }
 
   Session& session_;
   Interp& interp_;

@@ -8,8 +8,6 @@ using namespace ast;
 
 namespace {
 
-constexpr int kMaxNesting = 20;  // of loops, try and with, as in CPython
-
 /// Small and without definitions of its own, so that a second copy costs little.
 bool is_simple(const Expr* e, int budget = 3) {
   if (budget == 0) return false;
@@ -46,7 +44,7 @@ void FunctionCompiler::push(const Enclosing& e) {
 
 // The condition stands at the top, and once more at the end of the body where it is simple: one jump fewer a round.
 void FunctionCompiler::while_loop(const While* s) {
-  if (++nesting_ > kMaxNesting && !session_.failed) session_.report(DiagnosticId::TooManyBlocks, s->span);
+  enter_block(s->span);
   Label top, body, next, otherwise, end;
   bool twice = is_simple(s->condition);
   code_.bind(top);
@@ -67,11 +65,11 @@ void FunctionCompiler::while_loop(const While* s) {
   code_.bind(otherwise);
   block(s->orelse);
   code_.bind(end);
-  --nesting_;
+  leave_block();
 }
 
 void FunctionCompiler::for_loop(const For* s) {
-  if (++nesting_ > kMaxNesting && !session_.failed) session_.report(DiagnosticId::TooManyBlocks, s->span);
+  enter_block(s->span);
   Temps temps(code_);
   Reg iterator = code_.alloc(2);
   hold(iterator);
@@ -101,7 +99,7 @@ void FunctionCompiler::for_loop(const For* s) {
     code_.emit(Opcode::Clear, iterator);
   }
   code_.bind(end);
-  --nesting_;
+  leave_block();
 }
 
 void FunctionCompiler::leave_loop(const Stmt* s, bool is_break) {

@@ -17,10 +17,6 @@ namespace tfl::compile {
 
 using namespace ast;
 
-namespace {
-constexpr int kMaxNesting = 20;
-}
-
 void FunctionCompiler::reraise(Reg exception) {
   code_.emit(Opcode::Reraise, exception, 0, 0, 1);
   code_.unreachable();
@@ -40,10 +36,10 @@ void FunctionCompiler::release_held(Reg from) {
 }
 
 void FunctionCompiler::try_statement(const Try* s) {
-  if (++nesting_ > kMaxNesting && !session_.failed) session_.report(DiagnosticId::TooManyBlocks, s->span);
+  enter_block(s->span);
   if (s->finally.empty()) try_except(s);
   else try_finally(s);
-  --nesting_;
+  leave_block();
 }
 
 void FunctionCompiler::try_finally(const Try* s) {
@@ -173,7 +169,7 @@ void FunctionCompiler::handler_clause(const ExceptHandler& h, Reg caught, Reg ra
 }
 
 void FunctionCompiler::with_statement(const With* s, size_t item) {
-  if (++nesting_ > kMaxNesting && !session_.failed) session_.report(DiagnosticId::TooManyBlocks, s->span);
+  enter_block(s->span);
   Temps temps(code_);
   Reg leave = code_.alloc(2);  // __exit__, and what __enter__ gave
   Reg caught = code_.alloc(2);
@@ -223,7 +219,7 @@ void FunctionCompiler::with_statement(const With* s, size_t item) {
   code_.emit(Opcode::LeaveHandler, caught);
   reraise(raised);
   code_.bind(end);
-  --nesting_;
+  leave_block();
 }
 
 }  // namespace tfl::compile

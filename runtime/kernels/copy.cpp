@@ -10,12 +10,12 @@ namespace tfl {
 
 namespace {
 
-struct Axis {
+struct CopyAxis {
   int64_t size, dst, src;
 };
-using Axes = SmallVec<Axis, 6>;
+using Axes = SmallVec<CopyAxis, 6>;
 
-constexpr int64_t kThreadBytes = 1 << 20;  // below this a copy is not worth waking a thread
+constexpr int64_t kCopyThreadBytes = 1 << 20;  // below this a copy is not worth waking a thread
 
 // Drops sizes of 1, orders axes by the stride of the destination and joins those that are one run on both sides.
 Axes simplify(std::span<const int64_t> dims, std::span<const int64_t> dst, std::span<const int64_t> src) {
@@ -29,9 +29,9 @@ Axes simplify(std::span<const int64_t> dims, std::span<const int64_t> dst, std::
       std::swap(axes[j - 1], axes[j]);
   }
   Axes out;
-  for (const Axis& a : axes) {
+  for (const CopyAxis& a : axes) {
     if (!out.empty()) {
-      Axis& last = out.back();
+      CopyAxis& last = out.back();
       int64_t joined_dst, joined_src;
       bool fits =
           !__builtin_mul_overflow(a.dst, a.size, &joined_dst) && !__builtin_mul_overflow(a.src, a.size, &joined_src);
@@ -81,7 +81,7 @@ void copy_row(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int6
 
 // Two axes of which the inner one has a large step in the source: square tiles, so that each cache line is read once.
 template <class T>
-void copy_plane(T* dst, const T* src, const Axis& outer, const Axis& inner) {
+void copy_plane(T* dst, const T* src, const CopyAxis& outer, const CopyAxis& inner) {
   constexpr int64_t kTile = sizeof(T) <= 2 ? 64 : 32;
   for (int64_t i0 = 0; i0 < outer.size; i0 += kTile) {
     int64_t i1 = std::min(outer.size, i0 + kTile);
@@ -95,7 +95,7 @@ void copy_plane(T* dst, const T* src, const Axis& outer, const Axis& inner) {
 }
 
 template <class T>
-void copy_axes(T* dst, const T* src, const Axis* axes, size_t count) {
+void copy_axes(T* dst, const T* src, const CopyAxis* axes, size_t count) {
   if (count == 0) {
     *dst = *src;
   } else if (count == 1) {
@@ -119,7 +119,7 @@ void prepare_plane(Axes& axes) {
   if (axes.size() < 3 || axes.back().src == 1 || axes.back().src == 0) return;
   for (size_t i = 0; i + 2 < axes.size(); ++i) {
     if (axes[i].src != 1) continue;
-    Axis dense = axes[i];
+    CopyAxis dense = axes[i];
     axes.erase(i);
     axes.insert(axes.size() - 1, dense);
     return;
@@ -140,13 +140,13 @@ void copy_strided(Context& context, DType dtype, std::span<const int64_t> dims, 
     T* to = reinterpret_cast<T*>(dst);
     const T* from = reinterpret_cast<const T*>(src);
     int64_t bytes = n * static_cast<int64_t>(sizeof(T));
-    if (bytes < 2 * kThreadBytes || axes.empty() || context.thread_count() == 1)
+    if (bytes < 2 * kCopyThreadBytes || axes.empty() || context.thread_count() == 1)
       return copy_axes(to, from, axes.data(), axes.size());
     size_t widest = axes[0].size == 1 || axes.size() == 1 || axes[0].size >= 8 ? 0
                     : axes[1].size > axes[0].size                              ? 1
                                                                                : 0;
     std::swap(axes[0], axes[widest]);
-    int64_t grain = std::max<int64_t>(1, axes[0].size * kThreadBytes / bytes);
+    int64_t grain = std::max<int64_t>(1, axes[0].size * kCopyThreadBytes / bytes);
     context.threads().parallel_for(axes[0].size, grain, [&](int64_t first, int64_t last) {
       Axes part = axes;
       part[0].size = last - first;

@@ -74,7 +74,7 @@ Result<void> put_number(RunCall& call, Tensor& out, int64_t at, std::string_view
   return invalid(call.op, "Field {} in record {} is not a valid {}: {}", field, record, dtype_tf_name(out.dtype()), text);
 }
 
-Result<void> put(RunCall& call, Tensor& out, int64_t at, const std::string& text, size_t field, int64_t record) {
+Result<void> put_field(RunCall& call, Tensor& out, int64_t at, const std::string& text, size_t field, int64_t record) {
   switch (out.dtype()) {
     case DType::I32: return put_number<int32_t>(call, out, at, text, field, record);
     case DType::I64: return put_number<int64_t>(call, out, at, text, field, record);
@@ -117,7 +117,7 @@ Result<void> run_decode_csv(RunCall& call) {
       const std::string& text = fields[field];
       const Tensor& otherwise = call.operands[i + 1];
       if (!text.empty() && text != na) {
-        TFL_TRY(put(call, out[i], r, text, field, r));
+        TFL_TRY(put_field(call, out[i], r, text, field, r));
       } else if (otherwise.size() == 0) {
         return invalid(call.op, "Field {} is required but missing in record {}!", field, r);
       } else {

@@ -27,7 +27,7 @@ std::string index_position(std::span<const int64_t> dims, int64_t flat) {
 
 namespace {
 
-constexpr int64_t kThreadBytes = 1 << 19;
+constexpr int64_t kGatherThreadBytes = 1 << 19;
 
 struct GatherPlan {
   int64_t batch, outer, size, inner;  // x is [batch, outer, size, inner]
@@ -127,10 +127,10 @@ Result<void> run_gather(RunCall& call) {
         }
       };
       int64_t row_bytes = p.inner * static_cast<int64_t>(sizeof(T));
-      if (rows * row_bytes < 2 * kThreadBytes) {
+      if (rows * row_bytes < 2 * kGatherThreadBytes) {
         body(0, rows);
       } else {
-        call.context.threads().parallel_for(rows, std::max<int64_t>(1, kThreadBytes / row_bytes), body);
+        call.context.threads().parallel_for(rows, std::max<int64_t>(1, kGatherThreadBytes / row_bytes), body);
       }
     });
     return call.give(std::move(out));

@@ -8,6 +8,12 @@ namespace {
 
 template <class R, class T>
 constexpr ReduceLoop plain() {
+  if constexpr (R::kModular && std::is_unsigned_v<T>) {  // the bits are those of signed numbers, but for the quotient at the end
+    using S = std::make_signed_t<T>;
+    ReduceLoop loop = Reduce<R, S, S>::loop();
+    loop.finish = Reduce<R, T, T>::finish;
+    return loop;
+  }
   return Reduce<R, T, compute_type<T>>::loop();
 }
 template <class T>

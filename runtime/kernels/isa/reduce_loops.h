@@ -14,6 +14,7 @@ inline namespace TFL_ISA {
 namespace reducers {
 
 struct Sum {
+  static constexpr bool kModular = true;
   template <class C>
   static constexpr C neutral() {
     if constexpr (std::is_floating_point_v<C>) {
@@ -28,6 +29,7 @@ struct Sum {
   }
 };
 struct Prod {
+  static constexpr bool kModular = true;
   template <class C>
   static constexpr C neutral() {
     return 1;
@@ -47,6 +49,7 @@ constexpr C extreme() {
   }
 }
 struct Max {
+  static constexpr bool kModular = false;
   template <class C>
   static constexpr C neutral() {
     return extreme<C, true>();
@@ -57,6 +60,7 @@ struct Max {
   }
 };
 struct Min {
+  static constexpr bool kModular = false;
   template <class C>
   static constexpr C neutral() {
     return extreme<C, false>();
