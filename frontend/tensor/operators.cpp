@@ -68,12 +68,7 @@ Result<Value> multiply_bools(Interp& interp, Value x, Value y) {
 }  // namespace
 
 Result<Value> tensor_binary_last(Interp& interp, BinaryOp op, Value& a, bool a_ends, Value& b, bool b_ends) {
-  auto donor = [](const Value& v) {
-    return v.is_tensor() && is_floating(v.tensor_rep()->dtype) && v.tensor_rep()->size > kSmallElements && v.tensor_rep()->refs == 1;
-  };
-  a_ends = a_ends && donor(a);
-  b_ends = b_ends && donor(b);
-  if (interp.sink || (!a_ends && !b_ends)) return Value();
+  if (interp.sink) return Value();
   Op row;
   switch (op) {
     case BinaryOp::Add: row = Op::add; break;
@@ -82,6 +77,15 @@ Result<Value> tensor_binary_last(Interp& interp, BinaryOp op, Value& a, bool a_e
     case BinaryOp::Div: row = Op::divide; break;
     default: return Value();
   }
+  if (a.is_tensor() && b.is_tensor() && (op != BinaryOp::Div || is_floating(a.tensor_rep()->dtype))) {
+    if (Tensor small = apply_small_pair(interp.context, row, a.tensor_rep(), b.tensor_rep())) return Value::of(std::move(small));
+  }
+  auto donor = [](const Value& v) {
+    return v.is_tensor() && is_floating(v.tensor_rep()->dtype) && v.tensor_rep()->size > kSmallElements && v.tensor_rep()->refs == 1;
+  };
+  a_ends = a_ends && donor(a);
+  b_ends = b_ends && donor(b);
+  if (!a_ends && !b_ends) return Value();
   DType dtype = (a_ends ? a : b).tensor_rep()->dtype;
   Tensor operands[2];
   for (int i = 0; i < 2; ++i) {

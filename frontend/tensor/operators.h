@@ -9,8 +9,8 @@
 namespace tfl {
 
 Result<Value> tensor_binary(Interp&, BinaryOp op, const Value& a, const Value& b);
-/// The same for operands of which some are not needed any more: the result takes over the memory of one that nobody else holds. Empty where
-/// that is not of use; then nothing has happened. An operand stays where it is when the operation fails.
+/// The short ways: small tensors of one element type, and operands that are not needed any more, where the result takes over the memory of one
+/// that nobody else holds. Empty for all others; then nothing has happened. An operand stays where it is when the operation fails.
 Result<Value> tensor_binary_last(Interp&, BinaryOp op, Value& a, bool a_ends, Value& b, bool b_ends);
 Result<Value> tensor_unary(Interp&, UnaryOp op, const Value& self);
 Result<Value> tensor_compare(Interp&, CompareOp op, const Value& a, const Value& b);

@@ -68,29 +68,29 @@ constexpr RowFacts kRows[kElementwiseCount] = {
 
 // The short way: contiguous operands of one element type that has a loop, of one shape but for rank-0 ones, small. Null when the
 // operands are not of that kind.
-Tensor apply_small(Context& context, Op op, std::span<const Tensor> operands) {
+[[gnu::always_inline]] inline Tensor apply_small(Context& context, Op op, TensorRep* const* operands, size_t n) {
   const RowFacts& row = kRows[static_cast<int>(op)];
-  const TensorRep* shape = operands[0].rep();
+  const TensorRep* shape = operands[0];
   DType dtype = shape->dtype;
   const ElementwiseLoop* loops = elementwise_loops(context.isa()).of[static_cast<int>(dtype)];
-  if (!loops || !loops[static_cast<int>(op)] || !row.simple || operands.size() != row.arity) return {};
-  for (const Tensor& t : operands) {
-    if (t.dtype() != dtype || !t.contiguous()) return {};
-    if (t.rank() > shape->rank) shape = t.rep();
+  if (!loops || !loops[static_cast<int>(op)] || !row.simple || n != row.arity) return {};
+  for (size_t k = 0; k < n; ++k) {
+    if (operands[k]->dtype != dtype || !operands[k]->contiguous) return {};
+    if (operands[k]->rank > shape->rank) shape = operands[k];
   }
+  if (shape->size > kSmallElements) return {};
   const std::byte* in[kMaxArity];
   int64_t step[kMaxArity];
-  size_t k = 0;
-  for (const Tensor& t : operands) {
-    const TensorRep* rep = t.rep();
-    in[k] = t.raw();
+  for (size_t k = 0; k < n; ++k) {
+    TensorRep* rep = operands[k];
+    if (rep->flags & kElsewhere) [[unlikely]]
+      Tensor::fetch(rep);
+    in[k] = rep->data;
     step[k] = rep->rank != 0;
     for (int i = 0; i < rep->rank; ++i) {
       if (rep->rank != shape->rank || rep->layout[i] != shape->layout[i]) return {};
     }
-    ++k;
   }
-  if (shape->size > kSmallElements) return {};
   Result<Tensor> out =
       Tensor::empty(context, row.result == ResultType::same ? dtype : elementwise_result_type(op, dtype),
                     {shape->dims(), shape->rank});
@@ -101,8 +101,10 @@ Tensor apply_small(Context& context, Op op, std::span<const Tensor> operands) {
 
 Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor> operands, std::span<Tensor> donors,
                                  const Attrs& attrs) {
-  if (!operands.empty() && (donors.empty() || operands[0].bytes() <= kInlineBytes)) {
-    if (Tensor out = apply_small(context, op, operands)) [[likely]]
+  if (!operands.empty() && operands.size() <= kMaxArity && (donors.empty() || operands[0].bytes() <= kInlineBytes)) {
+    TensorRep* reps[kMaxArity];
+    for (size_t k = 0; k < operands.size(); ++k) reps[k] = operands[k].rep();
+    if (Tensor out = apply_small(context, op, reps, operands.size())) [[likely]]
       return out;
   }
   const OpInfo& info = op_info(op);
@@ -177,6 +179,11 @@ Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, co
   TFL_TRY(infer_structural(rule));
   RunCall call{context, op, operands, attrs, {types.data(), types.size()}, results};
   return kStructural[static_cast<int>(op) - kElementwiseCount].run(call);
+}
+
+Tensor apply_small_pair(Context& context, Op op, TensorRep* a, TensorRep* b) {
+  TensorRep* operands[] = {a, b};
+  return apply_small(context, op, operands, 2);
 }
 
 Result<void> apply_consuming(Context& context, Op op, std::span<Tensor> operands, const Attrs& attrs,

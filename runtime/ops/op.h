@@ -65,6 +65,9 @@ Result<void> infer(Context& context, Op op, std::span<const OperandInfo> operand
 Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results);
 /// The same with operands that the caller may lose: the result may take over the memory of one that nobody else holds.
 Result<void> apply_consuming(Context& context, Op op, std::span<Tensor> operands, const Attrs& attrs, Tensors& results);
+/// An elementwise operation of two operands, where both are small and of one element type that needs no checks. Null where they are not: `apply`
+/// computes these, or tells why not.
+Tensor apply_small_pair(Context& context, Op op, TensorRep* a, TensorRep* b);
 /// An error of this operation, worded as TensorFlow words them: "TEXT [Op:AddV2] name: NAME".
 Failure op_failure(ErrorKind kind, Op op, const Attrs& attrs, std::string_view text);
 
