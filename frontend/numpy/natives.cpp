@@ -7,6 +7,7 @@
 
 #include "frontend/modules/native_module.h"
 #include "frontend/numpy/array.h"
+#include "frontend/numpy/stored.h"
 #include "runtime/kernels/copy.h"
 
 namespace tfl {
@@ -193,9 +194,11 @@ Result<Value> np_deflate(Interp& interp, Value* args) {
   return interp.bytes(std::move(out));
 }
 
-Result<Value> np_crc32(Interp&, Value* args) {
+/// crc32(bytes, before): of bytes that follow others whose checksum is `before`.
+Result<Value> np_crc32(Interp& interp, Value* args) {
   const std::string& data = args[0].as<Bytes>()->data;
-  return Value::integer(static_cast<int64_t>(::crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()))));
+  auto sum = static_cast<uLong>(TFL_TRY(to_index(interp, args[1])));
+  return Value::integer(static_cast<int64_t>(::crc32_z(sum, reinterpret_cast<const Bytef*>(data.data()), data.size())));
 }
 
 Result<Value> np_print_options(Interp& interp, Value* args) {
@@ -256,8 +259,11 @@ constexpr NativeDef kNumPy[] = {
     function("wrap_array", "t, /", np_wrap_array),         function("result_type", "*args", np_result_type),
     function("reshape", "a, shape, /", np_reshape),        function("transpose", "a, axes, /", np_transpose),
     function("frombuffer", "data, dtype, shape=None, offset=0, /", np_frombuffer),
+    function("stored_size", "source, /", np_stored_size),  function("stored_bytes", "source, at, n, /", np_stored_bytes),
+    function("stored_head", "source, at, packed, method, n, /", np_stored_head),
+    function("stored_elements", "source, at, packed, method, full, crc, skip, dtype, shape, /", np_stored_elements),
     function("inflate", "data, format, limit, /", np_inflate), function("deflate", "data, format=-15, /", np_deflate),
-    function("crc32", "data, /", np_crc32),                function("print_options", "options=None, /", np_print_options),
+    function("crc32", "data, before=0, /", np_crc32),      function("print_options", "options=None, /", np_print_options),
     function("array2string", "a, precision, suppress, separator, prefix, /", np_array2string),
     function("dtype", "d, /", np_dtype),                   function("readonly", "a, /", np_set_readonly),
 };

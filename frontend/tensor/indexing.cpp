@@ -34,6 +34,10 @@ Result<Value> check_index(Interp& interp, const Value& v, bool& symbolic) {
       DType d = *dtype_of(interp, v);
       bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
       if (!is_index_dtype(d) && !(array && is_integer(d))) return bad_index(interp, v);
+      if (v.is(Kind::Variable)) {
+        Value read = TFL_TRY(to_tensor(interp, v));
+        if (read.is(Kind::Symbolic)) return check_index(interp, read, symbolic);
+      }
       Tensor t = TFL_TRY(to_concrete(interp, v));
       if (t.rank() == 1) return bad_index(interp, v);
       if (t.rank() != 0) return fail(ErrorKind::InvalidArgumentError, "an index must be a scalar, not {} [Op:StridedSlice] name: strided_slice/", describe(t));

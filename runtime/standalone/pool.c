@@ -1,21 +1,26 @@
 /* Threads of one context. They sleep between calls; for a short while after a piece of work they look for the next one. */
+#include <stdint.h>
+
 #include "runtime/standalone/standalone.h"
 
 typedef struct tfls_pool {
-  pthread_mutex_t lock;
+  pthread_mutex_t lock; /* of those who sleep: nobody takes it while all are awake */
   pthread_cond_t wake, done;
   pthread_t *thread;
   int threads;
-  _Atomic uint64_t round; /* counts pieces of work */
-  bool stop;
+  _Atomic(uint64_t) gate; /* ROUND times the number of the piece of work, CLOSED once nobody may join any more, how many workers have */
+  _Atomic(uint32_t) finished; /* workers that joined and are through */
+  _Atomic(int) sleeping;
+  _Atomic(bool) waiting, stop; /* the caller sleeps until workers are through; all end */
   void (*body)(void *, int64_t, int64_t);
   void *argument;
   int64_t units, grain;
-  _Atomic int64_t next;
-  _Atomic int running; /* workers that have not finished this round */
+  _Atomic(int64_t) next;
   bool busy;
 } pool;
 
+#define CLOSED (UINT64_C(1) << 16)
+#define ROUND (UINT64_C(1) << 17)
 enum { SPINS = 2000 };
 
 static void rest(void) {
@@ -33,21 +38,31 @@ static void work(pool *p) {
   }
 }
 
+/* Whether there is work that this worker has not seen. */
+static bool is_open(pool *p, uint64_t seen) {
+  uint64_t gate = atomic_load(&p->gate);
+  return !(gate & CLOSED) && gate / ROUND != seen;
+}
+
 static void *worker(void *argument) {
   pool *p = argument;
   uint64_t seen = 0;
   for (;;) {
-    for (int i = 0; i < SPINS && atomic_load_explicit(&p->round, memory_order_acquire) == seen; ++i) rest();
-    pthread_mutex_lock(&p->lock);
-    while (atomic_load_explicit(&p->round, memory_order_relaxed) == seen && !p->stop) pthread_cond_wait(&p->wake, &p->lock);
-    if (p->stop) {
+    for (int i = 0; i < SPINS && !is_open(p, seen) && !atomic_load_explicit(&p->stop, memory_order_relaxed); ++i) rest();
+    if (!is_open(p, seen)) {
+      pthread_mutex_lock(&p->lock);
+      atomic_fetch_add(&p->sleeping, 1);
+      while (!is_open(p, seen) && !atomic_load(&p->stop)) pthread_cond_wait(&p->wake, &p->lock);
+      atomic_fetch_sub(&p->sleeping, 1);
       pthread_mutex_unlock(&p->lock);
-      return NULL;
+      if (atomic_load(&p->stop)) return NULL;
     }
-    seen = atomic_load_explicit(&p->round, memory_order_relaxed);
-    pthread_mutex_unlock(&p->lock);
+    uint64_t gate = atomic_load(&p->gate);
+    if (gate & CLOSED || gate / ROUND == seen || !atomic_compare_exchange_strong(&p->gate, &gate, gate + 1)) continue;
+    seen = gate / ROUND;
     work(p);
-    if (atomic_fetch_sub_explicit(&p->running, 1, memory_order_acq_rel) != 1) continue;
+    atomic_fetch_add(&p->finished, 1);
+    if (!atomic_load(&p->waiting)) continue;
     pthread_mutex_lock(&p->lock);
     pthread_cond_signal(&p->done);
     pthread_mutex_unlock(&p->lock);
@@ -65,6 +80,7 @@ struct tfls_pool *tfls_pool_new(int threads) {
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->wake, NULL);
   pthread_cond_init(&p->done, NULL);
+  atomic_store(&p->gate, CLOSED);
   while (p->threads < threads - 1 && pthread_create(&p->thread[p->threads], NULL, worker, p) == 0) ++p->threads;
   return p;
 }
@@ -72,8 +88,7 @@ struct tfls_pool *tfls_pool_new(int threads) {
 void tfls_pool_free(struct tfls_pool *p) {
   if (!p) return;
   pthread_mutex_lock(&p->lock);
-  p->stop = true;
-  atomic_fetch_add(&p->round, 1);
+  atomic_store(&p->stop, true);
   pthread_cond_broadcast(&p->wake);
   pthread_mutex_unlock(&p->lock);
   for (int i = 0; i < p->threads; ++i) pthread_join(p->thread[i], NULL);
@@ -91,21 +106,29 @@ void tfls_pool_run(struct tfls_pool *p, int64_t units, int64_t grain, void (*bod
     return;
   }
   p->busy = true; /* a context is used by one thread at a time, so this is the caller's alone */
-  pthread_mutex_lock(&p->lock);
-  p->body = body;
+  p->body = body; /* nobody looks at these while the gate is closed */
   p->argument = argument;
   p->units = units;
   p->grain = grain;
   atomic_store_explicit(&p->next, 0, memory_order_relaxed);
-  atomic_store_explicit(&p->running, p->threads, memory_order_relaxed);
-  atomic_fetch_add_explicit(&p->round, 1, memory_order_release);
-  pthread_cond_broadcast(&p->wake);
-  pthread_mutex_unlock(&p->lock);
+  atomic_store_explicit(&p->finished, 0, memory_order_relaxed);
+  atomic_store(&p->gate, (atomic_load(&p->gate) / ROUND + 1) * ROUND);
+  if (atomic_load(&p->sleeping)) {
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+  }
   work(p);
-  for (int i = 0; i < SPINS && atomic_load_explicit(&p->running, memory_order_acquire) != 0; ++i) rest();
-  pthread_mutex_lock(&p->lock);
-  while (atomic_load_explicit(&p->running, memory_order_acquire) != 0) pthread_cond_wait(&p->done, &p->lock);
-  pthread_mutex_unlock(&p->lock);
+  /* Workers that have not come yet are not waited for. */
+  uint32_t joined = (uint32_t)(atomic_fetch_or(&p->gate, CLOSED) % CLOSED);
+  for (int i = 0; i < SPINS && atomic_load_explicit(&p->finished, memory_order_acquire) != joined; ++i) rest();
+  if (atomic_load_explicit(&p->finished, memory_order_acquire) != joined) {
+    pthread_mutex_lock(&p->lock);
+    atomic_store(&p->waiting, true);
+    while (atomic_load(&p->finished) != joined) pthread_cond_wait(&p->done, &p->lock);
+    atomic_store(&p->waiting, false);
+    pthread_mutex_unlock(&p->lock);
+  }
   p->busy = false;
 }
 

@@ -7,6 +7,7 @@ usage: executable.py --tfl PROGRAM
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,26 @@ def run(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 
+def in_empty_root(folder, program, wanted):
+    """With nothing around it but the C library: a root folder that holds the program and what `ldd` names."""
+    root = os.path.join(folder, "root")
+    os.mkdir(root)
+    shutil.copy(program, os.path.join(root, "main"))
+    for library in re.findall(r"(/\S+) \(0x", run("ldd", program).stdout):
+        place = root + os.path.dirname(library)
+        os.makedirs(place, exist_ok=True)
+        shutil.copy(os.path.realpath(library), os.path.join(place, os.path.basename(library)))
+    enter = ["unshare", "--map-root-user", "--root", root]
+    if os.geteuid() == 0:
+        enter = ["chroot", root]
+    elif subprocess.run([*enter, "/main"], capture_output=True).stderr.startswith(b"unshare:"):
+        return  # no other root for this user
+    for arguments, want in wanted.items():
+        got = run(*enter, "/main", *arguments)
+        if (got.returncode, got.stdout) != (want.returncode, want.stdout):
+            sys.exit(f"in an empty root {arguments}: status {got.returncode}, output\n{got.stdout}{got.stderr}")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--tfl", required=True)
@@ -95,6 +116,7 @@ def main():
             sanitized = b"__asan_init" in f.read()  # then the C++ library is a shared one
         if not needed or any(not re.match(r"lib(c|m)\.so|ld-linux", n) and not (sanitized and n in own) for n in needed):
             sys.exit(f"the program needs {needed}")
+        in_empty_root(folder, place + "/main", wanted)
     print("all right")
 
 
