@@ -4,6 +4,8 @@
 //   %y = cond(%true, %x) : f32 then (%a: f32) { %b = exp(%a) : f32 yield %b } else (%a: f32) { yield %a }
 // becomes
 //   %y = exp(%x) : f32
+#include <unordered_set>
+
 #include "ir/infer.h"
 #include "optimizer/pass.h"
 #include "optimizer/rewrite.h"
@@ -138,6 +140,7 @@ class Control {
     size_t start = block.nodes.size(), each = nodes_in(body) + nodes_in(condition);
     int64_t limit = n.attrs.find(Attr::limit) ? n.attrs.get_int(Attr::limit) : -1;
     std::vector<Ref> values(n.operands.begin(), n.operands.end());
+    std::vector<size_t> iterations;  // where each begins
     bool known = false;
     for (int64_t trips = 0; static_cast<size_t>(trips) * each <= kMostUnrolled && trips <= kMostIterations; ++trips) {
       Ref test = inline_block(condition, block, values)[0];
@@ -147,10 +150,12 @@ class Control {
         known = true;
         break;
       }
+      iterations.push_back(block.nodes.size());
       std::vector<Ref> next = inline_block(body, block, values);
       for (size_t i = 0; i < next.size(); ++i) values[i] = settled(block, next[i]);
     }
-    if (!known) {
+    values.resize(n.types.size());
+    if (!known || loses_failures(block, start, iterations, body.nodes.size(), values)) {
       while (block.nodes.size() > start) block.nodes.pop_back();
       return false;
     }
@@ -158,9 +163,28 @@ class Control {
       block.nodes[i]->name.clear();
       for (auto& region : block.nodes[i]->regions) walk(*region, [](Node& inner) { inner.name.clear(); });
     }
-    values.resize(n.types.size());
     rewriter.replace_all(n, values);
     return true;
+  }
+
+  // A variable that no iteration reads is computed in each of them, and may fail in each; unrolled, only the last would be live.
+  static bool loses_failures(const Block& block, size_t start, std::span<const size_t> iterations, size_t count, std::span<const Ref> results) {
+    std::unordered_set<const Node*> live;
+    for (Ref r : results) live.insert(r.node);
+    for (size_t i = block.nodes.size(); i-- > start;) {
+      const Node& n = *block.nodes[i];
+      if (!live.contains(&n) && !effects_of(n).writes) continue;
+      live.insert(&n);
+      for (Ref r : n.operands) live.insert(r.node);
+    }
+    for (size_t k = 0; k < count && !iterations.empty(); ++k) {
+      if (!live.contains(block.nodes[iterations.back() + k].get())) continue;
+      for (size_t begin : iterations) {
+        const Node& n = *block.nodes[begin + k];
+        if (!live.contains(&n) && effects_of(n).fails) return true;
+      }
+    }
+    return false;
   }
 
   // A value that is known stands for itself, so that the next iteration need not look far.

@@ -175,6 +175,38 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
   for (const auto& [r, target] : targets_) {
     if (!is_control_flow(r.node->op)) pin(r);
   }
+  keep_refusals(wanted);
+}
+
+// Of some values only the sizes are taken, which are known without them. Where an operation may refuse what it is given, such a value
+// is computed all the same: its error is that of a graph that runs node by node.
+void BlockBuilder::keep_refusals(const std::vector<Wanted>& wanted) {
+  auto may_refuse = [&](const ir::Node& n) {
+    if (n.op == Op::gather || n.op == Op::gather_nd) return true;
+    if (n.op != Op::strided_slice) return may_raise(b, n);
+    const Slice slice = b.shapes.slice(n);
+    return std::any_of(slice.axes.begin(), slice.axes.end(), [](const Slice::Axis& a) { return bool(a.index); });
+  };
+  std::unordered_set<const ir::Node*> computed;
+  for (const Wanted& w : wanted) computed.insert(b.resolve(w.ref).node);
+  for (size_t i = block_.nodes.size(); i-- > 0;) {
+    const ir::Node& n = *block_.nodes[i];
+    if (!live_.contains(&n)) continue;
+    ir::Ref r{block_.nodes[i].get(), 0};
+    bool always = n.op == Op::check || is_control_flow(n.op) || is_material(n) || ir::effects_of(n).writes;
+    if (!always && !computed.contains(&n)) {
+      if (b.dims(r).empty() || !may_refuse(n)) continue;
+      pin(r);
+      kept_.insert(b.memory[r]);
+    }
+    for (size_t k = 0; k < n.operands.size() && !(n.op == Op::check && k > 0); ++k) {
+      if (always || reads_elements(n, k)) computed.insert(b.resolve(n.operands[k]).node);
+    }
+    if (n.op != Op::strided_slice) continue;
+    for (const Slice::Axis& a : b.shapes.slice(n).axes) {
+      if (a.index) computed.insert(b.resolve(a.index).node);
+    }
+  }
 }
 
 void BlockBuilder::build(std::vector<Wanted> wanted, plan::Block& out) {

@@ -158,6 +158,7 @@ class BlockBuilder {
  private:
   friend class Expressions;
   void analyse(const std::vector<Wanted>& wanted);
+  void keep_refusals(const std::vector<Wanted>& wanted);
   void need_memory(ir::Ref r);
   void pin(ir::Ref r);
   bool rows_scalar(ir::Ref r);

@@ -176,7 +176,11 @@ class RecordCall : public gradient::RuleCall {
   size_t result_count() const override { return result_count_; }
   const ir::Type& operand_type(size_t i) const override { return tape_.type(operands_[i]); }
   const ir::Type& result_type(size_t i) const override { return tape_.type(results_[i]); }
-  bool same_operand(size_t i, size_t j) const override { return tape_key(values_[i]) == tape_key(values_[j]); }
+  bool same_operand(size_t i, size_t j) const override {
+    TapeKey key = tape_key(values_[i]);
+    // What no gradient flows to (a function of the script, say) has no key.
+    return key == TapeKey{} ? values_[i].identical(values_[j]) : key == tape_key(values_[j]);
+  }
   bool wanted(size_t i) const override { return active_.count(tape_key(values_[i])) > 0; }
   X g(size_t i) const override { return g_[i]; }
   X x(size_t i) override { return X(&tape_, operands_[i]); }

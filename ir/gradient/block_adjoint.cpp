@@ -1,6 +1,7 @@
 #include "ir/gradient/block_adjoint.h"
 
 #include "ir/gradient/custom.h"
+#include "ir/gradient/region_adjoint.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
@@ -137,6 +138,13 @@ X rows_to_tensor(const X& values, const X& indices, const X& shape) {
   return emit(Op::unsorted_segment_sum, {values, indices, rows});
 }
 
+namespace {
+
+// Nothing flows from a value to what is only named as its origin.
+bool flows(const ir::Node& node, size_t i) { return flows_to(node, i) && !(i == 2 && origin_of(node)); }
+
+}  // namespace
+
 ActiveSet dependents(const ir::Block& block, const std::vector<ir::Ref>& from) {
   ActiveSet out;
   for (ir::Ref r : from) {
@@ -144,7 +152,7 @@ ActiveSet dependents(const ir::Block& block, const std::vector<ir::Ref>& from) {
   }
   for (const auto& node : block.nodes) {
     bool any = false;
-    for (size_t i = 0; i < node->operands.size() && !any; ++i) any = out.count(node->operands[i]) > 0 && flows_to(*node, i);
+    for (size_t i = 0; i < node->operands.size() && !any; ++i) any = out.count(node->operands[i]) > 0 && flows(*node, i);
     if (!any || !rule_of(node->op)) continue;
     for (uint32_t i = 0; i < node->types.size(); ++i) {
       if (differentiable(node->types[i])) out.insert({node.get(), i});
@@ -210,7 +218,7 @@ std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::R
     std::vector<bool> reached(node->operands.size(), true);
     if (!node->regions.empty() && !is_custom(*node)) reached = reached_operands(*node, std::move(results));
     for (size_t k = 0; k < node->operands.size(); ++k) {
-      if (reached[k] && active.count(node->operands[k]) && flows_to(*node, k)) needed.insert(node->operands[k]);
+      if (reached[k] && active.count(node->operands[k]) && flows(*node, k)) needed.insert(node->operands[k]);
     }
   }
   std::vector<bool> out;

@@ -4,7 +4,7 @@ namespace tfl::gradient {
 
 namespace {
 
-const ir::Type kCount = ir::Type::of({DType::I32, true, {}});
+ir::Type count_type() { return ir::Type::of({DType::I32, true, {}}); }
 
 void move_param(std::vector<std::unique_ptr<ir::Node>>& from, ir::Block& to, ir::Ref param) {
   for (auto& p : from) {
@@ -42,7 +42,7 @@ Result<States> keep_states(LoopGradient& l, int32_t steps) {
   Context& context = l.c.a.context();
   ir::Block& body = *l.loop.regions[1];
   States out;
-  ir::Ref count_in = body.add_param(kCount, "iterations");
+  ir::Ref count_in = body.add_param(count_type(), "iterations");
   ir::Ref every = TFL_TRY(int_constant(context, body, steps));
   ir::Ref zero = TFL_TRY(int_constant(context, body, 0)), one = TFL_TRY(int_constant(context, body, 1));
   ir::Node* rest = TFL_TRY(ir::append(context, body, Op::mod, {count_in, every}));
@@ -81,7 +81,7 @@ Result<States> keep_states(LoopGradient& l, int32_t steps) {
     out.before.push_back(TFL_TRY(l.c.a.open_stack(out.types[k], l.loop, kUnnumbered)));
     out.results.push_back(add(out.before[k], out.types[k], stacks[k], {kept, k}));
   }
-  out.count = add(TFL_TRY(constant_before(context, l.loop, 0)), kCount, count_in, {counted, 0});
+  out.count = add(TFL_TRY(constant_before(context, l.loop, 0)), count_type(), count_in, {counted, 0});
   l.loop.attrs = ir::with_int(l.loop.attrs, Attr::num, static_cast<int64_t>(variables));
   return out;
 }
@@ -136,7 +136,7 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
 
   // The loop over segments: what it has are parameters in this order, then those that do not change.
   std::unique_ptr<ir::Block> outer = new_region(l.loop);
-  ir::Ref left = outer->add_param(kCount, "iterations");
+  ir::Ref left = outer->add_param(count_type(), "iterations");
   std::vector<ir::Ref> gradients, stacks, fixed, sums_in;
   for (ir::Ref p : l.carried_params) gradients.push_back(outer->add_param(p.type(), "gradient"));
   for (const ir::Type& t : states.types) stacks.push_back(outer->add_param(t, "states"));
@@ -164,7 +164,7 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
     move_param(old, *again, s.forward_in);
     again->results.push_back(s.forward_out);
   }
-  ir::Ref at = again->add_param(kCount, "iteration");
+  ir::Ref at = again->add_param(count_type(), "iteration");
   ir::Ref step = TFL_TRY(int_constant(context, *again, 1));
   ir::Node* next = TFL_TRY(ir::append(context, *again, Op::add, {at, step}));
   again->results.push_back({next, 0});
@@ -174,7 +174,7 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
     again->params.push_back(std::move(old[l.n + j]));
     forward.push_back(fixed[j]);
   }
-  again->add_param(kCount, "end");
+  again->add_param(count_type(), "end");
   forward.push_back(left);
   auto until = TFL_TRY(compares(context, l.loop, *again, Op::less, forward_variables - 1, forward.size() - 1));
   ir::Node* ran = TFL_TRY(add_loop(context, *outer, std::move(forward), forward_variables, std::move(until), std::move(again)));
@@ -208,7 +208,7 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
     backward.push_back(sums_in[i]);
     move_param(back_params, *l.back, l.sum_params[i]);
   }
-  l.back->add_param(kCount, "first");
+  l.back->add_param(count_type(), "first");
   backward.push_back({first, 0});
   auto down_to = TFL_TRY(compares(context, l.loop, *l.back, Op::greater, 0, backward.size() - 1));
   ir::Node* back = TFL_TRY(add_loop(context, *outer, std::move(backward), back_variables, std::move(down_to), std::move(l.back)));

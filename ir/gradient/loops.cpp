@@ -68,17 +68,49 @@ Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
 
 // What has been added up for the value that variable k begins with goes on in the first iteration, which the gradient's loop runs last.
 // Empty: nothing has, or the loop gets the value in two ways, or the variable may have other sizes later.
-X sum_before(RuleCall& c, ir::Block& body, size_t k) {
-  if (!known(body.param(k).type().tensor)) return {};
+bool may_begin(RuleCall& c, const ir::Block& body, size_t k) {
+  if (!known(body.param(k).type().tensor) || !c.operand_type(k).is_tensor() || !c.wanted(k)) return false;
   for (size_t i = 0; i < c.operand_count(); ++i) {
-    if (i != k && c.same_operand(i, k)) return {};
+    if (i != k && c.same_operand(i, k)) return false;
   }
-  X sum = c.operand_type(k).is_tensor() ? c.gathered(k) : X();
+  return true;
+}
+X sum_before(RuleCall& c, ir::Block& body, size_t k) {
+  X sum = may_begin(c, body, k) ? c.gathered(k) : X();
   return sum && sum.adjoint()->type(sum.id()).is_tensor() ? sum : X();
 }
 // `sum` where `iterations` of the gradient's loop are left, else nothing.
-X sum_when_left(X sum, X iterations, double left) {
-  return emit(Op::where, {emit(Op::equal, {iterations, X(left)}), sum, X(kEmptySum)});
+X sum_when_left(X sum, X iterations, X left) {
+  return emit(Op::where, {emit(Op::equal, {iterations, left}), sum, X(kEmptySum)});
+}
+
+// A loop that is itself a gradient pops what the iterations of another began with. What has been added up for the value that the first
+// of them began with goes on where that is popped: last, so that the gradient's loop begins with it.
+struct Begun {
+  ir::Node* value;  // in the body
+  size_t operand;   // of the loop
+  X sum;
+};
+std::vector<Begun> find_begun(RuleCall& c, ir::Block& body, size_t n, const Carried& carried) {
+  std::vector<Begun> out;
+  for (const auto& node : body.nodes) {
+    ir::Ref origin = origin_of(*node);
+    if (!origin || !carried.active.count(node->operands[1])) continue;
+    ir::Ref stack = node->operands[1].node->operands[0];
+    size_t operand = c.operand_count();
+    bool popped = false;
+    for (size_t i = 0; i < body.params.size(); ++i) {
+      if (body.param(i) == origin && i >= n) operand = i;
+      if (body.param(i) == stack && i < n) popped = carried.variables[i];
+    }
+    if (!popped || operand == c.operand_count()) continue;
+    X sum = c.gathered(operand);
+    for (size_t i = 0; i < c.operand_count(); ++i) {
+      if (i != operand && c.same_operand(i, operand)) sum = X();
+    }
+    if (sum && sum.adjoint()->type(sum.id()).is_tensor()) out.push_back({node.get(), operand, sum});
+  }
+  return out;
 }
 
 }  // namespace
@@ -105,7 +137,9 @@ void loop_rule(RuleCall& c) {
   std::unique_ptr<ir::Block> back = new_region(loop);
   RegionAdjoint a(context, body, *back);
   a.pass_from(n);
-  a.set_loop();
+  std::vector<bool> begins(n);
+  for (size_t k = 0; k < n && !segments; ++k) begins[k] = may_begin(c, body, k);
+  a.set_loop(std::move(begins));
   a.recursion = c.a.recursion;
   ir::Ref counter = back->add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
   Gradients gradients;
@@ -117,9 +151,18 @@ void loop_rule(RuleCall& c) {
     sums.push_back(sum_before(c, body, k));
     if (!sums.back()) continue;
     sum_params.push_back(back->add_param(c.a.type(sums.back().id()), "sum"));
-    X sum = sum_when_left(X(&a, a.add(sum_params.back())), X(&a, a.add(counter)), 1);
+    X sum = sum_when_left(X(&a, a.add(sum_params.back())), X(&a, a.add(counter)), 1.0);
     if (!sum) return c.a.fail_with(a.take_failure());
     gradients[body.param(k)] = sum.id();
+  }
+  ir::Ref total;
+  std::vector<Begun> begun = segments ? std::vector<Begun>() : find_begun(c, body, n, carried);
+  if (!begun.empty()) total = back->add_param(counter.type(), "total");
+  for (const Begun& b : begun) {
+    sum_params.push_back(back->add_param(c.a.type(b.sum.id()), "sum"));
+    X sum = sum_when_left(X(&a, a.add(sum_params.back())), X(&a, a.add(counter)), X(&a, a.add(total)));
+    if (!sum) return c.a.fail_with(a.take_failure());
+    gradients[{b.value, 0}] = sum.id();
   }
   for (size_t k : vars) {
     ir::Ref p = back->add_param(gradient_type(body.param(k).type()), "gradient");
@@ -162,9 +205,10 @@ void loop_rule(RuleCall& c) {
     for (size_t i = 0; i < vars.size(); ++i) {
       X g(&c.a, results[i]);
       // A loop that does not run hands on what its result got.
-      if (sums[i]) c.replace(vars[i], sum_when_left(sums[i], X(&c.a, count), 0) + g);
+      if (sums[i]) c.replace(vars[i], sum_when_left(sums[i], X(&c.a, count), 0.0) + g);
       else c.give(vars[i], g);
     }
+    for (const Begun& b : begun) c.replace(b.operand, sum_when_left(b.sum, X(&c.a, count), 0.0));
   };
   std::vector<V> carried_in;
   auto find_carried_in = [&] {
@@ -262,7 +306,12 @@ void loop_rule(RuleCall& c) {
   for (const X& sum : sums) {
     if (sum) operands.push_back(sum.id());
   }
+  for (const Begun& b : begun) operands.push_back(b.sum.id());
   for (ir::Ref p : sum_params) take(p);
+  if (total) {
+    operands.push_back(*count);
+    take(total);
+  }
   back->results = std::move(back_results);
 
   std::unique_ptr<ir::Block> condition = new_region(loop);

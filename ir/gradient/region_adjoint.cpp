@@ -21,6 +21,13 @@ void go_on_with(ir::Block& block, ir::Ref before, ir::Ref after, const ir::Node&
 
 }  // namespace
 
+ir::Ref origin_of(const ir::Node& node) {
+  if (node.op != Op::where || node.operands[1].node->op != Op::array_pop || node.operands[1].index != 1) return {};
+  const ir::Node& always = *node.operands[0].node;
+  bool marks = always.op == Op::constant && always.constant.rank() == 0 && *always.constant.data<uint8_t>() != 0;
+  return marks && node.operands[2].node->op == Op::parameter ? node.operands[2] : ir::Ref();
+}
+
 size_t RegionAdjoint::param_index(const ir::Node* node) const {
   ir::Block& block = const_cast<RegionAdjoint*>(this)->forward_block();
   for (size_t i = 0; i < block.params.size(); ++i) {
@@ -104,7 +111,15 @@ Result<ir::Ref> RegionAdjoint::carry(ir::Ref value) {
     std::rotate(nodes.begin(), nodes.end() - 1, nodes.end());
   }
   if (stack.backward_out == stack.backward_in) stack.backward_out = {pop, 0};
+  if (size_t i = param_index(value.node); number == kUnnumbered && i < begins_.size() && begins_[i]) return with_origin({pop, 1}, i);
   return ir::Ref{pop, 1};
+}
+
+Result<ir::Ref> RegionAdjoint::with_origin(ir::Ref popped, size_t param) {
+  ir::Ref origin = backward_block().add_param(popped.type(), "origin");
+  passed_.push_back({param, origin});
+  ir::Ref always = ir::append_constant(backward_block(), TFL_TRY(scalar<uint8_t>(context_, DType::Bool, 1)));
+  return ir::Ref{TFL_TRY(ir::append(context_, backward_block(), Op::where, {always, popped, origin})), 0};
 }
 
 Stack& RegionAdjoint::stack_of(ir::Type type, int number) {

@@ -14,6 +14,10 @@ struct Stack {
   ir::Ref backward_in, backward_out;
 };
 
+/// What an iteration began with is popped, `where(true, pop(stack), origin)`, and the bottom of the stack is the origin, a parameter of
+/// the gradient's body: gradients of the gradient go on there with the sum for that value. Empty for other nodes.
+ir::Ref origin_of(const ir::Node& node);
+
 class RegionAdjoint : public BlockAdjoint {
  public:
   using BlockAdjoint::BlockAdjoint;
@@ -41,7 +45,11 @@ class RegionAdjoint : public BlockAdjoint {
     ir::Ref next;
   };
   const std::vector<ReadResult>& results_read() const { return results_read_; }
-  void set_loop() { loop_ = true; }
+  /// `begins`: the variables whose popped values say what the loop began with (origin_of).
+  void set_loop(std::vector<bool> begins) {
+    loop_ = true;
+    begins_ = std::move(begins);
+  }
 
   /// Parameters from `first` on are the same in every run of the region and may be passed.
   void pass_from(size_t first) { first_passed_ = first; }
@@ -53,6 +61,7 @@ class RegionAdjoint : public BlockAdjoint {
   /// Whether `value` follows from passed parameters and constants, none of which has a gradient, by a few operations without effects.
   bool recomputable(ir::Ref value, int& budget) const;
   Result<ir::Ref> recompute(ir::Ref value);
+  Result<ir::Ref> with_origin(ir::Ref popped, size_t param);
   Stack& new_stack(ir::Type type, int number);
   Stack& stack_of(ir::Type type, int number);  // a new one unless the block has one of this number
   size_t param_index(const ir::Node* node) const;
@@ -61,6 +70,7 @@ class RegionAdjoint : public BlockAdjoint {
   std::vector<Passed> passed_;
   std::vector<ReadResult> results_read_;
   bool loop_ = false;
+  std::vector<bool> begins_;
   size_t first_passed_ = 0;
 };
 
