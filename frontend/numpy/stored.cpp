@@ -29,9 +29,11 @@ class StoredBytes {
       out.size_ = static_cast<int64_t>(out.data_->size());
       return out;
     }
-    if (!v.is(Kind::File)) return fail(ErrorKind::TypeError, "a file or a bytes-like object is required, not '{}'", interp.type_name(v));
+    if (!v.is(Kind::File))
+      return fail(ErrorKind::TypeError, "a file or a bytes-like object is required, not '{}'", interp.type_name(v));
     const File* f = v.as<File>();
-    if (f->closed || !f->can_read || !f->binary || f->role != File::Role::Disk) return fail(ErrorKind::ValueError, "I/O operation on closed file.");
+    if (f->closed || !f->can_read || !f->binary || f->role != File::Role::Disk)
+      return fail(ErrorKind::ValueError, "I/O operation on closed file.");
     out.file_ = f;
     struct stat st {};
     if (::fstat(f->fd, &st) != 0) return os_error(interp, errno, f->name);
@@ -101,13 +103,16 @@ Result<void> unpack(const StoredBytes& source, int64_t at, int64_t packed, int64
       if (!take(plain.data(), kPiece - z.avail_out)) return {};
     } while (status == Z_OK && z.avail_out == 0);
   }
-  if (method == kDeflated && status != Z_STREAM_END) return fail(ErrorKind::ValueError, "compressed data are damaged or end too early");
+  if (method == kDeflated && status != Z_STREAM_END)
+    return fail(ErrorKind::ValueError, "compressed data are damaged or end too early");
   return {};
 }
 
 }  // namespace
 
-Result<Value> np_stored_size(Interp& interp, Value* args) { return Value::integer(TFL_TRY(StoredBytes::of(interp, args[0])).size()); }
+Result<Value> np_stored_size(Interp& interp, Value* args) {
+  return Value::integer(TFL_TRY(StoredBytes::of(interp, args[0])).size());
+}
 
 Result<Value> np_stored_bytes(Interp& interp, Value* args) {
   StoredBytes source = TFL_TRY(StoredBytes::of(interp, args[0]));
@@ -121,7 +126,8 @@ Result<Value> np_stored_bytes(Interp& interp, Value* args) {
 
 Result<Value> np_stored_head(Interp& interp, Value* args) {
   StoredBytes source = TFL_TRY(StoredBytes::of(interp, args[0]));
-  int64_t at = TFL_TRY(to_index(interp, args[1])), packed = TFL_TRY(to_index(interp, args[2])), method = TFL_TRY(to_index(interp, args[3]));
+  int64_t at = TFL_TRY(to_index(interp, args[1])), packed = TFL_TRY(to_index(interp, args[2])),
+          method = TFL_TRY(to_index(interp, args[3]));
   auto n = static_cast<size_t>(std::max<int64_t>(TFL_TRY(to_index(interp, args[4])), 0));
   std::string out;
   TFL_TRY(unpack(source, at, packed, method, [&](const char* data, size_t size) {
@@ -133,15 +139,16 @@ Result<Value> np_stored_head(Interp& interp, Value* args) {
 
 Result<Value> np_stored_elements(Interp& interp, Value* args) {
   StoredBytes source = TFL_TRY(StoredBytes::of(interp, args[0]));
-  int64_t at = TFL_TRY(to_index(interp, args[1])), packed = TFL_TRY(to_index(interp, args[2])), method = TFL_TRY(to_index(interp, args[3]));
+  int64_t at = TFL_TRY(to_index(interp, args[1])), packed = TFL_TRY(to_index(interp, args[2])),
+          method = TFL_TRY(to_index(interp, args[3]));
   int64_t full = TFL_TRY(to_index(interp, args[4])), skip = TFL_TRY(to_index(interp, args[6]));
   bool checked = !args[5].is_none();
   int64_t crc = checked ? TFL_TRY(to_index(interp, args[5])) : 0;
   DType dtype = TFL_TRY(to_numpy_dtype(interp, args[7]));
   Dims dims = TFL_TRY(to_dims(interp, args[8]));
   int64_t elements = TFL_TRY(element_count(dims)), bytes;
-  if (dtype == DType::String || packed < 0 || packed > source.size() || at < 0 || at > source.size() - packed || skip < 0 || full < skip ||
-      (method == kDeflated ? full / kMostDeflated > packed : full != packed) ||
+  if (dtype == DType::String || packed < 0 || packed > source.size() || at < 0 || at > source.size() - packed ||
+      skip < 0 || full < skip || (method == kDeflated ? full / kMostDeflated > packed : full != packed) ||
       __builtin_mul_overflow(elements, static_cast<int64_t>(dtype_size(dtype)), &bytes) || bytes > full - skip)
     return fail(ErrorKind::ValueError, "the file ends too early");
   Tensor t = TFL_TRY(Tensor::empty(interp.context, dtype, dims));
@@ -149,13 +156,15 @@ Result<Value> np_stored_elements(Interp& interp, Value* args) {
   int64_t total = 0;  // bytes so far
   uLong sum = ::crc32(0, nullptr, 0);
   TFL_TRY(unpack(source, at, packed, method, [&](const char* data, size_t size) {
-    auto n = static_cast<int64_t>(size), first = std::clamp<int64_t>(skip - total, 0, n), last = std::clamp<int64_t>(skip + bytes - total, first, n);
+    auto n = static_cast<int64_t>(size), first = std::clamp<int64_t>(skip - total, 0, n),
+         last = std::clamp<int64_t>(skip + bytes - total, first, n);
     if (last > first) std::memcpy(to + (total + first - skip), data + first, static_cast<size_t>(last - first));
     if (checked) sum = ::crc32(sum, reinterpret_cast<const Bytef*>(data), static_cast<uInt>(size));
     total += n;
     return total <= full;
   }));
-  if (total != full || (checked && static_cast<int64_t>(sum) != crc)) return fail(ErrorKind::ValueError, "the .npz file is damaged: a checksum is wrong");
+  if (total != full || (checked && static_cast<int64_t>(sum) != crc))
+    return fail(ErrorKind::ValueError, "the .npz file is damaged: a checksum is wrong");
   if (dtype == DType::Bool) {
     for (int64_t i = 0; i < elements; ++i) t.data<uint8_t>()[i] = t.data<uint8_t>()[i] != 0;
   }

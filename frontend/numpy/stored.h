@@ -12,8 +12,8 @@ Result<Value> np_stored_size(Interp& interp, Value* args);
 Result<Value> np_stored_bytes(Interp& interp, Value* args);
 /// stored_head(source, at, packed, method, n): the first n bytes of what is stored there, method 8 being compressed, or fewer.
 Result<Value> np_stored_head(Interp& interp, Value* args);
-/// stored_elements(source, at, packed, method, full, crc, skip, dtype, shape): an array of what follows the first `skip` bytes of what is
-/// stored there; ValueError unless there are `full` bytes with the checksum `crc` (None: nobody knows).
+/// stored_elements(source, at, packed, method, full, crc, skip, dtype, shape): an array of what follows the first `skip` bytes of what
+/// is stored there; ValueError unless there are `full` bytes with the checksum `crc` (None: nobody knows).
 Result<Value> np_stored_elements(Interp& interp, Value* args);
 
 }  // namespace tfl
