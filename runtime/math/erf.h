@@ -46,17 +46,21 @@ TFL_INLINE V erf(V x) {
   V a = abs(x);
   V z = x * x;
   if constexpr (is_f32<V>) {
-    V p = horner(z, 0x1.06eba8p-3f, -0x1.812742p-2f, 0x1.ce2df2p-4f, -0x1.b80db8p-6f, 0x1.54c62ap-8f, -0x1.aa55c6p-11f,
-                 0x1.5d7cacp-14f);
+    V p = horner(z, 0x1.06eba8p-3f, -0x1.81274p-2f, 0x1.ce2d54p-4f, -0x1.b7fefap-6f, 0x1.5431eap-8f, -0x1.a52958p-11f,
+                 0x1.4c8a2cp-14f);
     V small = fma(x, p, x);
     V t = min(V(4.0f), a);
-    V h = horner(t, 0x1.21222ep0f, 0x1.44611cp-1f, 0x1.ba63acp-4f, -0x1.97dfd8p-6f, 0x1.09c8d2p-8f, -0x1.a15e8ep-12f,
-                 0x1.ebafb8p-17f, 0x1.06704ep-21f);
-    V q = neg(t) * h;  // Q = t h + constant, the last rounding kept
-    ExpParts<V> e = exp_parts(q, fma(neg(t), h, neg(q)) + 0x1.4d25b8p-13f);
-    V s = pow2<V>(e.k);
-    V large = V(1) - fma(s, e.r + e.tail, s);
-    return select(a < 0.92f, small, select(x != x, x, copysign(large, x)));
+    V h = horner(t, 0x1.20f0f2p0f, 0x1.45239p-1f, 0x1.b3ecc2p-4f, -0x1.8803d8p-6f, 0x1.e7b048p-9f, -0x1.66cf0cp-12f,
+                 0x1.ba4572p-17f);
+    // e^-Q with Q = t h, as exp does it: e^-Q is below 1/5, so that its last bits do not count. The reduced argument does
+    // not see how t h is rounded.
+    const V magic = 0x1.8p23f;
+    V n = fma(t * h, -0x1.715476p+0f, magic);
+    V k = n - magic;
+    V r = fma(k, -0x1.7f7d1cp-20f, fma(neg(t), h, k * -0x1.62e4p-1f));
+    V y = horner(r, 1.0f, 1.0f, 0x1p-1f, 0x1.55548ap-3f, 0x1.5554e4p-5f, 0x1.123e3cp-7f, 0x1.6d515ap-10f);
+    V large = V(1) - bitcast<float>(bitcast<std::int32_t>(y) + shl(bitcast<std::int32_t>(n), 23));
+    return select(a >= 0.95f, copysign(large, x), small);  // NaN, too, is a sum of x
   } else {
     V small = fma(x, detail::erf_tail(z), x);
     V large = V(1) - detail::erfc_large(max(a, V(0.5)));

@@ -11,7 +11,35 @@ namespace tfl {
 inline namespace TFL_ISA {
 namespace math {
 
-// x = 2^k m for positive finite x, subnormals included; k is returned as a float.
+// x = 2^k m for positive finite x that is not subnormal.
+template <class V>
+struct LogSplit {
+  V m;
+  int_of<V> k;
+};
+template <class V>
+TFL_INLINE LogSplit<V> log_split(V x) {
+  using T = elem_of<V>;
+  using S = signed_of<T>;
+  constexpr int p = std::numeric_limits<T>::digits - 1;
+  // Subtracting the bits of sqrt(1/2) makes the exponent field count from there.
+  int_of<V> offset = bitcast<S>(by_type<V>(0x1.6a09e6p-1f, 0x1.6a09e667f3bcdp-1));
+  int_of<V> k = shr(bitcast<S>(x) - offset, p);
+  return {bitcast<T>(bitcast<S>(x) - shl(k, p)), k};
+}
+template <class V>
+TFL_INLINE V log_exponent(int_of<V> k) {
+  using T = elem_of<V>;
+  if constexpr (is_f32<V>) {
+    return convert<T>(k);
+  } else {
+    // Small integers become floats without a 64-bit conversion.
+    const V magic = 0x1.8p52;
+    return bitcast<T>(k + bitcast<signed_of<T>>(magic)) - magic;
+  }
+}
+
+// The same, subnormals included; k is returned as a float.
 template <class V>
 struct LogParts {
   V m, k;
@@ -19,29 +47,24 @@ struct LogParts {
 template <class V>
 TFL_INLINE LogParts<V> log_parts(V x) {
   using T = elem_of<V>;
-  using S = signed_of<T>;
   constexpr int p = std::numeric_limits<T>::digits - 1;
   auto small = x < std::numeric_limits<T>::min();
-  V y = select(small, x * by_type<V>(0x1p23f, 0x1p52), x);
-  // Subtracting the bits of sqrt(1/2) makes the exponent field count from there.
-  int_of<V> offset = bitcast<S>(by_type<V>(0x1.6a09e6p-1f, 0x1.6a09e667f3bcdp-1));
-  int_of<V> u = bitcast<S>(y) - offset;
-  int_of<V> k = shr(u, p);
-  V m = bitcast<T>(bitcast<S>(y) - shl(k, p));
-  k = k - select(small, int_of<V>(p), int_of<V>(0));
-  if constexpr (is_f32<V>) {
-    return {m, convert<T>(k)};
-  } else {
-    // Small integers become floats without a 64-bit conversion.
-    const V magic = 0x1.8p52;
-    return {m, bitcast<T>(k + bitcast<S>(magic)) - magic};
-  }
+  LogSplit<V> s = log_split(V(select(small, x * by_type<V>(0x1p23f, 0x1p52), x)));
+  return {s.m, log_exponent<V>(s.k - select(small, int_of<V>(p), int_of<V>(0)))};
+}
+
+// above < x < inf, where `above` is not negative. As integers: two comparisons of floats cost more where they are masks.
+template <class V>
+TFL_INLINE auto is_finite_above(V x, elem_of<V> above) {
+  using S = signed_of<elem_of<V>>;
+  int_of<V> bits = bitcast<S>(x);
+  return (bits > bitcast<S>(V(above))) & (bits < bitcast<S>(inf_of<V>()));
 }
 
 // What log gives where log_parts does not apply: log 0 = -inf, log of a negative number is NaN, log inf = inf.
 template <class V>
 TFL_INLINE V log_special(V x, V result) {
-  auto ordinary = (x > 0) & (x < inf_of<V>());
+  auto ordinary = is_finite_above(x, 0);
   return rarely(
       ~ordinary, [=] { return select(x == 0, neg(inf_of<V>()), select(x < 0, nan_of<V>(), x)); }, result);
 }
@@ -77,9 +100,18 @@ TFL_INLINE LogSum<V> log_sum(V f, V f_low, V k) {
 
 template <class V>
 TFL_INLINE V log(V x) {
-  LogParts<V> p = log_parts(x);
-  LogSum<V> s = log_sum(p.m - V(1), V(0), p.k);
-  return log_special(x, s.hi + s.lo);
+  using T = elem_of<V>;
+  LogSplit<V> p = log_split(x);
+  LogSum<V> s = log_sum(p.m - V(1), V(0), log_exponent<V>(p.k));
+  constexpr T kSubnormal = std::numeric_limits<T>::min() - std::numeric_limits<T>::denorm_min();  // the largest
+  return rarely(
+      ~is_finite_above(x, kSubnormal),
+      [=] {
+        LogParts<V> all = log_parts(x);
+        LogSum<V> sum = log_sum(all.m - V(1), V(0), all.k);
+        return log_special(x, sum.hi + sum.lo);
+      },
+      s.hi + s.lo);
 }
 
 template <class V>
