@@ -66,8 +66,8 @@ Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
   return out;
 }
 
-// What has been added up for the value that variable k begins with goes on in the first iteration, which the gradient's loop runs last.
-// Empty: nothing has, or the loop gets the value in two ways, or the variable may have other sizes later.
+// Whether what is added up for the value that variable k begins with may go on inside: not where the loop gets the value in two ways, or
+// the variable may have other sizes later.
 bool may_begin(RuleCall& c, const ir::Block& body, size_t k) {
   if (!known(body.param(k).type().tensor) || !c.operand_type(k).is_tensor() || !c.wanted(k)) return false;
   for (size_t i = 0; i < c.operand_count(); ++i) {
@@ -75,6 +75,7 @@ bool may_begin(RuleCall& c, const ir::Block& body, size_t k) {
   }
   return true;
 }
+// It goes on in the first iteration, which the gradient's loop runs last. Empty: nothing has been added.
 X sum_before(RuleCall& c, ir::Block& body, size_t k) {
   X sum = may_begin(c, body, k) ? c.gathered(k) : X();
   return sum && sum.adjoint()->type(sum.id()).is_tensor() ? sum : X();
