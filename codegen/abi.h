@@ -49,6 +49,9 @@ struct Frame {
 inline constexpr const char* kEntryName = "tfl_run";
 inline constexpr int64_t kDone = 0, kFailed = 1, kInterrupted = 2;
 
+/// Threads of a block of a GPU that runs kernels; a row of a reduction has kReduceLanes of them.
+inline constexpr int64_t kGpuThreads = 256;
+
 /// Work below this many cheap operations is done by the calling thread.
 inline constexpr int64_t kParallelWork = 1 << 17;
 

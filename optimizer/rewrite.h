@@ -2,13 +2,15 @@
 // replaced; what is appended to the block meanwhile comes to stand before it. This header must not know any pass.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/regions.h"
 
 namespace tfl::optimizer {
 
 using ir::Block;
 using ir::Node;
 using ir::Ref;
+using ir::inputs_from;
+using ir::variable_count;
 
 class Rewriter {
  public:
@@ -64,11 +66,6 @@ void innermost_first(Block& block, Visit& visit) {
   }
   visit(block);
 }
-
-/// Region nodes: how many operands stand before the regions' inputs.
-inline size_t inputs_from(const Node& n) { return n.op == Op::while_loop ? 0 : 1; }
-/// Loop variables come before invariants; branches have no variables.
-inline size_t variable_count(const Node& n) { return n.op == Op::while_loop ? n.types.size() : 0; }
 
 /// Adds an input to a node with regions: an operand, and a parameter of every region (returned for region `which`).
 Ref add_region_input(Node& n, Ref value, size_t which);

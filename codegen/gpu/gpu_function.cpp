@@ -39,7 +39,7 @@ bool has_loops(const std::vector<GpuStep>& steps) {
 
 }  // namespace
 
-uint32_t segment_threads(const plan::Block& segment) { return has_kernels(segment) ? kGpuThreads : kFewThreads; }
+uint32_t segment_threads(const plan::Block& segment) { return static_cast<uint32_t>(has_kernels(segment) ? kGpuThreads : kFewThreads); }
 
 bool looks_back(const plan::Plan& p, bool can_fail) {
   return can_fail || has_loops(p.body) ||

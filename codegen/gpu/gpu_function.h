@@ -15,8 +15,7 @@
 
 namespace tfl::codegen {
 
-/// Threads of a block of kernels, and of a segment.
-inline constexpr uint32_t kGpuThreads = 256;
+/// Threads of a block that runs a segment.
 uint32_t segment_threads(const plan::Block& segment);
 /// Whether the frame is read when the run is over: for scalars and failures, and so that loops have ended.
 bool looks_back(const plan::Plan& plan, bool can_fail);

@@ -55,7 +55,7 @@ class Expander {
       case Op::resize_nearest: return nearest(n);
       case Op::matrix_diag: return diagonal(n);
       case Op::matrix_diag_part:  // of the main diagonal nothing is padded
-        return n.operands.size() > 1 && is_main(n) ? add(n.op, {n.operands[0]}, n.attrs) : Result<Ref>(Ref{});
+        return n.operands.size() > 1 && plan::is_main_diagonal(n) ? add(n.op, {n.operands[0]}, n.attrs) : Result<Ref>(Ref{});
       case Op::pad: return pad(n);
       case Op::searchsorted: return search(n);
       default: return Ref{};
@@ -157,17 +157,12 @@ class Expander {
     return image;
   }
 
-  static bool is_main(const Node& n) {
-    const Dims* k = n.attrs.get_ints(Attr::k);
-    return !k || std::all_of(k->begin(), k->end(), [](int64_t d) { return d == 0; });
-  }
-
   // The main diagonal; what else there is stays.
   Result<Ref> diagonal(const Node& n) {
     for (Attr a : {Attr::num_rows, Attr::num_cols}) {
       if (n.attrs.get_int(a, -1) >= 0) return Ref{};
     }
-    if (!is_main(n)) return Ref{};
+    if (!plan::is_main_diagonal(n)) return Ref{};
     Ref x = n.operands[0];
     int64_t rank = static_cast<int64_t>(x.type().tensor.dims.size());
     if (rank < 1 || x.type().tensor.dtype == DType::String) return Ref{};

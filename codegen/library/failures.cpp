@@ -154,16 +154,8 @@ class Wording {
       return true;
     }
     if (n.op == Op::string_format) {
-      std::string_view rest = n.attrs.get_text(Attr::template_text), placeholder = n.attrs.get_text(Attr::placeholder);
-      for (Ref operand : n.operands) {
-        size_t at = rest.find(placeholder);
-        if (at == std::string_view::npos) break;
-        say(rest.substr(0, at));
-        tensor(operand, n.attrs.get_int(Attr::summarize, 3));
-        rest.remove_prefix(at + placeholder.size());
-      }
-      say(rest);
-      return true;
+      auto shows = [&](Ref operand) { return tensor(operand, n.attrs.get_int(Attr::summarize, 3)), true; };
+      return format_pieces(n, [&](std::string_view piece) { return say(piece), true; }, shows);
     }
     if (n.op == Op::string_join) {
       for (size_t i = 0; i < n.operands.size(); ++i) {
@@ -173,7 +165,7 @@ class Wording {
       return true;
     }
     if (n.op == Op::parameter || n.op == Op::identity) {
-      Ref outer = n.op == Op::identity ? n.operands[0] : n.block->owner ? plan::outside(r) : Ref{};
+      Ref outer = n.op == Op::identity ? n.operands[0] : plan::outside(r);
       return outer && words(outer, depth + 1);
     }
     return false;

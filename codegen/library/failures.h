@@ -34,6 +34,19 @@ struct Explanation {
   std::shared_ptr<ir::Function> graph;  // takes what `f` takes
 };
 
+/// The pieces of what a string_format says: text(view) -> bool and operand(ref) -> bool in their order; false as soon as one is.
+template <class Text, class Operand>
+bool format_pieces(const ir::Node& n, Text text, Operand operand) {
+  std::string_view rest = n.attrs.get_text(Attr::template_text), placeholder = n.attrs.get_text(Attr::placeholder);
+  for (ir::Ref r : n.operands) {
+    size_t at = rest.find(placeholder);
+    if (at == std::string_view::npos) break;
+    if (!text(rest.substr(0, at)) || !operand(r)) return false;
+    rest.remove_prefix(at + placeholder.size());
+  }
+  return text(rest);
+}
+
 /// Gives each node that may fail, in `f` or its regions, a location of its own, and tells by location what it says. What a text
 /// shows that is no input of `f` is computed by an explanation, where it can be.
 std::vector<FailureText> find_failures(Context& context, ir::Function& f, std::vector<Explanation>& explanations);

@@ -113,10 +113,10 @@ struct LoweredFunction {
   std::vector<ir::Type> types;         // of arguments
   std::vector<ir::Type> result_types;  // of outputs
   Interface face;
-  bool sized = false;  // runs in steps, and the first part tells the sizes of its results
 
   bool stepwise() const { return !steps.empty(); }
-  bool allocates() const { return stepwise() && !sized; }  // nobody knows the sizes of its results before it runs
+  /// Nobody knows the sizes of its results before it runs: no first part tells them.
+  bool allocates() const { return stepwise() && (parts.empty() || parts[0].has_code); }
 };
 Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request, const ExportedFunction& f);
 /// Puts operations that have machine code in the places of some that have none (expand.cpp).

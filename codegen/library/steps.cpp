@@ -36,10 +36,6 @@ std::optional<Step::Kind> kind_of(Op op) {
 // Text that only prints take.
 bool is_words(const Node& n) { return n.op == Op::string_format || n.op == Op::string_join; }
 
-bool is_tensor_of_numbers(const ir::Type& t) {
-  return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String;
-}
-
 // The node that is in the way: of a staged branch or loop, what it holds that is no step either.
 const Node& culprit_in(Context& context, const Node& n) {
   for (const auto& region : n.regions) {
@@ -125,7 +121,7 @@ class Lowering {
     Step step;
     std::optional<Step::Kind> kind = kind_of(n.op);
     for (const ir::Type& t : n.types) {
-      if (!is_tensor_of_numbers(t)) return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
+      if (!plan::is_tensor_of_numbers(t)) return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
     }
     if (n.op == Op::print) {
       step.kind = Step::Kind::print;
@@ -136,13 +132,13 @@ class Lowering {
       into.push_back(std::move(step));
       return {};
     }
-    std::vector<Ref> operands(n.operands.begin(), n.operands.end());
+    std::vector<Ref> operands(n.operands.begin(), n.operands.end()), taken;
+    if (!n.regions.empty()) std::erase_if(operands, is_text);
     plan::SizeValues sizes;
     bool native = !kind && n.op != Op::call && plan::is_native(context_, n, sizes);
     std::shared_ptr<ir::Function> own;
-    if (!n.regions.empty()) std::erase_if(operands, is_text);
-    if (native) own = alone(n, sizes, operands);
-    step.inputs = TFL_TRY(values(operands));
+    if (native) own = alone(n, sizes, taken);
+    step.inputs = TFL_TRY(values(native ? taken : operands));
     if (n.op == Op::call) {
       if (!part(ir::clone(*n.callee), step)) return inlined(n, into);  // which needs the locations as they are
     } else if (kind) {
@@ -152,8 +148,6 @@ class Lowering {
         step.axis += static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
     } else if (native && part(own, step)) {
     } else if (!n.regions.empty()) {
-      operands.assign(n.operands.begin(), n.operands.end());
-      std::erase_if(operands, is_text);
       step.inputs = TFL_TRY(values(operands));
       TFL_TRY(control(n, step));
     } else if (native) {
@@ -174,7 +168,7 @@ class Lowering {
       Step::Region made;
       for (const auto& p : region->params) {
         if (is_text({p.get(), 0})) continue;  // read from outside by what prints it
-        if (!is_tensor_of_numbers(p->types[0]))
+        if (!plan::is_tensor_of_numbers(p->types[0]))
           return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
         number(*p);
         made.params.push_back(numbers_.at({p.get(), 0}));
@@ -249,7 +243,7 @@ class Lowering {
     };
     if (n.op == Op::constant) return n.constant.dtype() == DType::String && n.constant.size() == 1 && say(*n.constant.data<std::string>());
     if (n.op == Op::parameter) {
-      Ref outer = n.block->owner ? plan::outside(r) : Ref{};
+      Ref outer = plan::outside(r);
       return outer && words(outer, step);
     }
     if (n.op == Op::string_join) {
@@ -259,24 +253,15 @@ class Lowering {
       return true;
     }
     if (n.op != Op::string_format) return false;
-    std::string_view rest = n.attrs.get_text(Attr::template_text), placeholder = n.attrs.get_text(Attr::placeholder);
-    for (Ref operand : n.operands) {
-      size_t at = rest.find(placeholder);
-      if (at == std::string_view::npos) break;
-      say(rest.substr(0, at));
-      rest.remove_prefix(at + placeholder.size());
-      if (is_text(operand)) {
-        if (operand.node->op != Op::constant) return false;
-        say(print_tensor(operand.node->constant, n.attrs.get_int(Attr::summarize, 3)));
-        continue;
-      }
+    const int64_t items = n.attrs.get_int(Attr::summarize, 3);
+    return format_pieces(n, say, [&](Ref operand) {
+      if (is_text(operand)) return operand.node->op == Op::constant && say(print_tensor(operand.node->constant, items));
       auto number = numbers_.find(operand);
       if (number == numbers_.end()) return false;
-      step.pieces.push_back({FailureText::Piece::Kind::tensor, {}, static_cast<int64_t>(step.inputs.size()), 0,
-                             n.attrs.get_int(Attr::summarize, 3)});
+      step.pieces.push_back({FailureText::Piece::Kind::tensor, {}, static_cast<int64_t>(step.inputs.size()), 0, items});
       step.inputs.push_back(number->second);
-    }
-    return say(rest);
+      return true;
+    });
   }
   static bool is_text(Ref r) { return r.type().is_tensor() && r.type().tensor.dtype == DType::String; }
 
@@ -292,10 +277,7 @@ Result<void> lower_to_steps(Context& context, ir::Function& graph, LoweredFuncti
   out.parts.clear();
   std::optional<Part> sizes = sizes_of(context, graph);
   if (!sizes) sizes = typed_sizes(context, graph);
-  if (sizes) {
-    out.parts.push_back(std::move(*sizes));
-    out.sized = true;
-  }
+  if (sizes) out.parts.push_back(std::move(*sizes));
   plan::outline(context, graph, [](const std::shared_ptr<ir::Function>&) {}, true);
   return Lowering(context, graph, out).run();
 }

@@ -7,12 +7,10 @@
 #include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/IR/Module.h>
 
+#include "codegen/abi.h"
 #include "codegen/llvm/elements.h"
 
 namespace tfl::codegen {
-
-/// Threads of a block that runs kernels; a row of a reduction has kReduceLanes of them.
-inline constexpr int64_t kGpuThreads = 256;
 
 class Grid {
  public:

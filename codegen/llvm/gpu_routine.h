@@ -76,6 +76,7 @@ class GpuRoutine {
   llvm::Value* key_of(llvm::Value* x);
   /// Sorts [0, length) by a block: exchange(i, j) puts the smaller one of two first.
   void network(llvm::Value* length, llvm::function_ref<void(llvm::Value* i, llvm::Value* j)> exchange);
+  bool narrow_entries() const { return sort_entry_bytes(static_cast<int64_t>(dtype_size(dtype_))) == 8; }
   llvm::Value* entry_word(llvm::Value* entries, llvm::Value* entry, int64_t part);
   void put_entry(llvm::Value* entries, llvm::Value* entry, llvm::Value* x, llvm::Value* number);
   llvm::Value* entry_less(llvm::Value* entries, llvm::Value* i, llvm::Value* others, llvm::Value* j);

@@ -58,14 +58,13 @@ void GpuRoutine::network(llvm::Value* length, llvm::function_ref<void(llvm::Valu
 
 // Narrow entries are one word, wide ones a key and a position.
 llvm::Value* GpuRoutine::entry_word(llvm::Value* entries, llvm::Value* entry, int64_t part) {
-  bool narrow = sort_entry_bytes(static_cast<int64_t>(dtype_size(dtype_))) == 8;
-  if (!narrow) entry = b_.CreateAdd(b_.CreateMul(entry, grid_.word(2)), grid_.word(part));
+  if (!narrow_entries()) entry = b_.CreateAdd(b_.CreateMul(entry, grid_.word(2)), grid_.word(part));
   return b_.CreateGEP(b_.getInt64Ty(), entries, entry);
 }
 
 // Element `number` of a row, of value x.
 void GpuRoutine::put_entry(llvm::Value* entries, llvm::Value* entry, llvm::Value* x, llvm::Value* number) {
-  bool narrow = sort_entry_bytes(static_cast<int64_t>(dtype_size(dtype_))) == 8, descending = r_.flags & 1;
+  bool narrow = narrow_entries(), descending = r_.flags & 1;
   llvm::Value* key = key_of(x);
   if (descending) key = b_.CreateNot(key);
   key = b_.CreateZExt(key, b_.getInt64Ty());
@@ -79,13 +78,13 @@ llvm::Value* GpuRoutine::entry_less(llvm::Value* entries, llvm::Value* i, llvm::
     return b_.CreateAlignedLoad(b_.getInt64Ty(), entry_word(from, entry, part), llvm::Align(8));
   };
   llvm::Value *x = get(entries, i, 0), *y = get(others, j, 0), *smaller = b_.CreateICmpULT(x, y);
-  if (sort_entry_bytes(static_cast<int64_t>(dtype_size(dtype_))) == 8) return smaller;
+  if (narrow_entries()) return smaller;
   return b_.CreateOr(smaller, b_.CreateAnd(b_.CreateICmpEQ(x, y), b_.CreateICmpSLT(get(entries, i, 1), get(others, j, 1))));
 }
 
 // Result i of a row: the entry's element, and where it was.
 void GpuRoutine::give_entry(llvm::Value* entries, llvm::Value* row, llvm::Value* i) {
-  bool narrow = sort_entry_bytes(static_cast<int64_t>(dtype_size(dtype_))) == 8;
+  bool narrow = narrow_entries();
   llvm::Value* first = b_.CreateMul(row, size(1));
   llvm::Value* place = entry_word(entries, b_.CreateAdd(first, i), narrow ? 0 : 1);
   llvm::Value* at = b_.CreateAlignedLoad(b_.getInt64Ty(), place, llvm::Align(8));
@@ -113,7 +112,7 @@ void GpuRoutine::sort_part(llvm::Value* entries, llvm::Value* start, llvm::Value
     llvm::Value* entry = b_.CreateAdd(start, number);
     put_entry(entries, entry, load(0, dtype_, entry), number);
   });
-  bool narrow = sort_entry_bytes(static_cast<int64_t>(dtype_size(dtype_))) == 8;
+  bool narrow = narrow_entries();
   llvm::Value* begin = b_.CreateAdd(start, first);
   network(count, [&](llvm::Value* i, llvm::Value* j) {
     llvm::Value *a = b_.CreateAdd(begin, i), *c = b_.CreateAdd(begin, j);
@@ -181,7 +180,7 @@ void GpuRoutine::sort_spread() {
     });
     llvm::Value* before = b_.CreateAdd(b_.CreateSub(i, mine), b_.CreateSub(grid_.get(low), other));
     llvm::Value* place = b_.CreateAdd(b_.CreateAdd(start, both), before);
-    bool narrow = sort_entry_bytes(static_cast<int64_t>(dtype_size(dtype_))) == 8;
+    bool narrow = narrow_entries();
     for (int64_t part = 0; part < (narrow ? 1 : 2); ++part) {
       llvm::Value* x = b_.CreateAlignedLoad(b_.getInt64Ty(), entry_word(from, entry, part), llvm::Align(8));
       b_.CreateAlignedStore(x, entry_word(to, place, part), llvm::Align(8));

@@ -25,8 +25,6 @@ struct Info {
   int after = 0;          // outside: it stands behind the cluster of the level before
 };
 
-inline bool is_number(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String; }
-
 inline size_t work_of(const ir::Node& n) {
   if (is_view(n.op) || n.op == Op::shape || n.op == Op::size || n.op == Op::rank || n.op == Op::constant) return 0;
   size_t work = 1;

@@ -6,8 +6,8 @@
 #include "codegen/plan/arrays.h"
 #include "codegen/plan/outline.h"
 #include "ir/infer.h"
+#include "ir/regions.h"
 #include "ir/state.h"
-#include "runtime/kernels/routine.h"
 #include "runtime/ops/infer_util.h"
 
 namespace tfl::plan {
@@ -24,12 +24,6 @@ bool has_numbers(DType t) { return t != DType::String; }
 
 bool all_known(const ir::Type& t) { return t.tensor.ranked && shape_rules::all_known(t.tensor.dims); }
 
-bool is_tensor_of_numbers(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && has_numbers(t.tensor.dtype); }
-
-bool is_scalar(Ref r) { return r.type().is_tensor() && r.type().tensor.ranked && r.type().tensor.dims.empty(); }
-
-size_t inputs_from(const Node& n) { return n.op == Op::while_loop ? 0 : 1; }
-
 class Question {
  public:
   Question(Context& context, const ir::Block* home, SizeValues* values = nullptr)
@@ -40,7 +34,7 @@ class Question {
     switch (n.op) {
       case Op::parameter: return "";
       case Op::constant: return has_numbers(n.types[0].tensor.dtype) ? "" : "text";
-      case Op::check: return is_scalar(n.operands[0]) ? "" : "a check of several elements";
+      case Op::check: return has_rank_0(n.operands[0]) ? "" : "a check of several elements";
       case Op::cond:
       case Op::switch_case:
       case Op::while_loop: return control(n);
@@ -129,7 +123,7 @@ class Question {
       case Op::matrix_band_part:
         return unless(known_integers(context_, n.operands[1], integers) && known_integers(context_, n.operands[2], integers),
                       "a band that only the run knows");
-      case Op::matrix_diag_part: return unless(n.operands.size() == 1 && main_diagonal(n), "other diagonals than the main one");
+      case Op::matrix_diag_part: return unless(n.operands.size() == 1 && is_main_diagonal(n), "other diagonals than the main one");
       case Op::bitcast: return unless(dtype_size(dtype) == dtype_size(n.types[0].tensor.dtype), "elements of another size");
       case Op::squeeze: return unless(fixed || n.attrs.get_ints(Attr::axes), kSizes);
       case Op::reshape:
@@ -192,16 +186,9 @@ class Question {
         bool words = is_integer(seed.dtype) && seed.dims.size() == 1 && (seed.dims[0] == 2 || seed.dims[0] == 3);
         return unless(words && (all_known(n.types[0]) || follows(n.operands[0])), kSizes);
       }
-      case Op::cholesky:
-      case Op::matrix_determinant:
-      case Op::matrix_inverse:
-      case Op::matrix_solve:
-      case Op::triangular_solve:
-      case Op::lu:
-      case Op::log_matrix_determinant:
-      case Op::qr:
-      case Op::eigh: return unless(dtype == DType::F32 || dtype == DType::F64, "matrices of this type");
-      default: return window(n);
+      default:
+        if (matrix_solve(n.op) || matrix_factor(n.op)) return unless(dtype == DType::F32 || dtype == DType::F64, "matrices of this type");
+        return window(n);
     }
   }
 
@@ -224,14 +211,6 @@ class Question {
   static bool known_depth(Ref indices) {
     const Dims& dims = indices.type().tensor.dims;
     return is_index(indices.type().tensor.dtype) && !dims.empty() && dims.back() > 0 && dims.back() <= kScatterDepth;
-  }
-
-  static bool main_diagonal(const Node& n) {
-    const Dims* k = n.attrs.get_ints(Attr::k);
-    for (size_t i = 0; k && i < k->size(); ++i) {
-      if ((*k)[i] != 0) return false;
-    }
-    return true;
   }
 
   std::string_view gather(const Node& n) {
@@ -365,9 +344,9 @@ class Question {
     for (const ir::Type& t : n.types) {
       if (std::string_view why = type(t); !why.empty()) return why;
     }
-    if (n.op == Op::cond && !(is_scalar(n.operands[0]) && n.operands[0].type().tensor.dtype == DType::Bool))
+    if (n.op == Op::cond && !(has_rank_0(n.operands[0]) && n.operands[0].type().tensor.dtype == DType::Bool))
       return "a condition that is no boolean scalar";
-    if (n.op == Op::switch_case && !is_scalar(n.operands[0])) return "an index that is no scalar";
+    if (n.op == Op::switch_case && !has_rank_0(n.operands[0])) return "an index that is no scalar";
     for (const auto& region : n.regions) {
       std::unordered_set<const Node*> needed = needed_nodes(*region);
       for (size_t i = 0; i < region->params.size(); ++i) {
@@ -376,7 +355,7 @@ class Question {
           if (std::string_view why = variable(p.types[0]); !why.empty()) return why;
           continue;
         }
-        if (std::string_view why = type(n.operands[inputs_from(n) + i].type()); !why.empty()) return why;
+        if (std::string_view why = type(n.operands[ir::inputs_from(n) + i].type()); !why.empty()) return why;
         if (!needed.contains(&p) && !(n.op == Op::while_loop && i < n.types.size())) continue;
         if (std::string_view why = type(p.types[0]); !why.empty()) return why;
       }
@@ -387,7 +366,7 @@ class Question {
     }
     if (n.op == Op::while_loop) {
       Ref test = n.regions[0]->results[0];
-      if (!is_scalar(test) || test.type().tensor.dtype != DType::Bool) return "a condition that is no boolean scalar";
+      if (!has_rank_0(test) || test.type().tensor.dtype != DType::Bool) return "a condition that is no boolean scalar";
       for (size_t i = 0; i < n.types.size(); ++i) {
         if (!ir::may_overlap(n.operands[i].type(), n.regions[1]->results[i].type())) return "a variable that changes its size";
       }

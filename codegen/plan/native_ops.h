@@ -2,9 +2,11 @@
 // plans. This header must not know sizes at run time.
 #pragma once
 
+#include <optional>
 #include <unordered_set>
 
 #include "ir/graph.h"
+#include "runtime/kernels/routine.h"
 #include "runtime/kernels/window_job.h"
 
 namespace tfl::plan {
@@ -28,6 +30,10 @@ bool uses_variables(const ir::Node& n);
 std::unordered_set<const ir::Node*> needed_nodes(const ir::Block& block);
 /// An integer value that is made of sizes and constants alone, by operations outside of regions that are not `r`'s own.
 bool follows_from_sizes(Context& context, ir::Ref r);
+inline bool is_tensor_of_numbers(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String; }
+inline bool has_rank_0(ir::Ref r) { return r.type().is_tensor() && r.type().tensor.ranked && r.type().tensor.dims.empty(); }
+/// Whether an operation on diagonals means the main one.
+bool is_main_diagonal(const ir::Node& n);
 /// Views: a result is some of the operand's elements, none is computed.
 bool is_view(Op op);
 
@@ -37,6 +43,10 @@ bool known_integers(Context& context, ir::Ref r, Dims& out);
 ir::Ref scalar_behind(ir::Ref vector, size_t i);
 /// What a parameter of a region stands for: an operand of its node. Nothing for variables of loops and parameters of functions.
 ir::Ref outside(ir::Ref parameter);
+
+/// What is solved with matrices, and what they are taken apart into, for operations that do that.
+std::optional<MatrixSolve> matrix_solve(Op op);
+std::optional<MatrixFactor> matrix_factor(Op op);
 
 /// What is computed with windows, for operations that do that; false for others.
 bool window_kind(Op op, WindowKind& kind);

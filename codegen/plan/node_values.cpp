@@ -1,6 +1,9 @@
 // What of a block is needed, and where integers come from: for whoever asks more than whether a node is native.
+#include <algorithm>
+
 #include "codegen/plan/native_ops.h"
 #include "ir/infer.h"
+#include "ir/regions.h"
 #include "runtime/ops/infer_util.h"
 
 namespace tfl::plan {
@@ -9,10 +12,6 @@ using ir::Node;
 using ir::Ref;
 
 namespace {
-
-bool has_one_element(Ref r) { return r.type().is_tensor() && r.type().tensor.ranked && r.type().tensor.dims.empty(); }
-
-size_t first_input(const Node& n) { return n.op == Op::while_loop ? 0 : 1; }
 
 // What may be left out because it cannot fail: it words a message, or is a value that nobody needs.
 bool only_words(const Node& n) {
@@ -42,12 +41,12 @@ class Needs {
  private:
   void node(const Node& n) {
     found.insert(&n);
-    size_t operands = n.op == Op::check ? 1 : n.regions.empty() ? n.operands.size() : first_input(n);
+    size_t operands = n.op == Op::check ? 1 : n.regions.empty() ? n.operands.size() : ir::inputs_from(n);
     for (size_t i = 0; i < operands; ++i) found.insert(n.operands[i].node);
     for (const auto& region : n.regions) block(*region);
     for (size_t i = operands; i < n.operands.size(); ++i) {
       bool wanted = n.op == Op::while_loop && i < n.types.size();
-      for (const auto& region : n.regions) wanted = wanted || found.contains(region->params[i - first_input(n)].get());
+      for (const auto& region : n.regions) wanted = wanted || found.contains(region->params[i - ir::inputs_from(n)].get());
       if (wanted) found.insert(n.operands[i].node);
     }
   }
@@ -74,8 +73,8 @@ bool known_integers(Context& context, Ref r, Dims& out) {
 
 Ref scalar_behind(Ref vector, size_t i) {
   const Node& n = *vector.node;
-  if (n.op == Op::stack && i < n.operands.size() && has_one_element(n.operands[i])) return n.operands[i];
-  if ((n.op == Op::reshape || n.op == Op::expand_dims) && i == 0 && has_one_element(n.operands[0])) return n.operands[0];
+  if (n.op == Op::stack && i < n.operands.size() && has_rank_0(n.operands[i])) return n.operands[i];
+  if ((n.op == Op::reshape || n.op == Op::expand_dims) && i == 0 && has_rank_0(n.operands[0])) return n.operands[0];
   if (n.op == Op::concat) {
     for (Ref part : n.operands) {
       if (!part.type().tensor.ranked || part.type().tensor.dims.size() != 1 || part.type().tensor.dims[0] < 0) return {};
@@ -87,6 +86,32 @@ Ref scalar_behind(Ref vector, size_t i) {
   return {};
 }
 
+bool is_main_diagonal(const Node& n) {
+  const Dims* k = n.attrs.get_ints(Attr::k);
+  return !k || std::all_of(k->begin(), k->end(), [](int64_t d) { return d == 0; });
+}
+
+std::optional<MatrixSolve> matrix_solve(Op op) {
+  switch (op) {
+    case Op::cholesky: return MatrixSolve::cholesky;
+    case Op::matrix_determinant: return MatrixSolve::determinant;
+    case Op::matrix_inverse: return MatrixSolve::inverse;
+    case Op::matrix_solve: return MatrixSolve::solve;
+    case Op::triangular_solve: return MatrixSolve::triangular;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<MatrixFactor> matrix_factor(Op op) {
+  switch (op) {
+    case Op::lu: return MatrixFactor::lu;
+    case Op::log_matrix_determinant: return MatrixFactor::log_determinant;
+    case Op::qr: return MatrixFactor::qr;
+    case Op::eigh: return MatrixFactor::eigen;
+    default: return std::nullopt;
+  }
+}
+
 Ref outside(Ref parameter) {
   const ir::Block& b = *parameter.node->block;
   if (!b.owner) return {};
@@ -94,7 +119,7 @@ Ref outside(Ref parameter) {
   for (size_t i = 0; i < b.params.size(); ++i) {
     if (b.params[i].get() != parameter.node) continue;
     if (n.op == Op::while_loop && i < n.types.size()) return {};
-    return n.operands[first_input(n) + i];
+    return n.operands[ir::inputs_from(n) + i];
   }
   return {};
 }

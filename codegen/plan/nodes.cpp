@@ -44,17 +44,8 @@ bool is_routine(Op op) {
     case Op::stateless_uniform:
     case Op::stateless_uniform_int:
     case Op::stateless_uniform_full_int:
-    case Op::stateless_normal:
-    case Op::cholesky:
-    case Op::matrix_determinant:
-    case Op::matrix_inverse:
-    case Op::matrix_solve:
-    case Op::triangular_solve:
-    case Op::lu:
-    case Op::log_matrix_determinant:
-    case Op::qr:
-    case Op::eigh: return true;
-    default: return false;
+    case Op::stateless_normal: return true;
+    default: return matrix_solve(op) || matrix_factor(op);
   }
 }
 

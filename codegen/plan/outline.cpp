@@ -20,7 +20,6 @@
 #include "codegen/plan/cluster_parts.h"
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/shapes.h"
-#include "ir/ref_map.h"
 
 namespace tfl::plan {
 
@@ -28,7 +27,6 @@ namespace {
 
 using ir::Node;
 using ir::Ref;
-using ir::RefMap;
 using IrBlock = ir::Block;
 
 constexpr int kTries = 8;  // before all nodes of a block whose sizes do not follow stay where they are
@@ -102,7 +100,7 @@ class Outliner {
   // A message goes along when what it shows are values that a cluster may take.
   bool words_fit(Ref r) {
     if (r.node->op == Op::constant) return true;
-    if (r.node->op == Op::parameter || info(r.node).role != Role::words) return is_number(r.type());
+    if (r.node->op == Op::parameter || info(r.node).role != Role::words) return is_tensor_of_numbers(r.type());
     for (Ref o : r.node->operands) {
       if (!words_fit(o)) return false;
     }

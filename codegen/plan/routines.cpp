@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/plan/builder.h"
+#include "codegen/plan/native_ops.h"
 
 namespace tfl::plan {
 
@@ -23,25 +24,6 @@ SegmentFold segment_fold(Op op) {
     case Op::unsorted_segment_max: return SegmentFold::most;
     case Op::unsorted_segment_min: return SegmentFold::least;
     default: return SegmentFold::sum;
-  }
-}
-
-MatrixSolve matrix_solve(Op op) {
-  switch (op) {
-    case Op::cholesky: return MatrixSolve::cholesky;
-    case Op::matrix_determinant: return MatrixSolve::determinant;
-    case Op::matrix_inverse: return MatrixSolve::inverse;
-    case Op::matrix_solve: return MatrixSolve::solve;
-    default: return MatrixSolve::triangular;
-  }
-}
-
-MatrixFactor matrix_factor(Op op) {
-  switch (op) {
-    case Op::lu: return MatrixFactor::lu;
-    case Op::log_matrix_determinant: return MatrixFactor::log_determinant;
-    case Op::qr: return MatrixFactor::qr;
-    default: return MatrixFactor::eigen;
   }
 }
 
@@ -134,6 +116,36 @@ void BlockBuilder::make_routine(const ir::Node& n) {
     Sizes before(dims.begin(), dims.begin() + axis), behind(dims.begin() + axis + 1, dims.end());
     r.sizes = {b.count(before), dims[axis], b.count(behind)};
   };
+  if (std::optional<MatrixSolve> kind = matrix_solve(n.op)) {
+    const Sizes a = b.dims(n.operands[0]);
+    Size rows = a.back();
+    const bool system = n.operands.size() == 2;
+    r.routine = Routine::solve;
+    r.dtype = b.dtype(n.operands[0]);
+    r.flags = static_cast<int64_t>(*kind) | (n.attrs.get_bool(Attr::adjoint) ? kMatrixAdjoint : 0) |
+              (kind == MatrixSolve::triangular && n.attrs.get_bool(Attr::lower, true) ? kMatrixLower : 0);
+    r.sizes = {b.count(Sizes(a.begin(), a.end() - 2)), rows, system ? b.dims(n.operands[1]).back() : rows};
+    // As matrices::solve_scratch says.
+    Size scratch = b.multiply(rows, rows);
+    if (kind != MatrixSolve::cholesky) scratch = b.add(scratch, rows);
+    if (*kind > MatrixSolve::determinant) scratch = b.add(scratch, b.multiply(2, b.multiply(rows, r.sizes[2])));
+    r.at = {routine_operand(n.operands[0]), system ? routine_operand(n.operands[1]) : kNone, target(0), b.add_value(DType::F64, {scratch}, Home::temporary)};
+    return add_routine(std::move(r), {});
+  }
+  if (std::optional<MatrixFactor> kind = matrix_factor(n.op)) {
+    const Sizes a = b.dims(n.operands[0]);
+    Size rows = a[a.size() - 2], columns = a.back();
+    r.routine = Routine::factor;
+    r.dtype = b.dtype(n.operands[0]);
+    r.flags = static_cast<int64_t>(*kind) | (kind == MatrixFactor::qr && n.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
+    r.sizes = {b.count(Sizes(a.begin(), a.end() - 2)), rows, columns};
+    // As matrices::factor_scratch says.
+    Size scratch = b.multiply(rows, columns);
+    if (kind == MatrixFactor::qr || kind == MatrixFactor::eigen) scratch = b.add(scratch, b.multiply(rows, rows));
+    if (kind != MatrixFactor::qr) scratch = b.add(scratch, rows);
+    r.at = {routine_operand(n.operands[0]), target(0), target(1), b.add_value(DType::F64, {scratch}, Home::temporary)};
+    return add_routine(std::move(r), {});
+  }
   switch (n.op) {
     case Op::cumsum:
     case Op::cumprod: {
@@ -221,45 +233,6 @@ void BlockBuilder::make_routine(const ir::Node& n) {
       add_routine(std::move(r), {});
       if (!last) rotated(x, to, axis, true, target(0));
       return;
-    }
-    case Op::cholesky:
-    case Op::matrix_determinant:
-    case Op::matrix_inverse:
-    case Op::matrix_solve:
-    case Op::triangular_solve: {
-      const Sizes a = b.dims(n.operands[0]);
-      Size rows = a.back();
-      const bool system = n.operands.size() == 2;
-      MatrixSolve kind = matrix_solve(n.op);
-      r.routine = Routine::solve;
-      r.dtype = b.dtype(n.operands[0]);
-      r.flags = static_cast<int64_t>(kind) | (n.attrs.get_bool(Attr::adjoint) ? kMatrixAdjoint : 0) |
-                (kind == MatrixSolve::triangular && n.attrs.get_bool(Attr::lower, true) ? kMatrixLower : 0);
-      r.sizes = {b.count(Sizes(a.begin(), a.end() - 2)), rows, system ? b.dims(n.operands[1]).back() : rows};
-      // As matrices::solve_scratch says.
-      Size scratch = b.multiply(rows, rows);
-      if (kind != MatrixSolve::cholesky) scratch = b.add(scratch, rows);
-      if (kind > MatrixSolve::determinant) scratch = b.add(scratch, b.multiply(2, b.multiply(rows, r.sizes[2])));
-      r.at = {routine_operand(n.operands[0]), system ? routine_operand(n.operands[1]) : kNone, target(0), b.add_value(DType::F64, {scratch}, Home::temporary)};
-      break;
-    }
-    case Op::lu:
-    case Op::log_matrix_determinant:
-    case Op::qr:
-    case Op::eigh: {
-      const Sizes a = b.dims(n.operands[0]);
-      Size rows = a[a.size() - 2], columns = a.back();
-      MatrixFactor kind = matrix_factor(n.op);
-      r.routine = Routine::factor;
-      r.dtype = b.dtype(n.operands[0]);
-      r.flags = static_cast<int64_t>(kind) | (kind == MatrixFactor::qr && n.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
-      r.sizes = {b.count(Sizes(a.begin(), a.end() - 2)), rows, columns};
-      // As matrices::factor_scratch says.
-      Size scratch = b.multiply(rows, columns);
-      if (kind == MatrixFactor::qr || kind == MatrixFactor::eigen) scratch = b.add(scratch, b.multiply(rows, rows));
-      if (kind != MatrixFactor::qr) scratch = b.add(scratch, rows);
-      r.at = {routine_operand(n.operands[0]), target(0), target(1), b.add_value(DType::F64, {scratch}, Home::temporary)};
-      break;
     }
     default: {
       r.routine = Routine::random;

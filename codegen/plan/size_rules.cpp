@@ -80,7 +80,7 @@ bool SizeRules::node(const Node& n) {
   for (const ir::Type& t : n.types) {
     if (!t.is_tensor() || !t.tensor.ranked) return false;
   }
-  const bool factored = n.op == Op::lu || n.op == Op::log_matrix_determinant || n.op == Op::qr || n.op == Op::eigh;
+  const bool factored = matrix_factor(n.op).has_value();
   if (n.op == Op::split || n.op == Op::split_v || n.op == Op::unstack || n.op == Op::top_k || factored) {
     if (factored) {
       if (!factors(n, v.dims)) return false;
@@ -395,7 +395,7 @@ bool SizeRules::reshape(const Node& n, PolyDims& out) {
     std::optional<Poly> wanted = element(n.operands[1], i);
     if (wanted && !any && table.from_elements(*wanted)) {
       Poly remains = table.divide(total, table.larger(all, SizeTable::constant(1)));
-      wanted = table.add(*wanted, table.multiply(is_negative(*wanted), table.add(remains, SizeTable::constant(1))));
+      wanted = lifted(*wanted, table.add(remains, SizeTable::constant(1)));
     }
     if (wanted && SizeTable::literal(*wanted) == -1) {
       if (open != rank) return false;
@@ -415,9 +415,9 @@ bool SizeRules::reshape(const Node& n, PolyDims& out) {
   return table.assume_equal(total, rest);
 }
 
-// 1 or 0
-Poly SizeRules::is_negative(const Poly& p) {
-  return table.smaller(table.larger(table.subtract({}, p), {}), SizeTable::constant(1));
+Poly SizeRules::lifted(const Poly& p, const Poly& by) {
+  Poly is_negative = table.smaller(table.larger(table.subtract({}, p), {}), SizeTable::constant(1));  // 1 or 0
+  return table.add(p, table.multiply(is_negative, by));
 }
 
 std::optional<Poly> SizeRules::element(Ref r, size_t i) {

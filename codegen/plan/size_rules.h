@@ -76,7 +76,8 @@ class SizeRules {
 
   const PolyDims& dims(ir::Ref r) { return values_[r.node].dims[r.index]; }
   bool has_dims(ir::Ref r) { return values_[r.node].dims.size() > r.index; }
-  Poly is_negative(const Poly& p);
+  /// p + by where p is negative, as indices count from the end; else p.
+  Poly lifted(const Poly& p, const Poly& by);
   /// Element `i` of an integer value; none when it does not follow from sizes.
   std::optional<Poly> element(ir::Ref r, size_t i);
   /// All of them as sizes that are not negative.

@@ -25,7 +25,7 @@ bool SizeRules::plain_slice(const Node& n, PolyDims& out) {
     if (SizeTable::literal(*size) == -1) *size = rest;
     if (table.from_elements(*size)) {
       if (!table.assume_at_least(*size, SizeTable::constant(-1))) return false;
-      *size = table.add(*size, table.multiply(is_negative(*size), table.add(rest, SizeTable::constant(1))));
+      *size = lifted(*size, table.add(rest, SizeTable::constant(1)));
     }
     if (!table.assume_at_least(*size, {}) || !table.assume_at_least(x[i], table.add(*begin, *size))) return false;
     slice.axes.push_back({*begin, 1, *size, {}});
@@ -66,7 +66,7 @@ bool SizeRules::slice_axis(const SliceAxis& a, const Node& n, std::span<const in
     if (!begin || table.from_elements(*begin)) {
       out.index = scalar_behind(n.operands[1], at);
       if (out.index || !begin) return static_cast<bool>(out.index);
-      *begin = table.add(*begin, table.multiply(is_negative(*begin), size));
+      *begin = lifted(*begin, size);
     }
     if (SizeTable::literal(*begin).value_or(0) < 0) *begin = table.add(*begin, size);
     if (!table.assume_at_least(*begin, {}) || !table.assume_at_least(size, table.add(*begin, SizeTable::constant(1))))
@@ -89,8 +89,7 @@ bool SizeRules::slice_axis(const SliceAxis& a, const Node& n, std::span<const in
     }
     if (!forward) return std::nullopt;
     if (table.from_elements(*given)) {
-      Poly place = table.add(*given, table.multiply(is_negative(*given), size));
-      return table.larger(table.smaller(place, size), {});
+      return table.larger(table.smaller(lifted(*given, size), size), {});
     }
     if (v && *v < 0) *given = table.add(*given, size);
     if (!table.assume_at_least(*given, {}) || !table.assume_at_least(size, *given)) return std::nullopt;
