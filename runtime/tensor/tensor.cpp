@@ -60,12 +60,19 @@ void make_strings(std::byte* data, int64_t n) {
 }
 
 bool is_row_major(std::span<const int64_t> dims, std::span<const int64_t> strides) {
-  int64_t expected = 1;
+  uint64_t expected = 1;  // of no elements it may overflow
   for (size_t i = dims.size(); i-- > 0;) {
-    if (dims[i] != 1 && strides[i] != expected) return false;
-    expected *= dims[i];
+    if (dims[i] != 1 && static_cast<uint64_t>(strides[i]) != expected) return false;
+    expected *= static_cast<uint64_t>(dims[i]);
   }
   return true;
+}
+
+// The number of elements of sizes that have been checked: of no elements, the product may overflow on its way to 0.
+int64_t known_count(std::span<const int64_t> dims) {
+  uint64_t n = 1;
+  for (int64_t d : dims) n *= static_cast<uint64_t>(d);
+  return static_cast<int64_t>(n);
 }
 
 Failure too_many_elements(std::span<const int64_t> dims) {
@@ -142,8 +149,7 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
                     std::span<const int64_t> strides, int64_t offset) {
   TensorRep* from = base.rep();
   size_t element = dtype_size(from->dtype);
-  int64_t n = 1;
-  for (int64_t d : dims) n *= d;
+  int64_t n = known_count(dims);
   bool row_major = is_row_major(dims, strides);
   // Of elements elsewhere this is a distance, and no pointer yet.
   auto* data = reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(from->data) +
@@ -209,9 +215,7 @@ Tensor Tensor::foreign(Context& context, DType dtype, std::span<const int64_t> d
   rep->buffer = buffer;
   rep->data = buffer->data;
   if (!buffer->data && buffer->fetch) rep->flags = kElsewhere;
-  int64_t n = 1;
-  for (int64_t d : dims) n *= d;
-  rep->size = n;
+  rep->size = known_count(dims);
   std::copy(dims.begin(), dims.end(), rep->dims());
   Dims strides = row_major_strides(dims);
   std::copy(strides.begin(), strides.end(), rep->strides());
