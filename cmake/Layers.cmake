@@ -75,7 +75,7 @@ function(tfl_program name folder)
   list(LENGTH sources count)
   if(count GREATER 4)  # fewer take less time than what they would share
     tfl_precompile(${name})
-    tfl_unite(${name} 10 ${sources})
+    tfl_unite(${name} 4 ${sources})
   endif()
   tfl_cold(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
