@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 
+from compare import ENVIRONMENT
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = "/usr/share/datasets/fashion-mnist"
-ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "2"}
 BATCH, RATE = 128, 1e-3
 
 

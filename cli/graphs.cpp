@@ -19,7 +19,6 @@ namespace tfl::cli {
 
 namespace {
 
-
 // Draws with the program `dot`, which writes to standard output itself.
 int draw(const std::string& dot) {
   std::fflush(stdout);

@@ -19,7 +19,6 @@ namespace tfl::cli {
 
 namespace {
 
-
 /// The .tfl files below a folder in order of their names, hidden ones and hidden folders apart.
 void files_below(const std::string& folder, std::vector<std::string>& out) {
   std::vector<std::string> names;

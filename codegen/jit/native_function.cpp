@@ -46,13 +46,13 @@ ProductCall call_of(const Plan& p, const plan::Product& product, const int64_t* 
 NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Tensor> constants)
     : plan_(std::move(made)), constants_(std::move(constants)), facts_(*plan_, constants_) {
   const Plan& p = *plan_;
-  int beside = 1;
-  for (size_t i = 0; i < p.body.steps.size(); ++i) {
-    const plan::Step& s = p.body.steps[i];
-    beside = s.beside ? beside + 1 : 1;
-    most_beside_ = std::max(most_beside_, beside);
-    if (!s.beside && !(i + 1 < p.body.steps.size() && p.body.steps[i + 1].beside)) continue;
-    for (const plan::Block& block : s.blocks) plan::add_work(p, block, beside_);
+  for (size_t i = 0, end; i < p.body.steps.size(); i = end) {
+    end = plan::beside_end(p.body, i);
+    if (end == i + 1) continue;
+    most_beside_ = std::max(most_beside_, static_cast<int>(end - i));
+    for (; i < end; ++i) {
+      for (const plan::Block& block : p.body.steps[i].blocks) plan::add_work(p, block, beside_);
+    }
   }
   if (facts_.can_fail) return;
   for (const plan::Donation& d : p.donations) {

@@ -4,6 +4,7 @@
 #include "codegen/llvm/driver_steps.h"
 #include "codegen/llvm/gpu_grid.h"
 #include "codegen/llvm/lines.h"
+#include "codegen/plan/beside.h"
 
 namespace tfl::codegen {
 
@@ -113,8 +114,7 @@ void Driver::at(uint32_t location) {
 
 void Driver::steps(const plan::Block& block) {
   for (size_t i = 0, end; i < block.steps.size(); i = end) {
-    for (end = i + 1; end < block.steps.size() && block.steps[end].beside && !block_; ++end) {
-    }
+    end = block_ ? i + 1 : plan::beside_end(block, i);
     if (!error_.empty()) return;
     if (end - i > 1)
       beside({&block.steps[i], end - i});

@@ -281,8 +281,6 @@ bool assign_passes(Builder& b, Loop& loop);
 void routine_values(const RoutineStep& r, std::vector<ValueId>& reads, std::vector<ValueId>& writes);
 /// What the blocks of a branch or loop read from outside.
 void step_reads(const Plan& plan, const Step& step, std::vector<ValueId>& out);
-/// A loop that takes long, though none of its steps has enough work for several threads: its worth is told by what is known of its sizes.
-bool is_long_loop(const Plan& plan, const Step& step);
 /// Whether stage `i` of `k` may overwrite what it reads of `v`: it is read at the same place only, and by no stage behind it.
 bool writes_in_place(const Kernel& k, size_t i, ValueId v);
 /// Keeps only the stages that are needed, and the reductions that those use.

@@ -1,6 +1,7 @@
 // Where values lie: how long each lives, which may share memory, the slots of the arena, inputs that may become results.
 #include <algorithm>
 
+#include "codegen/plan/beside.h"
 #include "codegen/plan/builder.h"
 
 namespace tfl::plan {
@@ -96,7 +97,7 @@ class Memory {
       }
       if (s.beside)
         beside_.back().push_back({begin, now_});
-      else if (i + 1 < block.steps.size() && block.steps[i + 1].beside)
+      else if (beside_end(block, i) > i + 1)
         beside_.push_back({{begin, now_}});
     }
   }

@@ -2,6 +2,7 @@
 // Pointers stand in the places of what differs, and are set before each run.
 #include <unordered_map>
 
+#include "codegen/plan/beside.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/builder.h"
 
@@ -59,7 +60,7 @@ class Sharing {
   void count_runs(const Block& b, bool alone = true) {
     for (size_t i = 0; i < b.steps.size(); ++i) {
       const Step& s = b.steps[i];
-      bool shared = alone && !s.beside && (i + 1 == b.steps.size() || !b.steps[i + 1].beside);
+      bool shared = alone && !s.beside && beside_end(b, i) == i + 1;
       const uint32_t runs = shared ? 1 : 2;
       if (s.kind == Step::Kind::kernel) runs_[s.index] += runs;
       if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone) runs_[plan.products[s.index].epilogue] += runs;

@@ -11,6 +11,7 @@ using namespace ast;
 using ast::List;
 using ast::Module;
 using ast::Slice;
+using ast::Tuple;
 
 /// Whether a loop on `e` ends by a jump only.
 inline bool is_true(const Expr* e) {
@@ -18,7 +19,6 @@ inline bool is_true(const Expr* e) {
   auto* c = as<Constant>(e);
   return c->constant == ConstantKind::True || (c->constant == ConstantKind::Int && c->integer != 0);
 }
-using ast::Tuple;
 
 /// f(Expr*&) for each expression right below `e`, in the order of evaluation.
 template <class F>

@@ -58,8 +58,7 @@ TFL_INLINE V erf(V x) {
     V n = fma(t * h, -0x1.715476p+0f, magic);
     V k = n - magic;
     V r = fma(k, -0x1.7f7d1cp-20f, fma(neg(t), h, k * -0x1.62e4p-1f));
-    V y = horner(r, 1.0f, 1.0f, 0x1p-1f, 0x1.55548ap-3f, 0x1.5554e4p-5f, 0x1.123e3cp-7f, 0x1.6d515ap-10f);
-    V large = V(1) - bitcast<float>(bitcast<std::int32_t>(y) + shl(bitcast<std::int32_t>(n), 23));
+    V large = V(1) - exp_scaled(r, n);
     return select(a >= 0.95f, copysign(large, x), small);  // NaN, too, is a sum of x
   } else {
     V small = fma(x, detail::erf_tail(z), x);

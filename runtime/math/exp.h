@@ -73,6 +73,14 @@ TFL_INLINE V exp_clamp(V x) {
   return max(by_type<V>(-104.0f, -746.0), min(by_type<V>(89.0f, 710.0), x));
 }
 
+// e^r 2^k in f32 for |r| <= ln(2) / 2, where t = 1.5 2^23 + k and the result is a normal number.
+template <class V>
+TFL_INLINE V exp_scaled(V r, V t) {
+  V p = horner(r, 1.0f, 1.0f, 0x1p-1f, 0x1.55548ap-3f, 0x1.5554e4p-5f, 0x1.123e3cp-7f, 0x1.6d515ap-10f);
+  // The bits of t shifted to the exponent are k alone: the magic number has zeros there.
+  return bitcast<float>(bitcast<std::int32_t>(p) + shl(bitcast<std::int32_t>(t), 23));
+}
+
 template <class V>
 TFL_INLINE V exp(V x) {
   if constexpr (is_f32<V>) {
@@ -81,16 +89,13 @@ TFL_INLINE V exp(V x) {
     V kf = t - magic;
     V r = fma(kf, -0x1.62e4p-1f, x);
     r = fma(kf, -0x1.7f7d1cp-20f, r);
-    V p = horner(r, 1.0f, 1.0f, 0x1p-1f, 0x1.55548ap-3f, 0x1.5554e4p-5f, 0x1.123e3cp-7f, 0x1.6d515ap-10f);
-    // The bits of t shifted to the exponent are k alone: the magic number has zeros there.
-    V y = bitcast<float>(bitcast<std::int32_t>(p) + shl(bitcast<std::int32_t>(t), 23));
     return rarely(
         ~(abs(x) < 87.0f),
         [=] {
           ExpParts<V> e = exp_parts(exp_clamp(x));
           return scale(V(1) + (e.r + e.tail), e.k);
         },
-        y);
+        exp_scaled(r, t));
   } else {
     ExpParts<V> e = exp_parts(exp_clamp(x));
     return scale(V(1) + (e.r + e.tail), e.k);
