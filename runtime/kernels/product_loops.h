@@ -66,18 +66,22 @@ struct Panels {
   }
 };
 
-// Memory that will be read soon, fetched a part with each tile.
+// Memory that will be read soon, fetched a part with each tile: what is `near` first.
 struct Ahead {
-  const char* at = nullptr;
-  const char* end = nullptr;
-  Ahead() = default;
-  template <class T>
-  Ahead(const T* first, int64_t elements)
-      : at(reinterpret_cast<const char*>(first)), end(reinterpret_cast<const char*>(first + elements)) {}
+  struct Part {
+    const char* at = nullptr;
+    const char* end = nullptr;
+    Part() = default;
+    template <class T>
+    Part(const T* first, int64_t elements)
+        : at(reinterpret_cast<const char*>(first)), end(reinterpret_cast<const char*>(first + elements)) {}
+  };
+  Part near, later;
   const void* take(int64_t k, const void* otherwise) {
-    if (at >= end) return otherwise;
-    const void* from = at;
-    at += k * kAheadBytes;
+    Part& part = near.at < near.end ? near : later;
+    if (part.at >= part.end) return otherwise;
+    const void* from = part.at;
+    part.at += k * kAheadBytes;
     return from;
   }
 };
@@ -118,7 +122,9 @@ void pack_panels(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t 
     for (int64_t p = begin; p < end; ++p) {
       for (int64_t j = first; j < last; ++j) {
         int64_t at = panels.first(j), width = panels.width(j);
-        copy_row(to + at * k + p * width, b + p * b_k + at, panels.columns(j), width);
+        const T* from = b + p * b_k + at;
+        __builtin_prefetch(from + 4 * b_k), __builtin_prefetch(from + 4 * b_k + width / 2);
+        copy_row(to + at * k + p * width, from, panels.columns(j), width);
       }
     }
     return;
@@ -339,7 +345,7 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
   int64_t most = kBlockRows;
   bool resident = b_in_place ||
                   (k_step == p.k && padded == p.n && padded * p.k * static_cast<int64_t>(sizeof(T)) <= kResidentBytes);
-  bool fetch_a = resident && a_in_place && p.a_k == 1 && p.a_row == p.k;
+  bool fetch_a = a_in_place && p.a_k == 1 && p.a_row == p.k;
   if (resident)
     most = std::clamp(kBlockBytes / (p.k * static_cast<int64_t>(sizeof(T))) / height * height, 4 * height, kBlockRows);
   int64_t blocks = (p.m + most - 1) / most;
@@ -370,8 +376,9 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
         int64_t row = rows.start(block), count = rows.size(block);
         int place = a_in_place ? -1 : places.take();
         Ahead ahead;
-        if (int64_t next = block + threads; fetch_a && next < rows.count)
-          ahead = Ahead(p.a + rows.start(next) * p.a_row, rows.size(next) * p.k);
+        // Which rows this thread will have next is a guess where others may be faster.
+        if (int64_t next = (task + threads) / groups.count; fetch_a && next < rows.count)
+          ahead.later = {p.a + rows.start(next) * p.a_row, rows.size(next) * p.k};
         for (int64_t p0 = k0; p0 < k_end; p0 += kProductBlock) {
           int64_t k = std::min(kProductBlock, k_end - p0);
           const T* a = p.a + row * p.a_row + p0 * p.a_k;
@@ -386,7 +393,7 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
           for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
             int64_t first = panels.first(j), width = panels.width(j);
             const T* b = b_in_place ? p.b + p0 * p.b_k + n0 + first : packed_b + (p0 - k0) * padded + first * k;
-            if (!resident && j + 1 < panels.count) ahead = Ahead(b + width * k, panels.width(j + 1) * k);
+            if (!resident && j + 1 < panels.count) ahead.near = {b + width * k, panels.width(j + 1) * k};
             panel_rows(tiles, panels, j, count, k, a, a_row, a_k, b, b_in_place ? p.b_k : width,
                        p.c + row * p.c_row + n0 + first, p.c_row, p0 != 0, ahead);
           }

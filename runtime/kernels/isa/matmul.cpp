@@ -50,6 +50,8 @@ struct RowPointers {
   }
 };
 
+constexpr int64_t kLongRun = 128;
+
 // `Edge`: the columns of the last vector are loaded under a mask, which costs a slot beside the multiplications.
 template <class T, int Rows, int Vectors, bool Edge>
 void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, int tail,
@@ -61,6 +63,14 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
   for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 16
     for (int j = 0; j < Vectors; ++j) sum[i][j] = V(0);
+  }
+  // The place of the result is on its way while the sums are made; a short run over k would not hide what asking costs.
+  if (k >= kLongRun) {
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 16
+      for (int j = 0; j < Vectors; ++j) __builtin_prefetch(c + i * c_row + j * n, 1, 2);
+    }
   }
   RowPointers<T, Rows> rows(a, a_row);
   for (int64_t p = 0; p < k; ++p) {
