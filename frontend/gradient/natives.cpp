@@ -1,7 +1,7 @@
 // The module `_gradient`: the tape as an object of the library. tf.GradientTape and what is built on it are TFL source
 // (stdlib/tensorflow/_gradients.tfl).
 //
-//   Tape(persistent, watch_variables)       .push() .pop() .stop() .go_on() .reset() .watch(value) .watched() .recording
+//   Tape(persistent, watch_variables)       .push() .pop() .stop() .go_on() .reset() .watch(value) .watched() .tracks(value) .recording
 //   tape.gradient(targets, sources, seeds, make_slices)   lists; seeds: None, or one a target, None for ones; make_slices(values,
 //                                           indices, shape) makes the object for a gradient that is rows; None: always a tensor
 //   tape.record(operands, results, backward)    a step whose gradients are backward(list of gradients) -> list
@@ -80,6 +80,8 @@ Result<Value> watch(Interp&, Value* args) {
   tape_of(args[0]).watch(args[1]);
   return Value::none();
 }
+
+Result<Value> tracks(Interp&, Value* args) { return Value::boolean(tape_of(args[0]).is_tracked(args[1])); }
 
 Result<Value> watched(Interp& interp, Value* args) { return interp.list(tape_of(args[0]).watched_variables); }
 
@@ -226,6 +228,7 @@ constexpr NativeDef kMethods[] = {
     method("reset", "self, /", reset),
     method("watch", "self, value, /", watch),
     method("watched", "self, /", watched),
+    method("tracks", "self, value, /", tracks),
     method("gradient", "self, targets, sources, seeds, make_slices, /", tape_gradient_of),
     method("record", "self, operands, results, backward, /", record),
     getter("recording", recording),
