@@ -4,7 +4,7 @@
 The scripts are run on an emulated GPU, which also writes the PTX; ptxas of the CUDA Toolkit, of the PyPI package nvidia-cuda-nvcc or from
 $TFL_PTXAS assembles it. Without one nothing is tried, and a line says so. The scripts' text must be what the file beside them holds.
 
-  ptx.py --tfl build/tfl [--works | --sample N] [SCRIPT...]      (by default every Nth script of tests/scripts, and the works below)
+  ptx.py --tfl build/tfl [--works | --sample N] [SCRIPT...]      (by default every Nth script of tests/scripts and tests/conformance, and the works below)
 """
 import argparse
 import glob
@@ -128,7 +128,7 @@ def main():
         works = os.path.join(folder, "works.tfl")
         with open(works, "w", encoding="utf-8") as f:
             f.write(WORKS)
-        some = [] if args.works else sorted(glob.glob(os.path.join(ROOT, "tests", "scripts", "*.tfl")))[::args.sample]
+        some = [] if args.works else sorted(glob.glob(os.path.join(ROOT, "tests", "scripts", "*.tfl")) + glob.glob(os.path.join(ROOT, "tests", "conformance", "*.tfl")))[::args.sample]
         scripts = args.scripts or [works] + some
         for path in map(os.path.abspath, scripts):
             got = run(tfl, path, folder, True)
