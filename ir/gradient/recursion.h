@@ -8,6 +8,9 @@
 //
 // Which stacks there are, and which parameters and results have gradients, is known when a body has been differentiated, but its calls
 // of itself need it before: it is done again until nothing new is found.
+//
+// A function that it calls may call itself, too, and lead back to it. Such functions thread one list of stacks, that of the outermost,
+// through each call of one of them, and each is differentiated where it is called, again and again as the outermost is.
 // This header must not know about tapes.
 #pragma once
 
@@ -15,19 +18,26 @@
 
 namespace tfl::gradient {
 
+struct Found;
+
 /// A function that is being differentiated, where it calls itself.
 struct Recursion {
+  const ir::Function* original = nullptr;
+  Recursion* around = nullptr;  // of the function that calls this one, where this one leads back to it or to one further out
   ir::Function* forward = nullptr;
   ir::Function* backward = nullptr;
   std::vector<bool> wanted, seeded;   // parameters and results with a gradient in some call
   bool more = false;                  // one was found that was not known when this attempt began
+  std::shared_ptr<Found> found;       // what has been differentiated on the way, each only once
   Derivative known;                   // seeds, gradient_of and untouched as the attempt before has found them
-  std::vector<ir::Type> stacks;       // by number, as the attempt before has found them
-  std::vector<ir::Type> made;         // in this attempt
+  std::vector<ir::Type> stacks;       // of the outermost: by number, as the attempt before has found them
+  std::vector<ir::Type> made;         // of the outermost: in this attempt
 
+  Recursion& outermost() { return around ? around->outermost() : *this; }
   int new_number(const ir::Type& type) {
-    made.push_back(type);
-    return static_cast<int>(made.size() - 1);
+    std::vector<ir::Type>& all = outermost().made;
+    all.push_back(type);
+    return static_cast<int>(all.size() - 1);
   }
 };
 

@@ -27,6 +27,8 @@ class RegionAdjoint : public BlockAdjoint {
   void leave_stack(ir::Ref before, V rest) override;
 
   std::vector<Stack>& stacks() { return stacks_; }
+  /// The stack of this number; a new one unless the block has it.
+  Stack& stack_of(ir::Type type, int number);
 
   /// Parameters of the forward region that the gradient's region gets as they are: parameter index, and the gradient's parameter.
   /// Of a branch all inputs; of a loop body what does not change.
@@ -63,7 +65,6 @@ class RegionAdjoint : public BlockAdjoint {
   Result<ir::Ref> recompute(ir::Ref value);
   Result<ir::Ref> with_origin(ir::Ref popped, size_t param);
   Stack& new_stack(ir::Type type, int number);
-  Stack& stack_of(ir::Type type, int number);  // a new one unless the block has one of this number
   size_t param_index(const ir::Node* node) const;
 
   std::vector<Stack> stacks_;

@@ -41,6 +41,24 @@ def again(x, y, n):
     return tf.clip_by_value(z * x + y + 0.0 * x, -9.0, 9.0)
 
 
+def ping(x, y, n):
+    # It and the next one call themselves and each other.
+    if n <= 0:
+        return tf.cos(x) + 0.0 * y
+    z = pong(tf.sin(x) * y, y, n - 1) + 0.0 * x
+    return tf.tanh(z * ping(x * 0.5, z, n - 2)) + 0.0 * x
+
+
+def pong(x, y, n):
+    if n <= 0:
+        return x * y + 0.0 * x
+    z = x * 0.7 + y
+    if tf.reduce_sum(z) > 0.5:
+        z = ping(z * y, x, n - 1)
+    z += 0.0 * x
+    return tf.clip_by_value(pong(z, x * y, n - 2) * x + 0.0 * y, -9.0, 9.0)
+
+
 def bits(t):
     # A gradient that nothing flows into may be zero of either sign, and a NaN has any sign.
     t = tf.convert_to_tensor(t) + 0.0
@@ -107,6 +125,7 @@ class Program:
             lambda: f"tf.concat([{self.name()}[1:], {self.name()}[:1]], 0)",
             lambda: f"helper({self.name()}, {self.name()})",
             lambda: f"again({self.name()}, {self.name()} * x, {r.choice(['n', '2', 'n - 1'])})",
+            lambda: f"ping({self.name()}, {self.name()} * x, {r.choice(['n', '2', 'n - 1'])})",
             lambda: f"tf.cond({self.condition()}, lambda: {self.name()} * x, lambda: tf.cos({self.name()}))",
         ])()
 
