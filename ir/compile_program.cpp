@@ -2,6 +2,8 @@
 // time, so that the operation there may take over its memory; the slot then serves other values.
 #include "ir/program.h"
 
+#include "ir/softmax.h"
+
 namespace tfl::ir::program {
 
 namespace {
@@ -39,6 +41,12 @@ class Compiler {
  private:
   Value& value(Ref r) { return values_[first_[r.node] + r.index]; }
 
+  // What the instruction made of a node needs.
+  std::span<const Ref> operands_of(const Node& n) const {
+    auto softmax = softmaxes_.find(&n);
+    return softmax == softmaxes_.end() ? n.operands.span() : std::span(&softmax->second.x, 1);
+  }
+
   // Numbers the values of a block and notes where each is used for the last time: at a node, or by the block's results.
   void find_last_uses(const Block& b) {
     auto number = [this](const Node& n) {
@@ -47,8 +55,15 @@ class Compiler {
     };
     for (const auto& p : b.params) number(*p);
     for (const auto& n : b.nodes) number(*n);
+    for (const auto& n : b.nodes) {
+      Softmax s = softmax_ending_at(b, *n);
+      if (!s.x) continue;
+      inner_.insert(s.inner.begin(), s.inner.end());
+      softmaxes_[n.get()] = std::move(s);
+    }
     for (uint32_t i = 0; i < b.nodes.size(); ++i) {
-      for (Ref r : b.nodes[i]->operands) value(r).last_use = i;
+      if (inner_.contains(b.nodes[i].get())) continue;
+      for (Ref r : operands_of(*b.nodes[i])) value(r).last_use = i;
     }
     for (Ref r : b.results) value(r).last_use = static_cast<uint32_t>(b.nodes.size());
   }
@@ -120,6 +135,7 @@ class Compiler {
   }
 
   void node(const Node& n, uint32_t at) {
+    if (inner_.contains(&n)) return;
     switch (n.op) {
       case Op::constant: {
         Value& v = value({const_cast<Node*>(&n), 0});
@@ -132,13 +148,20 @@ class Compiler {
       case Op::while_loop: return loop(n, at);
       default: break;
     }
-    std::vector<Place> sources = use(n.operands, at);
-    retire(n.operands, sources);
+    auto softmax = softmaxes_.find(&n);
+    std::span<const Ref> operands = operands_of(n);
+    std::vector<Place> sources = use(operands, at);
+    retire(operands, sources);
     std::vector<Place> results = results_of(n);
-    Instruction& i = emit(n.op == Op::call ? Step::call : is_control(n.op) ? Step::control : Step::kernel, &n);
+    Instruction& i = emit(softmax != softmaxes_.end() ? Step::softmax
+                          : n.op == Op::call          ? Step::call
+                          : is_control(n.op)          ? Step::control
+                                                      : Step::kernel,
+                          &n);
     set_sources(i, sources);
     set_results(i, results);
     if (n.op == Op::call) i.target = code_number(n.target());
+    if (i.step == Step::softmax) i.target = softmax->second.logs;
   }
 
   uint32_t code_number(const Function* f) {
@@ -275,6 +298,8 @@ class Compiler {
   std::unordered_map<const Function*, uint32_t>& numbers_;
   std::vector<const Function*>& wanted_;
   std::unordered_map<const Node*, uint32_t> first_;
+  std::unordered_map<const Node*, Softmax> softmaxes_;  // by their last operations
+  std::unordered_set<const Node*> inner_;               // the others of them, which get no instruction
   std::vector<Value> values_;
   std::vector<Place> free_tensors_, free_objects_;
 };

@@ -9,6 +9,7 @@
 #include "ir/named_sizes.h"
 #include "ir/program.h"
 #include "ir/single_operation.h"
+#include "ir/softmax.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::ir {
@@ -99,6 +100,13 @@ bool all_true(Context& context, const Tensor& t) {
   return all.ok() && *all->data<uint8_t>() != 0;
 }
 
+// An instruction that is_kernel; the operands are consumed.
+Result<void> run_kernel(Context& context, const Instruction& i, std::span<Tensor> operands, Tensors& out) {
+  if (i.step == Step::kernel) [[likely]] return apply_consuming(context, i.node->op, operands, i.node->attrs, out);
+  out.push_back(TFL_TRY(run_softmax(context, std::move(operands[0]), i.target != 0)));
+  return {};
+}
+
 std::string text_of(const Tensor& t) {
   std::string out;
   for (int64_t i = 0; t.contiguous() && i < t.size(); ++i) out += t.data<std::string>()[i];
@@ -139,7 +147,8 @@ class Machine {
       const Place* results = f->code.places.data() + i.results;
       Result<void> done;
       switch (i.step) {
-        case Step::kernel: done = kernel(*f, i, sources, results); break;
+        case Step::kernel:
+        case Step::softmax: done = kernel(*f, i, sources, results); break;
         case Step::control: done = control(*f, i, sources, results); break;
         case Step::move: move(*f, i, sources, results); break;
         case Step::release:
@@ -296,7 +305,7 @@ class Machine {
     SmallVec<Tensor, 4> operands;
     for (uint32_t k = 0; k < i.source_count; ++k) operands.push_back(take(f, sources[k]));
     Tensors out;
-    TFL_TRY(apply_consuming(context_, i.node->op, operands, i.node->attrs, out));
+    TFL_TRY(run_kernel(context_, i, operands, out));
     if (out.size() < i.result_count) return fail(ErrorKind::InternalError, "operation {} gave {} results", op_info(i.node->op).name, out.size());
     for (uint32_t k = 0; k < i.result_count; ++k) leave(f, results[k], std::move(out[k]));
     return {};
@@ -401,7 +410,7 @@ class CompiledProgram final : public Program {
     return done;
   }
 
-  bool run_plain(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) const override {
+  bool run_plain(Context& context, std::span<TensorRep* const> inputs, std::span<Tensor> results) const override {
     if (plain_results_ < 0) return false;
     if (single_) [[likely]] return single_.run(context, inputs, results[0]);
     const Code& code = *codes_[0];
@@ -411,7 +420,7 @@ class CompiledProgram final : public Program {
       return p & kMove ? std::move(slots[p & kIndex]) : slots[p & kIndex];
     };
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (code.params[i] != kDiscard) slots[code.params[i]] = std::move(inputs[i]);
+      if (code.params[i] != kDiscard) slots[code.params[i]] = Tensor::share(inputs[i]);
     }
     for (const Instruction* i = code.instructions.data();; ++i) {
       const program::Place* sources = code.places.data() + i->sources;
@@ -422,7 +431,7 @@ class CompiledProgram final : public Program {
       Tensor operands[kPlainOperands];
       for (uint32_t k = 0; k < i->source_count; ++k) operands[k] = take(sources[k]);
       Tensors out;
-      if (!apply_consuming(context, i->node->op, {operands, i->source_count}, i->node->attrs, out) || out.size() < i->result_count) return false;
+      if (!run_kernel(context, *i, {operands, i->source_count}, out) || out.size() < i->result_count) return false;
       const program::Place* places = code.places.data() + i->results;
       for (uint32_t k = 0; k < i->result_count; ++k) {
         if (places[k] != kDiscard) slots[places[k]] = std::move(out[k]);
@@ -438,7 +447,7 @@ class CompiledProgram final : public Program {
     bool plain = codes_.size() == 1 && code.object_slots == 0 && code.tensor_slots <= kPlainSlots && named_.empty() &&
                  code.instructions.size() <= kPlainInstructions && !code.instructions.empty() && code.instructions.back().step == Step::finish;
     for (const Instruction& i : code.instructions) {
-      plain = plain && (i.step == Step::finish || (i.step == Step::kernel && i.source_count <= kPlainOperands));
+      plain = plain && (i.step == Step::finish || (is_kernel(i) && i.source_count <= kPlainOperands));
     }
     for (const auto& p : function_->body.params) plain = plain && p->types[0].is_tensor();
     return plain;

@@ -46,9 +46,9 @@ class Program {
   };
   const Direct* direct() const { return direct_.native ? &direct_ : nullptr; }
 
-  /// A function of nothing but a few operations on tensors is run here without a frame: `inputs` are consumed. False: it is no such
-  /// function, or something failed, which run() tells.
-  virtual bool run_plain(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) const = 0;
+  /// A function of nothing but a few operations on tensors is run here without a frame. False: it is no such function, or something
+  /// failed, which run() tells.
+  virtual bool run_plain(Context& context, std::span<TensorRep* const> inputs, std::span<Tensor> results) const = 0;
   /// The number of its results; -1 where run_plain would always be false.
   int plain_results() const { return plain_results_; }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/graph.h"
 
@@ -16,6 +17,7 @@ inline constexpr uint32_t kMove = 1u << 31, kObject = 1u << 30, kConstant = 1u <
 
 enum class Step : uint8_t {
   kernel,         // an operation of the table
+  softmax,        // several at once: ir/softmax.h; target: its logarithm
   control,        // a row of control.def with an effect or an array
   move,           // sources to results, all at once
   release,        // empties sources
@@ -37,6 +39,8 @@ struct Instruction {
   uint32_t target = 0, target2 = 0;
   const Node* node = nullptr;
 };
+
+inline bool is_kernel(const Instruction& i) { return i.step == Step::kernel || i.step == Step::softmax; }
 
 struct Code {
   const Function* function = nullptr;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/graph.h"
+#include "runtime/kernels/elementwise.h"
 #include "runtime/ops/op.h"
 
 namespace tfl::ir {
@@ -27,9 +28,13 @@ class SingleOperation {
   explicit operator bool() const { return node_; }
 
   /// As Program::run_plain.
-  bool run(Context& context, std::span<Tensor> inputs, Tensor& result) const {
+  bool run(Context& context, std::span<TensorRep* const> inputs, Tensor& result) const {
+    if (inputs_.size() == 2 && is_elementwise(node_->op)) {
+      result = apply_small_pair(context, node_->op, inputs[inputs_[0]], inputs[inputs_[1]]);
+      if (result) return true;
+    }
     Tensor operands[kMost];
-    for (size_t k = 0; k < inputs_.size(); ++k) operands[k] = std::move(inputs[inputs_[k]]);
+    for (size_t k = 0; k < inputs_.size(); ++k) operands[k] = Tensor::share(inputs[inputs_[k]]);
     Tensors out;
     if (!apply_consuming(context, node_->op, {operands, inputs_.size()}, node_->attrs, out) || out.size() != 1) return false;
     result = std::move(out[0]);

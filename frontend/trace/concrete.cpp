@@ -145,10 +145,10 @@ bool run_direct(Interp& interp, const ir::Program::Direct& direct, std::span<con
 
 /// The same for a graph of a few operations.
 bool run_plain(Interp& interp, const ir::Program& program, std::span<const Value> operands, SmallVec<Value, 2>& results) {
-  SmallVec<Tensor, 6> inputs;
+  SmallVec<TensorRep*, 6> inputs;
   for (const Value& v : operands) {
     if (!v.is_tensor()) return false;
-    inputs.push_back(v.tensor());
+    inputs.push_back(v.tensor_rep());
   }
   SmallVec<Tensor, 4> given(static_cast<size_t>(program.plain_results()));
   if (!program.run_plain(interp.context, inputs, given)) return false;
@@ -194,6 +194,18 @@ Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const 
   if (!call.program) [[unlikely]]
     TFL_TRY(program_of(interp, call));
   return run_graph(interp, *call.program, operands, results, call.gives_arrays);
+}
+
+bool run_small(Interp& interp, const FunctionCall& call, std::span<TensorRep* const> operands, Value& result) {
+  const ir::Program* program = call.program.get();
+  if (!program || program->plain_results() != 1 || !call.captures.empty() || call.device != gpu::kCpu || interp.sink) return false;
+  for (const TensorRep* t : operands) {
+    if (t->flags & kElsewhere) return false;
+  }
+  Tensor given;
+  if (!program->run_plain(interp.context, operands, {&given, 1})) return false;
+  result = Value::of(std::move(given));
+  return true;
 }
 
 Result<void> call_function(Interp& interp, const FunctionCall& call, std::span<const Value> operands,

@@ -40,6 +40,10 @@ Result<void> run_graph(Interp&, const ir::Program& program, std::span<const Valu
 /// Through the sink where one is installed, else run_call.
 Result<void> call_function(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results);
 
+/// The short way for a function of a few operations on tensors that gives one: false where it is no such function, where somebody
+/// wants to know of the call, or where something failed, which call_function() tells.
+bool run_small(Interp&, const FunctionCall& call, std::span<TensorRep* const> operands, Value& result);
+
 /// A host value as a graph's input.
 Result<ir::Datum> datum_of(Interp&, const Value& v);
 Value value_of(Interp&, ir::Datum& d, bool gives_arrays = false);

@@ -138,22 +138,11 @@ void note_use(Interp& interp, Dispatcher& d, Entry& e) {
   if (std::next(e.use) != d.uses.end()) d.uses.splice(d.uses.end(), d.uses, e.use);
 }
 
-Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args) {
+/// A call that does not look like the one before.
+Result<Value> call_by_key(Interp& interp, const Value& self, CallArgs& args) {
   Dispatcher* d = self_of(self);
-  Tracer& tracer = tracer_of(interp);
   ArgumentKey key;
-  if (!tracer.run_eagerly) {
-    if (d->last) [[likely]] {
-      Leaves leaves;
-      if (has_words(interp, args, d->last_words, leaves)) [[likely]] {
-        Entry& e = *d->last;
-        note_use(interp, *d, e);
-        SmallVec<Value, 8> arguments;
-        for (uint32_t i : e.order) arguments.push_back(*leaves[i]);
-        Value graph = e.graph, outputs = e.outputs;
-        return execute(interp, graph, outputs, e.single, std::move(arguments));
-      }
-    }
+  if (!tracer_of(interp).run_eagerly) {
     key = TFL_TRY(key_of_call(interp, args));
     auto found = d->entries.find(key.exact);
     if (found != d->entries.end()) [[likely]] {
@@ -230,6 +219,25 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
     }
   }
   return execute(interp, t->items[0], outputs, single, SmallVec<Value, 8>(arguments.begin(), arguments.end()));
+}
+
+Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args) {
+  Dispatcher* d = self_of(self);
+  Tracer& tracer = tracer_of(interp);
+  Leaves leaves;
+  if (!d->last || tracer.run_eagerly || !has_words(interp, args, d->last_words, leaves)) return call_by_key(interp, self, args);
+  Entry& e = *d->last;
+  note_use(interp, *d, e);
+  if (e.single && !tracer.recording) {
+    SmallVec<TensorRep*, 8> operands;
+    for (uint32_t i : e.order) operands.push_back(leaves[i]->tensor_rep());
+    Value result;
+    if (run_small(interp, e.graph.as<TracedGraph>()->call, operands, result)) return result;
+  }
+  SmallVec<Value, 8> arguments;
+  for (uint32_t i : e.order) arguments.push_back(*leaves[i]);
+  Value graph = e.graph, outputs = e.outputs;
+  return execute(interp, graph, outputs, e.single, std::move(arguments));
 }
 
 /// forget(): every remembered call is decided anew.
