@@ -77,7 +77,9 @@ def in_empty_root(folder, program, wanted):
         return  # no other root for this user
     for arguments, want in wanted.items():
         got = run(*enter, "/main", *arguments)
-        if (got.returncode, got.stdout) != (want.returncode, want.stdout):
+        # A sanitizer looks for leaks at the end of every run, and for its options: both in /proc, which is not there.
+        blind = "LeakSanitizer has encountered a fatal error" in got.stderr
+        if got.stdout != want.stdout or (got.returncode != want.returncode and not blind):
             sys.exit(f"in an empty root {arguments}: status {got.returncode}, output\n{got.stdout}{got.stderr}")
 
 
