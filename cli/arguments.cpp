@@ -21,11 +21,16 @@ bool parse_size(const std::string& text, size_t& bytes) {
   std::string unit;
   for (const char* p = end; *p; ++p) unit += static_cast<char>(std::toupper(static_cast<unsigned char>(*p)));
   double scale = 1;
-  if (unit == "K" || unit == "KB" || unit == "KIB") scale = 1024.0;
-  else if (unit == "M" || unit == "MB" || unit == "MIB") scale = 1024.0 * 1024;
-  else if (unit == "G" || unit == "GB" || unit == "GIB") scale = 1024.0 * 1024 * 1024;
-  else if (unit == "T" || unit == "TB" || unit == "TIB") scale = 1024.0 * 1024 * 1024 * 1024;
-  else if (!unit.empty() && unit != "B") return false;
+  if (unit == "K" || unit == "KB" || unit == "KIB")
+    scale = 1024.0;
+  else if (unit == "M" || unit == "MB" || unit == "MIB")
+    scale = 1024.0 * 1024;
+  else if (unit == "G" || unit == "GB" || unit == "GIB")
+    scale = 1024.0 * 1024 * 1024;
+  else if (unit == "T" || unit == "TB" || unit == "TIB")
+    scale = 1024.0 * 1024 * 1024 * 1024;
+  else if (!unit.empty() && unit != "B")
+    return false;
   if (n * scale > 9e18) return false;
   bytes = static_cast<size_t>(n * scale);
   return bytes > 0;
@@ -37,10 +42,14 @@ bool parse_duration(const std::string& text, double& seconds) {
   double n = std::strtod(text.c_str(), &end);
   std::string unit = end;
   if (end == text.c_str() || !(n > 0)) return false;
-  if (unit == "ms") n /= 1000;
-  else if (unit == "m" || unit == "min") n *= 60;
-  else if (unit == "h") n *= 3600;
-  else if (!unit.empty() && unit != "s") return false;
+  if (unit == "ms")
+    n /= 1000;
+  else if (unit == "m" || unit == "min")
+    n *= 60;
+  else if (unit == "h")
+    n *= 3600;
+  else if (!unit.empty() && unit != "s")
+    return false;
   seconds = n;
   return n <= 1e9;
 }
@@ -60,7 +69,9 @@ struct Limit {
 
 void add_cpu(CLI::App& app, Arguments& out) {
   app.add_option("--cpu", out.cpu, "Processor to make machine code for: x86-64-v3 or x86-64-v4 (default: this one)")
-      ->envname("TFL_CPU")->check(CLI::IsMember({"x86-64-v3", "x86-64-v4"}))->type_name("CPU");
+      ->envname("TFL_CPU")
+      ->check(CLI::IsMember({"x86-64-v3", "x86-64-v4"}))
+      ->type_name("CPU");
 }
 
 /// What is wrong with the names of passes; empty: nothing.
@@ -71,31 +82,65 @@ std::string check_passes(std::string& names) {
 }
 
 void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
-  app.add_option("--max-memory", limit.memory, "Memory for tensors and host values, e.g. 2G (default: 80 % of the machine)")->envname("TFL_MAX_MEMORY")->type_name("SIZE");
-  app.add_option("--timeout", limit.timeout, "End the run after this time, e.g. 10s (default: never)")->envname("TFL_TIMEOUT")->type_name("TIME");
-  app.add_option("--max-depth", out.limits.depth, "Calls within calls before RecursionError (default: 1000)")->envname("TFL_MAX_DEPTH")->check(CLI::Range(10, 1000000))->type_name("N");
-  app.add_option("--threads", out.limits.threads, "Threads to compute with (default: all processors)")->envname("TFL_THREADS")->check(CLI::Range(1, 1024))->type_name("N");
-  app.add_option("--allow-read", out.allow_read, "A folder that scripts may read, beside their own and the working directory")->type_name("DIR")->expected(1)->take_all()->allow_extra_args(false);
-  app.add_option("--allow-write", out.allow_write, "A folder that scripts may read and write")->type_name("DIR")->expected(1)->take_all()->allow_extra_args(false);
+  app.add_option("--max-memory", limit.memory,
+                 "Memory for tensors and host values, e.g. 2G (default: 80 % of the machine)")
+      ->envname("TFL_MAX_MEMORY")
+      ->type_name("SIZE");
+  app.add_option("--timeout", limit.timeout, "End the run after this time, e.g. 10s (default: never)")
+      ->envname("TFL_TIMEOUT")
+      ->type_name("TIME");
+  app.add_option("--max-depth", out.limits.depth, "Calls within calls before RecursionError (default: 1000)")
+      ->envname("TFL_MAX_DEPTH")
+      ->check(CLI::Range(10, 1000000))
+      ->type_name("N");
+  app.add_option("--threads", out.limits.threads, "Threads to compute with (default: all processors)")
+      ->envname("TFL_THREADS")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  app.add_option("--allow-read", out.allow_read,
+                 "A folder that scripts may read, beside their own and the working directory")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--allow-write", out.allow_write, "A folder that scripts may read and write")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_flag("--allow-all", out.allow_all, "Scripts may use every file that you may");
-  app.add_flag("--strict", out.strict, "Traced functions keep operations whose results nobody needs when they may fail");
-  app.add_option("--passes", out.passes, "Traced functions go through these passes and no others (tfl-opt --list names them), each one verified; or none")
-      ->check(CLI::Validator(check_passes, ""))->type_name("A,B");
+  app.add_flag("--strict", out.strict,
+               "Traced functions keep operations whose results nobody needs when they may fail");
+  app.add_option("--passes", out.passes,
+                 "Traced functions go through these passes and no others (tfl-opt --list names them), each one "
+                 "verified; or none")
+      ->check(CLI::Validator(check_passes, ""))
+      ->type_name("A,B");
   app.add_flag("!--no-cache", out.use_cache, "Neither read nor write the caches of bytecode and machine code");
-  app.add_option("--jit", out.jit, "When traced functions become machine code: auto, wait (before their first run) or off")
-      ->envname("TFL_JIT")->check(CLI::IsMember({"auto", "wait", "off"}))->type_name("WHEN");
-  app.add_flag_callback("--no-jit", [&out] { out.jit = "off"; }, "Run traced functions without machine code; the same as --jit=off");
-  app.add_option("--device", out.device, "Where traced functions run unless a tf.device scope says it: cpu (default) or gpu")
-      ->envname("TFL_DEVICE")->check(CLI::IsMember({"cpu", "gpu"}))->type_name("DEVICE");
+  app.add_option("--jit", out.jit,
+                 "When traced functions become machine code: auto, wait (before their first run) or off")
+      ->envname("TFL_JIT")
+      ->check(CLI::IsMember({"auto", "wait", "off"}))
+      ->type_name("WHEN");
+  app.add_flag_callback(
+      "--no-jit", [&out] { out.jit = "off"; }, "Run traced functions without machine code; the same as --jit=off");
+  app.add_option("--device", out.device,
+                 "Where traced functions run unless a tf.device scope says it: cpu (default) or gpu")
+      ->envname("TFL_DEVICE")
+      ->check(CLI::IsMember({"cpu", "gpu"}))
+      ->type_name("DEVICE");
   add_cpu(app, out);
 }
 
 void add_color(CLI::App& app, Arguments& out) {
-  app.add_option("--color", out.color, "Colour in messages: auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}))->type_name("WHEN");
+  app.add_option("--color", out.color, "Colour in messages: auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
 }
 
 int finish_limits(const Limit& limit, Arguments& out) {
-  if (!limit.memory.empty() && !parse_size(limit.memory, out.limits.memory)) return usage_error("--max-memory: " + in_quotes(limit.memory) + " is no size; write 512M or 2G");
+  if (!limit.memory.empty() && !parse_size(limit.memory, out.limits.memory))
+    return usage_error("--max-memory: " + in_quotes(limit.memory) + " is no size; write 512M or 2G");
   if (!limit.timeout.empty() && !parse_duration(limit.timeout, out.limits.timeout)) {
     return usage_error("--timeout: " + in_quotes(limit.timeout) + " is no time; write 10s or 250ms");
   }
@@ -128,7 +173,9 @@ std::string_view nearest_option(const CLI::App& app, const std::string& given, s
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run", "check", "repl", "test", "dump", "explain", "profile", "info", "cache", "completion", "build", "inspect", "help"};
+  static constexpr std::string_view kCommands[] = {"run",     "check",   "repl", "test",  "dump",
+                                                   "explain", "profile", "info", "cache", "completion",
+                                                   "build",   "inspect", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   if (words[0] == "help") words[0] = "--help";
@@ -136,7 +183,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   bool is_command = std::find(known.begin(), known.end(), first) != known.end();
   bool is_global = first == "--help" || first == "-h" || first == "--version" || first == "-V";
   if (!is_command && !is_global) {
-    bool file = first == "-" || first[0] == '-' || first.find('.') != std::string::npos || first.find('/') != std::string::npos;
+    bool file =
+        first == "-" || first[0] == '-' || first.find('.') != std::string::npos || first.find('/') != std::string::npos;
     if (!file) {
       if (std::FILE* f = std::fopen(first.c_str(), "rb")) {
         std::fclose(f);
@@ -150,109 +198,184 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   CLI::App app("TFL: a tensor scripting language. `tfl FILE` runs a script.", "tfl");
   app.set_version_flag("-V,--version", std::string("tfl ") + kVersion);
   app.require_subcommand(0, 1);
-  app.footer("Everything after FILE belongs to the script. Exit codes: 0 done, 1 uncaught exception or failed test, 2 usage, 3 error found before\nrunning, 4 time limit, 130 Ctrl-C.");
+  app.footer(
+      "Everything after FILE belongs to the script. Exit codes: 0 done, 1 uncaught exception or failed test, 2 usage, "
+      "3 error found before\nrunning, 4 time limit, 130 Ctrl-C.");
   Limit limit;
-
-  CLI::App* run = app.add_subcommand("run", "Run a script: FILE, - for standard input, or -e CODE");
-  run->prefix_command();
-  run->add_option("-e,-c", out.code, "Run CODE instead of a file")->type_name("CODE");
-  add_run_options(*run, out, limit);
-  add_color(*run, out);
-  run->footer("Arguments: [FILE] [ARGS...]");
-
-  CLI::App* check = app.add_subcommand("check", "Find errors without running");
-  check->add_option("files", out.files, "Scripts to look at, and folders with them")->required()->type_name("FILE");
-  add_color(*check, out);
-
-  CLI::App* repl = app.add_subcommand("repl", "Type statements and see their values");
-  add_run_options(*repl, out, limit);
-  add_color(*repl, out);
-
-  CLI::App* test = app.add_subcommand("test", "Run the tests of test_*.tfl and *_test.tfl files");
-  test->add_option("files", out.files, "Files, folders or FILE::TEST (default: the working directory)")->type_name("FILE");
-  test->add_option("-k", out.test.keyword, "Only tests whose name matches an expression of words, and, or, not")->type_name("EXPR");
-  test->add_flag("-v,--verbose", out.test.verbose, "A line for each test");
-  test->add_flag("-q,--quiet", out.test.quiet, "Only the summary");
-  test->add_flag("-s", out.test.show_output, "Show what tests print at once");
-  bool stop_at_first = false;
-  test->add_flag("-x,--exitfirst", stop_at_first, "Stop at the first failure");
-  test->add_option("--maxfail", out.test.max_failures, "Stop after this many failures")->check(CLI::Range(1, 1000000))->type_name("N");
-  test->add_option("--durations", out.test.durations, "List the N slowest tests (0: all)")->check(CLI::Range(0, 1000000))->type_name("N");
-  test->add_option("--junitxml,--junit-xml", out.test.junit, "Write the results as JUnit XML")->type_name("FILE");
-  test->add_option("--mode", out.test.mode, "How traced functions run: staged, eager, or both, which must agree (default)")
-      ->check(CLI::IsMember({"both", "staged", "eager"}))->type_name("MODE");
-  test->add_flag("--collect-only,--co", out.test.collect_only, "List the tests, run none");
-  add_run_options(*test, out, limit);
-  add_color(*test, out);
-
-  CLI::App* dump = app.add_subcommand("dump", "Show what a script is turned into");
-  bool tokens = false, ast = false, bytecode = false, autograph = false;
-  CLI::Option* kind_tokens = dump->add_flag("--tokens", tokens, "Tokens");
-  CLI::Option* kind_ast = dump->add_flag("--ast", ast, "Syntax tree (default)");
-  CLI::Option* kind_bytecode = dump->add_flag("--bytecode", bytecode, "Bytecode");
-  kind_ast->excludes(kind_tokens);
-  kind_bytecode->excludes(kind_tokens)->excludes(kind_ast);
-  dump->add_flag("--autograph", autograph, "What AutoGraph makes of a function, or of all")->excludes(kind_tokens)->excludes(kind_ast)->excludes(kind_bytecode);
-  std::vector<CLI::Option*> of_graph = {
-      dump->add_flag("--ir", out.graph.ir, "The graph of a function as it was traced"),
-      dump->add_flag("--optimized", out.graph.optimized, "The graph of a function as it runs"),
-      dump->add_option("--passes", out.graph.passes, "The graph after these passes, e.g. cse,dce (tfl-opt --list names them)")->type_name("A,B"),
-      dump->add_flag("--dot", out.graph.dot, "The graph as Graphviz text"),
-      dump->add_flag("--svg", out.graph.svg, "The graph as a picture, drawn by Graphviz"),
-      dump->add_flag("--plan", out.graph.plan, "The loops and the memory of what is compiled of a function"),
-      dump->add_flag("--llvm", out.graph.llvm, "The same as LLVM's intermediate code"),
-      dump->add_flag("--asm", out.graph.assembly, "The same as assembly, for --cpu"),
-      dump->add_flag("--ptx", out.graph.ptx, "The same as PTX, for NVIDIA's GPUs, and what is launched")};
-  for (CLI::Option* o : of_graph) o->excludes(kind_tokens)->excludes(kind_ast)->excludes(kind_bytecode);
-  dump->add_option("--signature", out.graph.signature, "Types of the function's arguments, e.g. \"f32[?,784], i32\"")->type_name("TYPES");
-  dump->add_option("file", out.files, "Script, or a function of it")->required()->expected(1)->type_name("FILE[::FUNCTION]");
-  add_cpu(*dump, out);
-  add_color(*dump, out);
-
-  CLI::App* explain = app.add_subcommand("explain", "Run a script and tell what was traced, why, and what became of it");
-  explain->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
-  add_run_options(*explain, out, limit);
-  add_color(*explain, out);
-
-  CLI::App* profile = app.add_subcommand("profile", "Run a script and tell where its time went");
-  profile->prefix_command();
-  profile->add_option("--html", out.profile.html, "Write the sources with the time of each line")->type_name("FILE");
-  profile->add_option("--trace", out.profile.trace, "Write the calls in time, for chrome://tracing and Perfetto")->type_name("FILE");
-  add_run_options(*profile, out, limit);
-  add_color(*profile, out);
-  profile->footer("Arguments: FILE [ARGS...]");
-
-  CLI::App* inspect = app.add_subcommand("inspect", "Show what a saved model or a native library holds: functions, signatures, variables");
-  inspect->add_option("folder", out.files, "Folder that tf.saved_model.save wrote, or a library that tfl build made")->required()->expected(1)->type_name("DIR|LIB");
-  inspect->add_option("--function", out.function, "The graph of this signature or function")->type_name("NAME");
-  inspect->add_flag("--svg", out.graph.svg, "A picture of the graph");
-  inspect->add_flag("--json", out.json, "What a library tells of itself, as JSON");
-  add_color(*inspect, out);
-
-  CLI::App* info = app.add_subcommand("info", "Version, processor, memory, folders");
-  CLI::App* cache = app.add_subcommand("cache", "What the caches of bytecode and machine code hold");
-  cache->add_flag("--clear", out.clear_cache, "Empty them");
-  CLI::App* completion = app.add_subcommand("completion", "Completion script for a shell");
-  completion->add_option("shell", out.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}))->type_name("SHELL");
-
-  CLI::App* build = app.add_subcommand("build", "Make a native library of a script's traced functions");
-  build->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
-  build->add_option("-o,--output", out.build.folder, "Folder for the files (default: the working directory)")->type_name("FOLDER");
-  build->add_option("--name", out.build.name, "Name of the library and prefix of its symbols (default: the script's)")->type_name("NAME");
-  build->add_option("--export", out.build.exports, "A function to export, with the types of its arguments: f(f32[n,784]); may be repeated (default: all that\nhave a signature)")
-      ->type_name("FUNCTION")->expected(1)->take_all();
-  build->add_option("--emit", out.build.emit, "shared-lib (default), static-lib, object, llvm, asm, ptx, several with commas; or executable: the whole script as\na program")->type_name("KINDS");
-  build->add_option("--target", out.build.target, "native (default), x86-64-v3, x86-64-v4, x86-64-v3,x86-64-v4 (the better one where it runs), aarch64 (objects and\ntexts); sm_90 and the like for PTX")->type_name("CPU");
-  build->add_option("--weights", out.build.weights, "Values of variables: embed (default), or file: beside the library, to be loaded")->check(CLI::IsMember({"embed", "file"}))->type_name("WHERE");
-  build->add_option("--linker", out.build.linker, "What links: system (default: the C compiler, or else a linker), or own: the one that comes with tfl")->check(CLI::IsMember({"system", "own"}))->type_name("WHICH");
-  add_run_options(*build, out, limit);
-  add_color(*build, out);
-
-  CLI::App* const subcommands[] = {run, check, repl, test, dump, explain, profile, info, cache, completion, build, inspect};
+  // Only the command that is meant has its options: making those of all would take longer than a small script.
   CLI::App* chosen = nullptr;
-  for (CLI::App* s : subcommands) {
-    if (s->get_name() == words[0]) chosen = s;
+  auto command = [&](const char* name, const char* about) {
+    CLI::App* s = app.add_subcommand(name, about);
+    if (words[0] == name) chosen = s;
+    return s;
+  };
+
+  CLI::App* run = command("run", "Run a script: FILE, - for standard input, or -e CODE");
+  if (chosen == run) {
+    run->prefix_command();
+    run->add_option("-e,-c", out.code, "Run CODE instead of a file")->type_name("CODE");
+    add_run_options(*run, out, limit);
+    add_color(*run, out);
+    run->footer("Arguments: [FILE] [ARGS...]");
   }
+
+  CLI::App* check = command("check", "Find errors without running");
+  if (chosen == check) {
+    check->add_option("files", out.files, "Scripts to look at, and folders with them")->required()->type_name("FILE");
+    add_color(*check, out);
+  }
+
+  CLI::App* repl = command("repl", "Type statements and see their values");
+  if (chosen == repl) {
+    add_run_options(*repl, out, limit);
+    add_color(*repl, out);
+  }
+
+  CLI::App* test = command("test", "Run the tests of test_*.tfl and *_test.tfl files");
+  bool stop_at_first = false;
+  if (chosen == test) {
+    test->add_option("files", out.files, "Files, folders or FILE::TEST (default: the working directory)")
+        ->type_name("FILE");
+    test->add_option("-k", out.test.keyword, "Only tests whose name matches an expression of words, and, or, not")
+        ->type_name("EXPR");
+    test->add_flag("-v,--verbose", out.test.verbose, "A line for each test");
+    test->add_flag("-q,--quiet", out.test.quiet, "Only the summary");
+    test->add_flag("-s", out.test.show_output, "Show what tests print at once");
+    test->add_flag("-x,--exitfirst", stop_at_first, "Stop at the first failure");
+    test->add_option("--maxfail", out.test.max_failures, "Stop after this many failures")
+        ->check(CLI::Range(1, 1000000))
+        ->type_name("N");
+    test->add_option("--durations", out.test.durations, "List the N slowest tests (0: all)")
+        ->check(CLI::Range(0, 1000000))
+        ->type_name("N");
+    test->add_option("--junitxml,--junit-xml", out.test.junit, "Write the results as JUnit XML")->type_name("FILE");
+    test->add_option("--mode", out.test.mode,
+                     "How traced functions run: staged, eager, or both, which must agree (default)")
+        ->check(CLI::IsMember({"both", "staged", "eager"}))
+        ->type_name("MODE");
+    test->add_flag("--collect-only,--co", out.test.collect_only, "List the tests, run none");
+    add_run_options(*test, out, limit);
+    add_color(*test, out);
+  }
+
+  CLI::App* dump = command("dump", "Show what a script is turned into");
+  bool tokens = false, ast = false, bytecode = false, autograph = false;
+  if (chosen == dump) {
+    CLI::Option* kind_tokens = dump->add_flag("--tokens", tokens, "Tokens");
+    CLI::Option* kind_ast = dump->add_flag("--ast", ast, "Syntax tree (default)");
+    CLI::Option* kind_bytecode = dump->add_flag("--bytecode", bytecode, "Bytecode");
+    kind_ast->excludes(kind_tokens);
+    kind_bytecode->excludes(kind_tokens)->excludes(kind_ast);
+    dump->add_flag("--autograph", autograph, "What AutoGraph makes of a function, or of all")
+        ->excludes(kind_tokens)
+        ->excludes(kind_ast)
+        ->excludes(kind_bytecode);
+    std::vector<CLI::Option*> of_graph = {
+        dump->add_flag("--ir", out.graph.ir, "The graph of a function as it was traced"),
+        dump->add_flag("--optimized", out.graph.optimized, "The graph of a function as it runs"),
+        dump->add_option("--passes", out.graph.passes,
+                         "The graph after these passes, e.g. cse,dce (tfl-opt --list names them)")
+            ->type_name("A,B"),
+        dump->add_flag("--dot", out.graph.dot, "The graph as Graphviz text"),
+        dump->add_flag("--svg", out.graph.svg, "The graph as a picture, drawn by Graphviz"),
+        dump->add_flag("--plan", out.graph.plan, "The loops and the memory of what is compiled of a function"),
+        dump->add_flag("--llvm", out.graph.llvm, "The same as LLVM's intermediate code"),
+        dump->add_flag("--asm", out.graph.assembly, "The same as assembly, for --cpu"),
+        dump->add_flag("--ptx", out.graph.ptx, "The same as PTX, for NVIDIA's GPUs, and what is launched")};
+    for (CLI::Option* o : of_graph) o->excludes(kind_tokens)->excludes(kind_ast)->excludes(kind_bytecode);
+    dump->add_option("--signature", out.graph.signature, "Types of the function's arguments, e.g. \"f32[?,784], i32\"")
+        ->type_name("TYPES");
+    dump->add_option("file", out.files, "Script, or a function of it")
+        ->required()
+        ->expected(1)
+        ->type_name("FILE[::FUNCTION]");
+    add_cpu(*dump, out);
+    add_color(*dump, out);
+  }
+
+  CLI::App* explain = command("explain", "Run a script and tell what was traced, why, and what became of it");
+  if (chosen == explain) {
+    explain->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+    add_run_options(*explain, out, limit);
+    add_color(*explain, out);
+  }
+
+  CLI::App* profile = command("profile", "Run a script and tell where its time went");
+  if (chosen == profile) {
+    profile->prefix_command();
+    profile->add_option("--html", out.profile.html, "Write the sources with the time of each line")->type_name("FILE");
+    profile->add_option("--trace", out.profile.trace, "Write the calls in time, for chrome://tracing and Perfetto")
+        ->type_name("FILE");
+    add_run_options(*profile, out, limit);
+    add_color(*profile, out);
+    profile->footer("Arguments: FILE [ARGS...]");
+  }
+
+  CLI::App* inspect =
+      command("inspect", "Show what a saved model or a native library holds: functions, signatures, variables");
+  if (chosen == inspect) {
+    inspect->add_option("folder", out.files, "Folder that tf.saved_model.save wrote, or a library that tfl build made")
+        ->required()
+        ->expected(1)
+        ->type_name("DIR|LIB");
+    inspect->add_option("--function", out.function, "The graph of this signature or function")->type_name("NAME");
+    inspect->add_flag("--svg", out.graph.svg, "A picture of the graph");
+    inspect->add_flag("--json", out.json, "What a library tells of itself, as JSON");
+    add_color(*inspect, out);
+  }
+
+  command("info", "Version, processor, memory, folders");
+  CLI::App* cache = command("cache", "What the caches of bytecode and machine code hold");
+  if (chosen == cache) {
+    cache->add_flag("--clear", out.clear_cache, "Empty them");
+  }
+  CLI::App* completion = command("completion", "Completion script for a shell");
+  if (chosen == completion) {
+    completion->add_option("shell", out.shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+        ->type_name("SHELL");
+  }
+
+  CLI::App* build = command("build", "Make a native library of a script's traced functions");
+  if (chosen == build) {
+    build->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+    build->add_option("-o,--output", out.build.folder, "Folder for the files (default: the working directory)")
+        ->type_name("FOLDER");
+    build->add_option("--name", out.build.name, "Name of the library and prefix of its symbols (default: the script's)")
+        ->type_name("NAME");
+    build
+        ->add_option("--export", out.build.exports,
+                     "A function to export, with the types of its arguments: f(f32[n,784]); may be repeated (default: "
+                     "all that\nhave a signature)")
+        ->type_name("FUNCTION")
+        ->expected(1)
+        ->take_all();
+    build
+        ->add_option("--emit", out.build.emit,
+                     "shared-lib (default), static-lib, object, llvm, asm, ptx, several with commas; or executable: "
+                     "the whole script as\na program")
+        ->type_name("KINDS");
+    build
+        ->add_option("--target", out.build.target,
+                     "native (default), x86-64-v3, x86-64-v4, x86-64-v3,x86-64-v4 (the better one where it runs), "
+                     "aarch64 (objects and\ntexts); sm_90 and the like for PTX")
+        ->type_name("CPU");
+    build
+        ->add_option("--weights", out.build.weights,
+                     "Values of variables: embed (default), or file: beside the library, to be loaded")
+        ->check(CLI::IsMember({"embed", "file"}))
+        ->type_name("WHERE");
+    build
+        ->add_option(
+            "--linker", out.build.linker,
+            "What links: system (default: the C compiler, or else a linker), or own: the one that comes with tfl")
+        ->check(CLI::IsMember({"system", "own"}))
+        ->type_name("WHICH");
+    add_run_options(*build, out, limit);
+    add_color(*build, out);
+  }
+
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     app.parse(reversed);
@@ -264,7 +387,9 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     std::vector<std::string> storage;
     std::vector<std::string> extras = app.remaining(true);
     std::string extra = extras.empty() ? words.back() : extras.front();
-    if (extra[0] == '-' && chosen) return usage_error("unknown flag " + in_quotes(extra) + " of 'tfl " + chosen->get_name() + "'", nearest_option(*chosen, extra, storage));
+    if (extra[0] == '-' && chosen)
+      return usage_error("unknown flag " + in_quotes(extra) + " of 'tfl " + chosen->get_name() + "'",
+                         nearest_option(*chosen, extra, storage));
     return usage_error("unexpected argument " + in_quotes(extra));
   } catch (const CLI::ParseError& e) {
     return usage_error(e.what());
@@ -282,7 +407,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
       return usage_error("'tfl run' needs a FILE, - for standard input, or -e CODE");
     } else if (out.script[0].size() > 1 && out.script[0][0] == '-') {
       std::vector<std::string> storage;
-      return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl run'", nearest_option(*run, out.script[0], storage));
+      return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl run'",
+                         nearest_option(*run, out.script[0], storage));
     }
   } else if (chosen == profile) {
     out.command = Command::Profile;
@@ -290,7 +416,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     if (out.script.empty()) return usage_error("'tfl profile' needs a FILE, or - for standard input");
     if (out.script[0].size() > 1 && out.script[0][0] == '-') {
       std::vector<std::string> storage;
-      return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl profile'", nearest_option(*profile, out.script[0], storage));
+      return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl profile'",
+                         nearest_option(*profile, out.script[0], storage));
     }
   } else if (chosen == check) {
     out.command = Command::Check;
@@ -301,8 +428,13 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   } else if (chosen == dump) {
     out.command = Command::Dump;
     const GraphOptions& g = out.graph;
-    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly || g.ptx || !g.signature.empty();
-    out.dump = graph ? DumpKind::Graph : tokens ? DumpKind::Tokens : bytecode ? DumpKind::Bytecode : autograph ? DumpKind::Autograph : DumpKind::Ast;
+    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly ||
+                 g.ptx || !g.signature.empty();
+    out.dump = graph       ? DumpKind::Graph
+               : tokens    ? DumpKind::Tokens
+               : bytecode  ? DumpKind::Bytecode
+               : autograph ? DumpKind::Autograph
+                           : DumpKind::Ast;
   } else if (chosen == inspect) {
     out.command = Command::Inspect;
   } else if (chosen == explain) {

@@ -20,6 +20,7 @@
 #include "frontend/diagnostics/render.h"
 #include "frontend/object/dict.h"
 #include "frontend/object/native.h"
+#include "frontend/vm/exit.h"
 #include "runtime/support/bundle.h"
 #include "runtime/support/cache_files.h"
 #include "runtime/support/file.h"
@@ -181,8 +182,8 @@ int run_bundle(int argc, char** argv) {
   if (compiled.code.is_empty()) return kExitFoundBefore;
   auto done = interp.run_module(compiled.code, session.main_module("__main__", std::string(*name)));
   int code = done ? 0 : session.report(done.error());
-  interp.streams.flush();
-  return code;
+  run_exit_functions(interp);
+  return session.leave(code);
 }
 
 }  // namespace tfl::cli

@@ -62,8 +62,7 @@ int run_script(const Arguments& a) {
   auto done = interp.run_module(compiled.code, module);
   int code = done ? 0 : session.report(done.error());
   run_exit_functions(interp);
-  interp.streams.flush();
-  return code;
+  return session.leave(code);
 }
 
 int check_files(const Arguments& a) {

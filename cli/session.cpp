@@ -169,11 +169,29 @@ Session::Session(const Arguments& arguments, const std::string& file)
 }
 
 Session::~Session() {
+  finish();
+  interrupt_flag.store(nullptr);
+}
+
+int Session::leave(int code) {
+#ifndef TFL_SANITIZED
+  const codegen::CodeListeners told = jit_options(arguments_).listeners;
+  if (!told.debugger && !told.profiler) {
+    finish();
+    interp.write_files();
+    context.jit.stop();
+    std::fflush(nullptr);
+    _exit(code);
+  }
+#endif
+  return code;
+}
+
+void Session::finish() {
   interp.streams.flush();
   if (jit_options(arguments_).verbose) {
     if (std::string work = context.devices().work_text(); !work.empty()) std::fprintf(stderr, "tfl: %s\n", work.c_str());
   }
-  interrupt_flag.store(nullptr);
 }
 
 Value Session::main_module(const std::string& name, const std::string& file) {

@@ -58,8 +58,12 @@ class Session {
   Value main_module(const std::string& name, const std::string& file);
   /// The exit code of an error that reached the top; prints the traceback.
   int report(Error& error);
+  /// The end of a program: the system takes back what the process has, faster than objects would one by one. Returns where somebody
+  /// looks at what is destroyed: sanitizers, and tools that are told of machine code.
+  int leave(int code);
 
  private:
+  void finish();
   const Arguments& arguments_;
 };
 

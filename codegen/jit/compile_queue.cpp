@@ -113,7 +113,9 @@ size_t CompileQueue::KeyHash::operator()(const ObjectKey& k) const {
 
 CompileQueue::CompileQueue(const JitOptions& options) : compiler_(std::make_shared<const Compiler>(options)) {}
 
-CompileQueue::~CompileQueue() {
+CompileQueue::~CompileQueue() { stop(); }
+
+void CompileQueue::stop() {
   if (!worker_) return;
   bool idle;
   {
@@ -128,6 +130,7 @@ CompileQueue::~CompileQueue() {
     left_alone.store(true);
     worker_->thread.detach();  // it holds all that it uses
   }
+  worker_.reset();
 }
 
 JitCounts CompileQueue::counts() const {

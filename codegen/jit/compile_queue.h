@@ -31,6 +31,7 @@ class CompileQueue {
  public:
   explicit CompileQueue(const JitOptions& options);
   ~CompileQueue();
+  void stop();  // as in jit.h
   CompileQueue(const CompileQueue&) = delete;
   CompileQueue& operator=(const CompileQueue&) = delete;
 

@@ -131,6 +131,8 @@ Jit::Jit(const JitOptions& options) : state_(std::make_shared<State>(options)) {
 
 Jit::~Jit() = default;
 
+void Jit::stop() { state_->queue.stop(); }
+
 Result<void> Jit::prepare(Context& context, ir::Function& f) {
   if (!state_->options.enabled) return {};
   plan::outline(context, f, [&](const std::shared_ptr<ir::Function>& made) {

@@ -38,7 +38,9 @@ struct JitCounts {
 class Jit {
  public:
   explicit Jit(const JitOptions& options);
-  ~Jit();  // drops what has not begun to be compiled, waits a little for what has (compiler_left_alone)
+  ~Jit();
+  /// Nothing more will be asked for: drops what has not begun to be compiled, waits a little for what has (compiler_left_alone).
+  void stop();
   Jit(const Jit&) = delete;
   Jit& operator=(const Jit&) = delete;
 

@@ -73,7 +73,8 @@ Result<Value> find_cell(Interp& interp, Str* name, std::span<Value> functions) {
   for (const Value& v : functions) {
     if (!v.is(Kind::Function)) continue;
     any = v.as<Function>();
-    const Code* code = any->code.as<Code>();
+    Code* code = any->code.as<Code>();
+    TFL_TRY(complete(interp, *code));
     for (size_t i = 0; i < code->free_names.size(); ++i) {
       if (code->free_names[i] == name) return any->closure.as<Tuple>()->items[i];
     }
@@ -128,7 +129,7 @@ Result<Value> write(Interp& interp, Value* args) {
   return Value::none();
 }
 
-/// The first line of `code`, or of helpers in it, that assigns the variable.
+/// The first line of `code`, or of helpers in it, that assigns the variable. AutoGraph's code is complete.
 uint32_t line_of_store(const Code* code, Str* name) {
   uint32_t found = 0;
   auto take = [&](uint32_t line) {
@@ -149,7 +150,9 @@ uint32_t line_of_store(const Code* code, Str* name) {
 
 Result<Value> line_of(Interp& interp, Value* args) {
   if (!args[0].is(Kind::Function) || !args[1].is_str()) return Value::none();
-  uint32_t line = line_of_store(args[0].as<Function>()->code.as<Code>(), interp.intern(text_of(args[1])));
+  Code* code = args[0].as<Function>()->code.as<Code>();
+  TFL_TRY(complete(interp, *code));
+  uint32_t line = line_of_store(code, interp.intern(text_of(args[1])));
   return line ? Value::integer(line) : Value::none();
 }
 

@@ -12,7 +12,6 @@
 namespace tfl {
 namespace {
 
-constexpr size_t kMinSource = 64;                   // compiling less is faster than a look at the disk
 constexpr size_t kMaxFile = size_t{256} << 20;
 constexpr size_t kMaxFiles = 2048;                  // when there are more, the older half goes
 
@@ -21,14 +20,14 @@ constexpr size_t kMaxFiles = 2048;                  // when there are more, the 
 std::string bytecode_cache_folder() { return cache_folder("bytecode"); }
 
 BytecodeCache::BytecodeCache(const Source& source, std::string_view variant) {
-  if (source.text.size() < kMinSource) return;
+  if (source.text().empty()) return;
   if (!is_bundle()) {
     folder_ = bytecode_cache_folder();
     if (folder_.empty()) return;
   }
   uint64_t seed = format::checksum(variant, format::format_version()) ^ program_identity();
-  uint64_t first = format::checksum(source.text, seed);
-  uint64_t second = format::checksum(source.text, ~seed * 0xD6E8FEB86659FD93u + 1);
+  uint64_t first = format::checksum(source.text(), seed);
+  uint64_t second = format::checksum(source.text(), ~seed * 0xD6E8FEB86659FD93u + 1);
   name_ = fmt::format("{:016x}{:016x}", first, second);
 }
 

@@ -1,4 +1,5 @@
-// Compiled code: instructions, constants, names, spans and exception handlers of one function, class body or module.
+// Compiled code: instructions, constants, names, spans and exception handlers of one function, class body or module. Of a function of a
+// library module there is only the head until somebody asks for the rest, see complete().
 #pragma once
 
 #include <memory>
@@ -57,11 +58,15 @@ struct GlobalCache {
   const Dict* dict = nullptr;    // the module's names it was filled from
 };
 
+struct CodeBytes;
+
+/// What `complete` says below is made when complete() is called; the rest is always there.
 struct Code : Object {
+  // ---- complete
   std::vector<Instruction> instructions;
   std::vector<Value> constants;
   mutable std::vector<InstructionSpan> spans;  // one an instruction; read them with span_at()
-  mutable std::string packed_spans;       // of code that was read from a file: unpacked when first asked for
+  mutable std::string_view packed_spans;  // of code that was read from a file, in `bytes`: unpacked when first asked for
   std::vector<Handler> handlers;
   /// In the order of the registers they arrive in, r[0] ..: all positional ones, keyword-only ones, *args, **kwargs.
   std::vector<Param> params;
@@ -69,12 +74,15 @@ struct Code : Object {
   std::vector<uint16_t> free_registers;   // registers that get the closure's cells, in order
   std::vector<Str*> free_names;
   mutable std::vector<GlobalCache> caches;
+  Span span;                              // of the def, lambda, class or module
+  uint32_t registers = 0;                 // frame size
+  // ---- the head
+  uint32_t body = 0;                      // where in `bytes` the rest begins; 0: it has been read
   Str* name;
   Str* qualname;
   Value doc;                              // Str or None
   std::shared_ptr<const Source> source;
-  Span span;                              // of the def, lambda, class or module
-  uint32_t registers = 0;                 // frame size
+  std::shared_ptr<CodeBytes> bytes;       // what it was read from; null for code that was compiled here
   bool generator = false;
   bool class_body = false;
   bool module_body = false;
@@ -87,5 +95,12 @@ struct Code : Object {
 
   InstructionSpan span_at(uint32_t instruction) const;
 };
+
+Result<void> read_body(Interp&, Code&);
+/// Before anything but the head is looked at, unless a frame runs the code. Fails where the bytes are damaged.
+inline Result<void> complete(Interp& interp, Code& code) {
+  if (code.body != 0) [[unlikely]] return read_body(interp, code);
+  return {};
+}
 
 }  // namespace tfl

@@ -1,5 +1,6 @@
 // Reads the binary form back. Nothing in it is trusted: every length is checked before memory is taken for it, and the code that
-// comes out is verified as a whole, unless it is a part of the program.
+// comes out is verified as a whole. Of what is a part of the program, and was verified when that was built, a code object is made with
+// its head, and the rest is read at its first call: few functions of the library are ever called. Their checksums find damage there.
 #include <bit>
 #include <cstring>
 
@@ -9,14 +10,26 @@
 #include "frontend/compile/compile.h"
 
 namespace tfl {
+
+/// What code objects that were read from one file share.
+struct CodeBytes {
+  std::string copy;               // of a file that does not live as long as the program
+  std::string_view data;          // behind the header
+  std::string_view string_begins;  // 4 bytes each
+  std::string_view texts;
+  std::vector<Value> strings;     // Empty: not made yet
+  std::shared_ptr<const Source> source;
+  CodeFile kind;
+};
+
 namespace {
 
 using format::ConstantTag;
 
 class Reader {
  public:
-  Reader(Interp& interp, std::string_view data, std::shared_ptr<const Source> source, CodeFile kind)
-      : interp_(interp), data_(data), source_(std::move(source)), kind_(kind) {}
+  Reader(Interp& interp, std::shared_ptr<CodeBytes> bytes, size_t at = 0)
+      : interp_(interp), bytes_(std::move(bytes)), data_(bytes_->data), at_(at) {}
 
   Result<Value> whole() {
     TFL_TRY(header());
@@ -24,9 +37,42 @@ class Reader {
     Value code = TFL_TRY(read_code(0));
     if (at_ != data_.size()) return bad();
     const Code* c = code.as<Code>();
-    bool converted = kind_ == CodeFile::converted;
+    bool converted = bytes_->kind == CodeFile::converted;
     if (c->converted != converted || c->module_body == converted) return bad();
+    if (bytes_->kind != CodeFile::library) bytes_->strings = {};
     return code;
+  }
+
+  Result<void> body(Code& c, int depth) {
+    size_t size = TFL_TRY(count());
+    std::string_view sum = TFL_TRY(blob(sizeof(uint64_t)));
+    if (size > data_.size() - at_) return bad();
+    const size_t end = at_ + size;
+    if (bytes_->kind == CodeFile::library) {
+      uint64_t wanted = format::checksum(data_.substr(at_, size));
+      if (std::memcmp(&wanted, sum.data(), sizeof wanted) != 0) return bad();
+    }
+    c.registers = TFL_TRY(number(65536));
+    c.caches.resize(TFL_TRY(number(65536)));
+    c.span.line = TFL_TRY(number(UINT32_MAX));
+    c.span.column = TFL_TRY(number(UINT32_MAX));
+    c.span.end_line = TFL_TRY(number(UINT32_MAX));
+    c.span.end_column = TFL_TRY(number(UINT32_MAX));
+    TFL_TRY(tables(c));
+    size_t bytes = TFL_TRY(count());
+    std::string_view code = TFL_TRY(blob(bytes));
+    if (bytes % sizeof(Instruction) != 0) return bad();
+    c.instructions.resize(bytes / sizeof(Instruction));
+    if (bytes > 0) std::memcpy(static_cast<void*>(c.instructions.data()), code.data(), bytes);
+    bytes = TFL_TRY(count());
+    c.packed_spans = TFL_TRY(blob(bytes));
+    size_t constants = TFL_TRY(count());
+    c.constants.reserve(constants);
+    for (size_t i = 0; i < constants; ++i) c.constants.push_back(TFL_TRY(constant(depth + 1)));
+    if (at_ != end) return bad();
+    if (bytes_->kind != CodeFile::library) TFL_TRY(verify_code(c));
+    c.body = 0;
+    return {};
   }
 
  private:
@@ -37,8 +83,9 @@ class Reader {
     if (data_.size() < format::kHeaderSize || !data_.starts_with(format::kMagic)) return bad();
     std::memcpy(words, data_.data() + format::kMagic.size(), sizeof words);
     data_.remove_prefix(format::kHeaderSize);
+    bytes_->data = data_;
     if (words[0] != format::format_version() || words[1] != data_.size()) return bad();
-    if (checked() && words[2] != format::checksum(data_)) return bad();
+    if (bytes_->kind != CodeFile::library && words[2] != format::checksum(data_)) return bad();
     return {};
   }
 
@@ -67,20 +114,30 @@ class Reader {
 
   Result<void> strings() {
     size_t n = TFL_TRY(count());
-    strings_.reserve(n);
-    for (size_t i = 0; i < n; ++i) {
-      uint64_t head = TFL_TRY(number());
-      std::string_view text = TFL_TRY(blob(head >> 1));
-      if (checked() && find_invalid_utf8(text) != text.npos) return bad();
-      strings_.push_back(head & 1 ? interp_.str(interp_.intern(text)) : interp_.str(std::string(text)));
-    }
+    bytes_->string_begins = TFL_TRY(blob(n * sizeof(uint32_t)));
+    size_t size = TFL_TRY(count());
+    bytes_->texts = TFL_TRY(blob(size));
+    bytes_->strings.resize(n);
     return {};
+  }
+  Result<Value> make_string(size_t i) {
+    uint32_t begin;
+    std::memcpy(&begin, bytes_->string_begins.data() + i * sizeof begin, sizeof begin);
+    size_t at = begin;
+    uint64_t head;
+    if (!read_varint(bytes_->texts, at, head) || (head >> 1) > bytes_->texts.size() - at) return bad();
+    std::string_view text = bytes_->texts.substr(at, head >> 1);
+    if (find_invalid_utf8(text) != text.npos) return bad();
+    return head & 1 ? interp_.str(interp_.intern(text)) : interp_.str(std::string(text));
   }
   /// Null for none.
   Result<Str*> text() {
     uint64_t n = TFL_TRY(number());
-    if (n > strings_.size()) return bad();
-    return n == 0 ? nullptr : strings_[n - 1].as<Str>();
+    if (n > bytes_->strings.size()) return bad();
+    if (n == 0) return nullptr;
+    Value& known = bytes_->strings[n - 1];
+    if (known.is_empty()) known = TFL_TRY(make_string(n - 1));
+    return known.as<Str>();
   }
   Result<Str*> name() {
     Str* s = TFL_TRY(text());
@@ -130,7 +187,8 @@ class Reader {
   Result<Value> read_code(int depth) {
     Value result = Value::adopt(interp_.allocate<Code>(interp_.types.code));
     Code& c = *result.as<Code>();
-    c.source = source_;
+    c.source = bytes_->source;
+    c.bytes = bytes_;
     c.name = TFL_TRY(name());
     c.qualname = TFL_TRY(name());
     c.doc = TFL_TRY(constant(depth));
@@ -146,24 +204,14 @@ class Reader {
     c.positional_only = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));
     c.positional = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));
     c.keyword_only = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));
-    c.registers = TFL_TRY(number(65536));
-    c.caches.resize(TFL_TRY(number(65536)));
-    c.span.line = TFL_TRY(number(UINT32_MAX));
-    c.span.column = TFL_TRY(number(UINT32_MAX));
-    c.span.end_line = TFL_TRY(number(UINT32_MAX));
-    c.span.end_column = TFL_TRY(number(UINT32_MAX));
-    TFL_TRY(tables(c));
-    size_t bytes = TFL_TRY(count());
-    std::string_view code = TFL_TRY(blob(bytes));
-    if (bytes % sizeof(Instruction) != 0) return bad();
-    c.instructions.resize(bytes / sizeof(Instruction));
-    if (bytes > 0) std::memcpy(static_cast<void*>(c.instructions.data()), code.data(), bytes);
-    bytes = TFL_TRY(count());
-    c.packed_spans = TFL_TRY(blob(bytes));
-    size_t constants = TFL_TRY(count());
-    c.constants.reserve(constants);
-    for (size_t i = 0; i < constants; ++i) c.constants.push_back(TFL_TRY(constant(depth + 1)));
-    if (checked()) TFL_TRY(verify_code(c));
+    c.body = static_cast<uint32_t>(at_);
+    if (bytes_->kind != CodeFile::library) {
+      TFL_TRY(body(c, depth));
+    } else {
+      size_t size = TFL_TRY(count());
+      TFL_TRY(blob(sizeof(uint64_t)));
+      TFL_TRY(blob(size));
+    }
     return result;
   }
 
@@ -193,20 +241,27 @@ class Reader {
     return {};
   }
 
-  bool checked() const { return kind_ != CodeFile::library; }
-
   Interp& interp_;
+  std::shared_ptr<CodeBytes> bytes_;
   std::string_view data_;
-  size_t at_ = 0;
-  std::shared_ptr<const Source> source_;
-  CodeFile kind_;
-  std::vector<Value> strings_;
+  size_t at_;
 };
 
 }  // namespace
 
+Result<void> read_body(Interp& interp, Code& code) {
+  auto done = Reader(interp, code.bytes, code.body).body(code, 0);
+  if (done) return {};
+  return fail(ErrorKind::SystemError, "the bytecode of {} ({}) is damaged: {}", code.qualname->text, code.source->name, done.error().message);
+}
+
 Result<Value> deserialise_code(Interp& interp, std::string_view data, std::shared_ptr<const Source> source, CodeFile kind) {
-  return Reader(interp, data, std::move(source), kind).whole();
+  auto bytes = std::make_shared<CodeBytes>();
+  if (kind != CodeFile::library) data = bytes->copy = data;
+  bytes->data = data;
+  bytes->source = std::move(source);
+  bytes->kind = kind;
+  return Reader(interp, std::move(bytes)).whole();
 }
 
 }  // namespace tfl

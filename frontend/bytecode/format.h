@@ -1,5 +1,6 @@
-// The binary form of code: a header (magic, format, length, checksum), a table of strings, then the module's code object with
-// the others nested in its constants. Numbers are varints, instructions are copied as they are.
+// The binary form of code: a header (magic, format, length, checksum), a table of strings (their number, where each begins as
+// 4 bytes, the strings), then the module's code object with the others nested in its constants: of each a head, length and checksum of
+// the rest, and the rest. Numbers are varints, instructions are copied as they are.
 // Must not know where the bytes are kept.
 #pragma once
 

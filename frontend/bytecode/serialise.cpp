@@ -1,6 +1,7 @@
 #include <bit>
 #include <cstring>
 #include <unordered_map>
+#include <utility>
 
 #include "frontend/bytecode/format.h"
 #include "frontend/bytecode/operands.h"
@@ -31,7 +32,7 @@ uint64_t checksum(std::string_view data, uint64_t seed) {
 }
 
 uint64_t format_version() {
-  constexpr uint64_t kLayout = 2;
+  constexpr uint64_t kLayout = 3;
   constexpr std::string_view kInstructions =
 #define TFL_INSTRUCTION(name, operands) #name operands "\n"
 #include "frontend/bytecode/instructions.def"
@@ -52,11 +53,15 @@ class Writer {
     write_code(code);
     std::string payload;
     append_varint(payload, strings_.size());
+    std::string texts;
     for (const Str* s : strings_) {
-      append_varint(payload, s->text.size() << 1 | (s->interned ? 1 : 0));
-      payload += s->text;
+      auto begin = static_cast<uint32_t>(texts.size());
+      payload.append(reinterpret_cast<const char*>(&begin), sizeof begin);
+      append_varint(texts, s->text.size() << 1 | (s->interned ? 1 : 0));
+      texts += s->text;
     }
-    payload += out_;
+    append_varint(payload, texts.size());
+    payload += texts + out_;
     std::string file(format::kMagic);
     for (uint64_t word : {format::format_version(), uint64_t{payload.size()}, format::checksum(payload)}) {
       file.append(reinterpret_cast<const char*>(&word), sizeof word);
@@ -118,8 +123,18 @@ class Writer {
     constant(c.doc);
     number((c.generator ? 1u : 0u) | (c.class_body ? 2u : 0u) | (c.module_body ? 4u : 0u) | (c.var_positional ? 8u : 0u) |
            (c.var_keyword ? 16u : 0u) | (c.converted ? 32u : 0u) | (c.helper ? 64u : 0u));
-    for (uint32_t v : {uint32_t{c.positional_only}, uint32_t{c.positional}, uint32_t{c.keyword_only}, c.registers,
-                       static_cast<uint32_t>(c.caches.size()), c.span.line, c.span.column, c.span.end_line, c.span.end_column}) {
+    for (uint16_t v : {c.positional_only, c.positional, c.keyword_only}) number(v);
+    std::string before = std::exchange(out_, {});
+    write_body(c);
+    std::string body = std::exchange(out_, std::move(before));
+    uint64_t sum = format::checksum(body);
+    number(body.size());
+    out_.append(reinterpret_cast<const char*>(&sum), sizeof sum);
+    out_ += body;
+  }
+
+  void write_body(const Code& c) {
+    for (uint32_t v : {c.registers, static_cast<uint32_t>(c.caches.size()), c.span.line, c.span.column, c.span.end_line, c.span.end_column}) {
       number(v);
     }
     number(c.params.size());
@@ -139,7 +154,7 @@ class Writer {
       for (uint32_t v : {h.first, h.last, h.target, uint32_t{h.reg}}) number(v);
     }
     blob({reinterpret_cast<const char*>(c.instructions.data()), c.instructions.size() * sizeof(Instruction)});
-    blob(c.packed_spans.empty() ? pack_spans(c.spans) : c.packed_spans);
+    blob(c.packed_spans.empty() ? pack_spans(c.spans) : std::string(c.packed_spans));
     number(c.constants.size());
     for (const Value& v : c.constants) constant(v);
   }

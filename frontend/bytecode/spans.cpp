@@ -80,8 +80,7 @@ std::vector<InstructionSpan> unpack_spans(std::string_view data, size_t count) {
 InstructionSpan Code::span_at(uint32_t instruction) const {
   if (spans.empty() && !packed_spans.empty()) {
     spans = unpack_spans(packed_spans, instructions.size());
-    packed_spans.clear();
-    packed_spans.shrink_to_fit();
+    packed_spans = {};
   }
   return instruction < spans.size() ? spans[instruction] : InstructionSpan{};
 }

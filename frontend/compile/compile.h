@@ -31,7 +31,7 @@ std::string serialise_code(Interp&, const Value& code);
 enum class CodeFile : uint8_t {
   module,
   converted,  // what AutoGraph made of a function
-  library,    // a module inside the program, checked when that was built; of the others nothing is trusted
+  library,    // a module inside the program: `data` lasts, and functions are read from it when they are first called
 };
 Result<Value> deserialise_code(Interp&, std::string_view data, std::shared_ptr<const Source> source, CodeFile kind = CodeFile::module);
 /// `tfl dump --bytecode`.

@@ -26,6 +26,7 @@ Result<Value> caller(Interp& interp, Value* args) {
 Result<Value> source(Interp& interp, Value* args) {
   if (!args[0].is(Kind::Function)) return Value::none();
   Code* code = args[0].as<Function>()->code.as<Code>();
+  TFL_TRY(complete(interp, *code));
   const Source* s = code->source.get();
   if (!s) return Value::none();
   std::string text;
@@ -39,6 +40,7 @@ Result<Value> parameters(Interp& interp, Value* args) {
   if (!args[0].is(Kind::Function)) return fail(ErrorKind::TypeError, "a function of the script is required");
   Function* f = args[0].as<Function>();
   Code* code = f->code.as<Code>();
+  TFL_TRY(complete(interp, *code));
   const Value& missing = args[1];
   std::vector<Value> rows;
   auto defaults = f->defaults.is(Kind::Tuple) ? f->defaults.as<Tuple>()->span() : std::span<Value>();

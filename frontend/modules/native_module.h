@@ -16,6 +16,8 @@ inline void define(Interp& interp, Module& module, std::string_view name, Value 
 }
 /// Defines every function of a table, which must live as long as the program.
 inline void define_all(Interp& interp, Module& module, std::span<const NativeDef> table) {
+  std::vector<Dict::Entry>& names = module.dict.as<Dict>()->entries;
+  names.reserve(names.size() + table.size());
   for (const NativeDef& def : table) define(interp, module, def.name, interp.native(def));
 }
 

@@ -36,12 +36,14 @@ Result<Value> get_cell(Interp&, const Value& self, Str* name) {
 
 Result<Value> repr_code(Interp& interp, const Value& self) {
   Code* c = self.as<Code>();
+  TFL_TRY(complete(interp, *c));
   return interp.strf("<code object {} at {:#x}, file \"{}\", line {}>", c->name->text, reinterpret_cast<uintptr_t>(c),
                      c->source ? c->source->name : std::string("?"), c->span.line);
 }
 
 Result<Value> get_code(Interp& interp, const Value& self, Str* name) {
   Code* c = self.as<Code>();
+  TFL_TRY(complete(interp, *c));
   std::string_view n = name->text;
   if (n == "co_name") return interp.str(c->name);
   if (n == "co_qualname") return interp.str(c->qualname);

@@ -45,6 +45,7 @@ void make_types(Interp& interp, std::vector<Type*>& all) {
 
 void add_methods(Interp& interp, Type* type, std::span<const NativeDef> methods) {
   Dict* d = type->dict.as<Dict>();
+  d->entries.reserve(d->entries.size() + methods.size());
   for (const NativeDef& def : methods) {
     using How = NativeDef::How;
     bool method = def.how != How::StaticMethod && def.how != How::ClassMethod;

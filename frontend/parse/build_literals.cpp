@@ -56,8 +56,8 @@ struct TreeBuilder::FormatCursor {
 
   void count_to(uint32_t offset) {
     for (; counted < offset; ++counted) {
-      char c = source.text[counted];
-      if (c == '\n' || (c == '\r' && source.text[counted + 1] != '\n')) {
+      char c = source.text()[counted];
+      if (c == '\n' || (c == '\r' && source.text()[counted + 1] != '\n')) {
         ++line;
         column = 0;
       } else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {
@@ -65,7 +65,7 @@ struct TreeBuilder::FormatCursor {
       }
     }
   }
-  char at(uint32_t offset) const { return offset < literal.end ? source.text[offset] : '\0'; }
+  char at(uint32_t offset) const { return offset < literal.end ? source.text()[offset] : '\0'; }
 };
 
 Expr* TreeBuilder::strings(const std::vector<Token>& tokens) {
@@ -189,7 +189,7 @@ uint32_t TreeBuilder::format_field(FormatCursor& cursor, uint32_t open, uint32_t
   uint32_t begin = open + 1;
   uint32_t at = format_expression_end(cursor, begin);
   if (at == 0) return 0;
-  std::string_view inside = std::string_view(source_.text).substr(begin, at - begin);
+  std::string_view inside = std::string_view(source_.text()).substr(begin, at - begin);
   if (inside.find_first_not_of(" \t\f\r\n") == std::string_view::npos) {
     report(DiagnosticId::FormatEmpty, source_.span(open, at + 1));
     return 0;
@@ -202,7 +202,7 @@ uint32_t TreeBuilder::format_field(FormatCursor& cursor, uint32_t open, uint32_t
     shows_itself = true;
     ++at;
     while (cursor.at(at) == ' ' || cursor.at(at) == '\t' || cursor.at(at) == '\n' || cursor.at(at) == '\r') ++at;
-    out.literal.append(source_.text, begin, at - begin);
+    out.literal.append(source_.text(), begin, at - begin);
   }
   if (cursor.at(at) == '!') {
     part.conversion = cursor.at(at + 1);

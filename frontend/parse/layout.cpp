@@ -228,7 +228,7 @@ class LayoutStage {
   Indentation measure(size_t index) const {
     uint32_t begin = index == 0 ? 0 : raw_[index - 1].end;
     Indentation in{0, 0};
-    for (char c : std::string_view(source_.text).substr(begin, raw_[index].begin - begin)) {
+    for (char c : std::string_view(source_.text()).substr(begin, raw_[index].begin - begin)) {
       if (c == ' ') {
         ++in.columns;
         ++in.alternative;
@@ -296,8 +296,8 @@ class LayoutStage {
 
 Layout lay_out(const Source& source) {
   Layout layout;
-  std::vector<Token> raw = lex(source, 0, static_cast<uint32_t>(source.text.size()), source.first_line, 0);
-  std::string_view rest = std::string_view(source.text).substr(raw.size() > 1 ? raw[raw.size() - 2].end : 0);
+  std::vector<Token> raw = lex(source, 0, static_cast<uint32_t>(source.text().size()), source.first_line, 0);
+  std::string_view rest = std::string_view(source.text()).substr(raw.size() > 1 ? raw[raw.size() - 2].end : 0);
   bool joined_to_nothing = rest.ends_with("\\\n") && rest.find('#') == std::string_view::npos;
   LayoutStage(source, std::move(raw), layout).run();
   check_lines(source, layout);

@@ -42,7 +42,7 @@ class ByteStream final : public antlr4::CharStream {
 
 std::vector<Token> lex(const Source& source, uint32_t begin, uint32_t end, uint32_t line, uint32_t column) {
   if (begin == end) return {{TokenKind::EndOfFile, end, end, line, column}};
-  std::string_view text = std::string_view(source.text).substr(0, end);
+  std::string_view text = std::string_view(source.text()).substr(0, end);
   ByteStream bytes(text);
   bytes.seek(begin);
   TflLexer lexer(&bytes);

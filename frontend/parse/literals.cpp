@@ -62,15 +62,15 @@ NumberLiteral read_number(std::string_view text) {
 StringLiteral split_string(const Source& source, const Token& token) {
   StringLiteral literal;
   uint32_t at = token.begin;
-  for (; source.text[at] != '\'' && source.text[at] != '"'; ++at) {
-    switch (source.text[at] | 0x20) {
+  for (; source.text()[at] != '\'' && source.text()[at] != '"'; ++at) {
+    switch (source.text()[at] | 0x20) {
       case 'r': literal.raw = true; break;
       case 'b': literal.bytes = true; break;
       case 'f': literal.formatted = true; break;
       default: break;
     }
   }
-  std::string_view rest = std::string_view(source.text).substr(at, token.end - at);
+  std::string_view rest = std::string_view(source.text()).substr(at, token.end - at);
   uint32_t quotes = rest.size() >= 6 && rest[1] == rest[0] && rest[2] == rest[0] ? 3 : 1;
   literal.begin = at + quotes;
   literal.end = token.end - quotes;
@@ -79,7 +79,7 @@ StringLiteral split_string(const Source& source, const Token& token) {
 
 void decode_character(const Source& source, const StringLiteral& literal, uint32_t& at, std::string& out,
                       std::vector<Diagnostic>& diagnostics) {
-  const std::string& text = source.text;
+  const std::string& text = source.text();
   uint32_t start = at;
   auto report = [&](DiagnosticId id, std::initializer_list<std::string_view> args = {}) {
     diagnostics.push_back(make_diagnostic(id, source.span(start, at), args));

@@ -152,21 +152,21 @@ class ModuleParser {
 
 /// What must hold before the text is looked at as text.
 bool check_bytes(const Source& source, std::vector<Diagnostic>& out) {
-  if (source.text.size() > kMaxSourceBytes) {
+  if (source.text().size() > kMaxSourceBytes) {
     out.push_back(make_diagnostic(DiagnosticId::SourceTooLarge, {}, {std::to_string(kMaxSourceBytes >> 20)}));
     return false;
   }
-  size_t invalid = find_invalid_utf8(source.text);
+  size_t invalid = find_invalid_utf8(source.text());
   if (invalid != std::string_view::npos) {
     char byte[8];
-    std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned char>(source.text[invalid]));
+    std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned char>(source.text()[invalid]));
     auto at = static_cast<uint32_t>(invalid);
     Span place = source.span(at, at);
     place.end_column = place.column + 1;
     out.push_back(make_diagnostic(DiagnosticId::InvalidUtf8, place, {byte}));
     return false;
   }
-  size_t nul = source.text.find('\0');
+  size_t nul = source.text().find('\0');
   if (nul != std::string::npos) {
     out.push_back(make_diagnostic(DiagnosticId::NulByte,
                                   source.span(static_cast<uint32_t>(nul), static_cast<uint32_t>(nul) + 1)));
@@ -243,7 +243,7 @@ InteractiveResult parse_interactive(const Source& source) {
       compound = parse::begins_compound(p.layout.tokens[line.first].kind) ||
                  parse::begins_clause(p.layout.tokens[line.first].kind);
   }
-  if (compound && !parse::ends_with_empty_line(source.text)) return {InteractiveState::Incomplete, std::move(p.result)};
+  if (compound && !parse::ends_with_empty_line(source.text())) return {InteractiveState::Incomplete, std::move(p.result)};
   auto state = p.result.ok() ? InteractiveState::Complete : InteractiveState::Error;
   return {state, std::move(p.result)};
 }

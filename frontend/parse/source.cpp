@@ -2,45 +2,58 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tfl {
 
-Source::Source(std::string name_, std::string text_) : name(std::move(name_)), text(std::move(text_)) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
-  line_starts.push_back(0);
-  size_t size = std::min(text.size(), kMaxSourceBytes);
+Source::Source(std::string name_, std::string text) : name(std::move(name_)), text_(std::move(text)) {
+  if (text_.starts_with("\xEF\xBB\xBF")) text_.erase(0, 3);
+}
+
+const std::string& Source::text() const {
+  if (library_.text.data()) text_ = std::exchange(library_.text, {});
+  return text_;
+}
+
+const std::vector<uint32_t>& Source::line_starts() const {
+  if (!line_starts_.empty()) return line_starts_;
+  const std::string& all = text();
+  line_starts_.push_back(0);
+  size_t size = std::min(all.size(), kMaxSourceBytes);
   for (size_t i = 0; i < size; ++i) {
     // Eight characters at a time where none ends a line: all are above 0x1F and below 0x80.
     for (uint64_t word; i + sizeof word <= size; i += sizeof word) {
-      std::memcpy(&word, text.data() + i, sizeof word);
+      std::memcpy(&word, all.data() + i, sizeof word);
       constexpr uint64_t kHigh = 0x8080808080808080u, kSpace = 0x2020202020202020u;
       if (((word | (word - kSpace)) & kHigh) != 0) break;
     }
     if (i == size) break;
-    if (static_cast<unsigned char>(text[i]) >= 0x80) ascii = false;
-    if (text[i] == '\n' || (text[i] == '\r' && (i + 1 == size || text[i + 1] != '\n'))) {
-      line_starts.push_back(static_cast<uint32_t>(i + 1));
+    if (all[i] == '\n' || (all[i] == '\r' && (i + 1 == size || all[i + 1] != '\n'))) {
+      line_starts_.push_back(static_cast<uint32_t>(i + 1));
     }
   }
+  return line_starts_;
 }
 
 std::string_view Source::line(uint32_t number) const {
-  if (number < first_line || number - first_line >= line_starts.size()) return {};
+  const std::vector<uint32_t>& starts = line_starts();
+  if (number < first_line || number - first_line >= starts.size()) return {};
   size_t index = number - first_line;
-  size_t begin = line_starts[index];
-  size_t end = index + 1 < line_starts.size() ? line_starts[index + 1] : text.size();
-  while (end > begin && (text[end - 1] == '\n' || text[end - 1] == '\r')) --end;
-  return std::string_view(text).substr(begin, end - begin);
+  size_t begin = starts[index];
+  size_t end = index + 1 < starts.size() ? starts[index + 1] : text_.size();
+  while (end > begin && (text_[end - 1] == '\n' || text_[end - 1] == '\r')) --end;
+  return std::string_view(text_).substr(begin, end - begin);
 }
 
 uint32_t Source::line_at(uint32_t offset) const {
-  auto it = std::upper_bound(line_starts.begin(), line_starts.end(), offset);
-  return first_line + static_cast<uint32_t>(it - line_starts.begin()) - 1;
+  const std::vector<uint32_t>& starts = line_starts();
+  auto it = std::upper_bound(starts.begin(), starts.end(), offset);
+  return first_line + static_cast<uint32_t>(it - starts.begin()) - 1;
 }
 
 uint32_t Source::column_at(uint32_t offset, uint32_t number) const {
-  uint32_t begin = line_starts[number - first_line];
-  return count_characters(std::string_view(text).substr(begin, offset - begin));
+  uint32_t begin = line_starts()[number - first_line];
+  return count_characters(std::string_view(text_).substr(begin, offset - begin));
 }
 
 Span Source::span(uint32_t begin, uint32_t end, uint32_t line_of_begin) const {
@@ -48,10 +61,11 @@ Span Source::span(uint32_t begin, uint32_t end, uint32_t line_of_begin) const {
   span.line = line_of_begin;
   span.column = column_at(begin, line_of_begin);
   // Few tokens cross a line: look at the next line's start before searching.
+  const std::vector<uint32_t>& starts = line_starts();
   size_t next = line_of_begin - first_line + 1;
-  span.end_line = next < line_starts.size() && end > line_starts[next] ? line_at(end) : line_of_begin;
+  span.end_line = next < starts.size() && end > starts[next] ? line_at(end) : line_of_begin;
   span.end_column = span.end_line == line_of_begin
-                        ? span.column + count_characters(std::string_view(text).substr(begin, end - begin))
+                        ? span.column + count_characters(std::string_view(text_).substr(begin, end - begin))
                         : column_at(end, span.end_line);
   return span;
 }
@@ -60,6 +74,11 @@ size_t find_invalid_utf8(std::string_view text) {
   auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   auto continues = [&](size_t i) { return i < text.size() && (at(i) & 0xC0) == 0x80; };
   for (size_t i = 0; i < text.size();) {
+    for (uint64_t word; i + sizeof word <= text.size(); i += sizeof word) {
+      std::memcpy(&word, text.data() + i, sizeof word);
+      if ((word & 0x8080808080808080u) != 0) break;
+    }
+    if (i == text.size()) break;
     unsigned char c = at(i);
     if (c < 0x80) {
       ++i;

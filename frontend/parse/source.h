@@ -1,4 +1,5 @@
-// One source text: its name, its bytes and where its lines begin, and the way from byte offsets to lines and columns.
+// One source text: its name, its bytes and where its lines begin, and the way from byte offsets to lines and columns. A library
+// module runs without its text: that is copied, and lines are found, when somebody asks.
 // This header must not know about tokens, ANTLR or diagnostics.
 #pragma once
 
@@ -16,17 +17,23 @@ struct ParseResult;
 
 struct Source {
   Source() = default;
-  /// Finds the lines. `name` is what messages print: the file as the user wrote it, `<string>`, `<stdin>`.
+  /// `name` is what messages print: the file as the user wrote it, `<string>`, `<stdin>`.
   Source(std::string name, std::string text);
+  /// Of the standard library: `text` lives as long as the program.
+  struct Library {
+    std::string_view text;
+  };
+  Source(std::string name_, Library text) : name(std::move(name_)), internal(true), library_(text) {}
 
   std::string name;
-  std::string text;                   // as read, a byte-order mark removed
-  std::vector<uint32_t> line_starts;  // byte offset of each line; "\n", "\r\n" and "\r" end a line
   uint32_t first_line = 1;            // number of the first line: a REPL counts on
-  bool ascii = true;                  // columns are bytes
   bool internal = false;              // part of the standard library: its frames do not show in tracebacks
   mutable std::shared_ptr<const ParseResult> parsed;  // the tree, kept once AutoGraph has asked for it
 
+  /// As read, a byte-order mark removed.
+  const std::string& text() const;
+  /// Byte offset of each line; "\n", "\r\n" and "\r" end a line.
+  const std::vector<uint32_t>& line_starts() const;
   /// Line `number` (as spans count them) without its line end; empty when there is no such line.
   std::string_view line(uint32_t number) const;
   /// The number of the line that `offset` is in.
@@ -36,6 +43,11 @@ struct Source {
   /// The region of the bytes [begin, end), whose first line is known.
   Span span(uint32_t begin, uint32_t end, uint32_t line_of_begin) const;
   Span span(uint32_t begin, uint32_t end) const { return span(begin, end, line_at(begin)); }
+
+ private:
+  mutable Library library_;  // what `text_` has not been made of yet
+  mutable std::string text_;
+  mutable std::vector<uint32_t> line_starts_;  // empty: not looked for yet
 };
 
 /// The largest source that is parsed: offsets fit 32 bits with room to spare.

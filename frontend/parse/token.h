@@ -39,7 +39,7 @@ bool is_close_bracket(TokenKind kind);
 TokenKind closing(TokenKind open);
 
 inline std::string_view text_of(const Source& source, const Token& token) {
-  return std::string_view(source.text).substr(token.begin, token.end - token.begin);
+  return std::string_view(source.text()).substr(token.begin, token.end - token.begin);
 }
 /// Where the token stands. Costs as much as the token is long.
 Span span_of(const Source& source, const Token& token);

@@ -47,7 +47,7 @@ std::string_view meant(char32_t c) {
 
 bool bad_character(const Source& source, const Token& t, size_t offset, std::vector<Diagnostic>& out) {
   size_t next = offset;
-  char32_t c = decode_utf8(source.text, next);
+  char32_t c = decode_utf8(source.text(), next);
   Span place = source.span(static_cast<uint32_t>(offset), static_cast<uint32_t>(next), t.line);
   bool blank = c == 0xA0 || (c >= 0x2000 && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x2060 ||
                c == 0x3000 || c == 0xFEFF || c < 0x20 || (c >= 0x7F && c < 0xA0);
@@ -64,7 +64,7 @@ bool bad_character(const Source& source, const Token& t, size_t offset, std::vec
 bool check_name(const Source& source, const Token& t, std::vector<Diagnostic>& out) {
   for (size_t at = t.begin; at < t.end;) {
     size_t start = at;
-    char32_t c = decode_utf8(source.text, at);
+    char32_t c = decode_utf8(source.text(), at);
     if (c >= 0x80 && !(start == t.begin ? is_name_start(c) : is_name_part(c)))
       return bad_character(source, t, start, out);
   }
@@ -146,7 +146,7 @@ bool check_token(const Source& source, const std::vector<Token>& tokens, size_t 
       return false;
     }
     case TokenKind::BadChar:
-      if (source.text[t.begin] == '\\') {
+      if (source.text()[t.begin] == '\\') {
         bool last = tokens[index + 1].kind == TokenKind::EndOfFile;
         Span place = span_of(source, t);
         out.push_back(make_diagnostic(last ? DiagnosticId::EndAfterLineJoin : DiagnosticId::TextAfterLineJoin, place));

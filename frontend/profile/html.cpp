@@ -89,7 +89,7 @@ void add_steps(std::string& out, const Profile& p) {
 void add_source(std::string& out, const Profile& p, const File& file) {
   out += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>total %</th><th>self %</th><th></th><th></th><th></th></tr>\n",
                      escaped(file.source->name));
-  auto count = static_cast<uint32_t>(file.source->line_starts.size());
+  auto count = static_cast<uint32_t>(file.source->line_starts().size());
   for (uint32_t n = file.source->first_line; n < file.source->first_line + count; ++n) {
     auto found = file.lines.find(n);
     const LineTime* l = found == file.lines.end() ? nullptr : found->second;

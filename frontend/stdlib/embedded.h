@@ -2,6 +2,7 @@
 // whoever imports a module of the library looks its file up here.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -24,10 +25,9 @@ extern const std::size_t stdlib_file_count __asm__("tfl_stdlib_file_count");
 
 // The file of that name, or null.
 inline const EmbeddedFile* find_stdlib_file(std::string_view name) {
-  for (std::size_t i = 0; i < stdlib_file_count; ++i) {
-    if (name == stdlib_files[i].name) return &stdlib_files[i];
-  }
-  return nullptr;
+  const EmbeddedFile *end = stdlib_files + stdlib_file_count,
+                     *found = std::lower_bound(stdlib_files, end, name, [](const EmbeddedFile& f, std::string_view n) { return f.name < n; });
+  return found != end && found->name == name ? found : nullptr;
 }
 
 }  // namespace tfl

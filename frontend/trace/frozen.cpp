@@ -43,8 +43,10 @@ void collect(Code* code, const Value& module, std::vector<FrozenGlobal>& found, 
 std::vector<FrozenGlobal> frozen_globals(Interp&, const Value& function) {
   std::vector<FrozenGlobal> found;
   Value f = function.is(Kind::BoundMethod) ? function.as<BoundMethod>()->function : function;
-  if (f.is(Kind::Function) && f.as<Function>()->module.is(Kind::Module))
-    collect(f.as<Function>()->code.as<Code>(), f.as<Function>()->module, found, 0);
+  if (!f.is(Kind::Function) || !f.as<Function>()->module.is(Kind::Module)) return found;
+  Code* code = f.as<Function>()->code.as<Code>();
+  // What the library's modules hold is their own business.
+  if (!code->source || !code->source->internal) collect(code, f.as<Function>()->module, found, 0);
   return found;
 }
 

@@ -212,14 +212,12 @@ Result<Value> replace(Interp& interp, Value* args) {
 Result<Value> parameters(Interp& interp, Value* args) {
   if (!args[0].is(Kind::Function)) return Value::none();
   auto* f = args[0].as<Function>();
-  const Code* code = f->code.as<Code>();
+  Code* code = f->code.as<Code>();
+  TFL_TRY(complete(interp, *code));
   std::vector<Value> list;
   size_t defaults = f->defaults.is(Kind::Tuple) ? static_cast<size_t>(f->defaults.as<Tuple>()->size) : 0;
-  auto annotation = [&](Str* name) {
-    return f->annotations.is(Kind::Dict) ? dict_get_str(f->annotations.as<Dict>(), name) : Value();
-  };
   auto add = [&](Str* name, std::string_view kind, Value value) {
-    Value note = annotation(name);
+    Value note = f->annotations.is(Kind::Dict) ? dict_get_str(f->annotations.as<Dict>(), name) : Value();
     list.push_back(interp.tuple({interp.str(name), interp.str(std::string(kind)), value.is_empty() ? interp.ellipsis : value,
                                  note.is_empty() ? Value::none() : note}));
   };

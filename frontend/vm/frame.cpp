@@ -67,6 +67,7 @@ void drop_frame(Interp& interp, Frame* f) {
 Result<Frame*> bind_call(Interp& interp, Function* f, CallArgs& args) {
   if (interp.depth >= interp.options.max_depth) [[unlikely]] return too_deep();
   Code* code = f->code.as<Code>();
+  TFL_TRY(complete(interp, *code));
   Frame* frame = new_frame(interp, code);
   frame->function = Value::share(f);
   frame->module = f->module.as<Module>();
@@ -90,6 +91,7 @@ Result<Frame*> bind_call(Interp& interp, Function* f, CallArgs& args) {
 
 Result<Frame*> plain_frame(Interp& interp, const Value& holder, Code* code, Module* module) {
   if (interp.depth >= interp.options.max_depth) [[unlikely]] return too_deep();
+  TFL_TRY(complete(interp, *code));
   Frame* frame = new_frame(interp, code);
   frame->function = holder;
   frame->module = module;

@@ -109,15 +109,13 @@ Result<Value> compile_or_fail(Interp& interp, const std::shared_ptr<const Source
 }
 
 Result<Value> library_code(Interp& interp, const EmbeddedFile& file, const std::string& name) {
-  auto source = std::make_shared<Source>("<stdlib>/" + std::string(file.name), std::string(file.text()));
-  source->internal = true;
-  std::shared_ptr<const Source> shared = std::move(source);
+  auto source = std::make_shared<const Source>("<stdlib>/" + std::string(file.name), Source::Library{file.text()});
   if (file.code_data) {
-    auto code = deserialise_code(interp, file.code(), shared, CodeFile::library);
+    auto code = deserialise_code(interp, file.code(), source, CodeFile::library);
     if (code) return code;
     return fail(ErrorKind::SystemError, "the bytecode of module '{}' is damaged: {}", name, code.error().message);
   }
-  return compile_or_fail(interp, shared, false);
+  return compile_or_fail(interp, source, false);
 }
 
 }  // namespace

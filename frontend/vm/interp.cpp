@@ -6,6 +6,7 @@
 
 #include "frontend/builtins/builtins.h"
 #include "frontend/object/exception.h"
+#include "frontend/object/file.h"
 #include "frontend/object/protocol.h"
 #include "frontend/object/registry.h"
 #include "frontend/object/set_table.h"
@@ -83,6 +84,14 @@ Interp::~Interp() {
   heap.for_each_live([](Counted* c) {
     Object* object = static_cast<Object*>(c);
     type_slots.destroy(object);
+  });
+}
+
+void Interp::write_files() {
+  context.heap.for_each_live([this](Counted* c) {
+    if (c->kind != static_cast<uint8_t>(Kind::File)) return;
+    auto* file = static_cast<File*>(c);
+    if (file->role == File::Role::Disk && file->fd >= 0) (void)file_flush(*this, file);
   });
 }
 

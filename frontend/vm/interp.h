@@ -186,6 +186,8 @@ class Interp {
   Failure raise(Value exception);
   /// The traceback as CPython 3.11 prints it, with hints and causes.
   std::string format_traceback(const Value& exception);
+  /// Gives the system what files hold back, before a process ends without destroying its objects.
+  void write_files();
   /// KeyboardInterrupt, timeout or other pending interruption as an error; called by long-running natives.
   Result<void> check_interrupt();
 

@@ -38,6 +38,23 @@ struct World {
   }
 };
 
+/// Reads what there is of `code` and all inside it.
+Result<void> complete_all(Interp& interp, Code& code) {
+  TFL_TRY(complete(interp, code));
+  for (const Value& k : code.constants) {
+    if (k.is(Kind::Code)) TFL_TRY(complete_all(interp, *k.as<Code>()));
+  }
+  return {};
+}
+
+std::string with_header(const std::string& body) {
+  std::string file(format::kMagic);
+  for (uint64_t word : {format::format_version(), uint64_t{body.size()}, format::checksum(body)}) {
+    file.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  return file + body;
+}
+
 int count(std::string_view text, std::string_view piece) {
   int n = 0;
   for (size_t at = text.find(piece); at != text.npos; at = text.find(piece, at + 1)) ++n;
@@ -185,13 +202,6 @@ TEST_CASE("bytecode: damaged bytes are an error", "[bytecode]") {
   auto source = code.as<Code>()->source;
   for (size_t size = 0; size < data.size(); size += 37) CHECK_FALSE(deserialise_code(w.interp, data.substr(0, size), source).ok());
   std::string payload = data.substr(format::kHeaderSize);
-  auto with_header = [&](const std::string& body) {
-    std::string file(format::kMagic);
-    for (uint64_t word : {format::format_version(), uint64_t{body.size()}, format::checksum(body)}) {
-      file.append(reinterpret_cast<const char*>(&word), sizeof word);
-    }
-    return file + body;
-  };
   REQUIRE(deserialise_code(w.interp, with_header(payload), source).ok());
   int refused = 0;
   uint64_t state = 1;
@@ -211,6 +221,57 @@ TEST_CASE("bytecode: damaged bytes are an error", "[bytecode]") {
     flipped[i] = static_cast<char>(flipped[i] ^ 0x40);
     CHECK_FALSE(deserialise_code(w.interp, flipped, source).ok());
   }
+}
+
+TEST_CASE("bytecode: functions of the library are read when somebody asks", "[bytecode]") {
+  World w;
+  Value code = w.code(std::string(kEverything));
+  std::string data = serialise_code(w.interp, code);
+  auto source = code.as<Code>()->source;
+  auto again = deserialise_code(w.interp, data, source, CodeFile::library);
+  REQUIRE(again.ok());
+  Code& module = *again->as<Code>();
+  CHECK(module.instructions.empty());
+  REQUIRE(complete(w.interp, module).ok());
+  int functions = 0;
+  for (const Value& k : module.constants) {
+    if (!k.is(Kind::Code)) continue;
+    ++functions;
+    CHECK(!k.as<Code>()->name->text.empty());
+    CHECK(k.as<Code>()->instructions.empty());
+  }
+  CHECK(functions > 2);
+  REQUIRE(complete_all(w.interp, module).ok());
+  CHECK(dump_code(w.interp, *again) == dump_code(w.interp, code));
+
+  std::string payload = data.substr(format::kHeaderSize);
+  int refused = 0, late = 0;
+  uint64_t state = 1;
+  std::vector<std::string> kept;  // what they are read from
+  kept.reserve(3000);
+  for (int round = 0; round < 3000; ++round) {
+    std::string& body = kept.emplace_back(payload);
+    for (int n = 0; n <= round % 3; ++n) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      body[(state >> 33) % body.size()] = static_cast<char>(state >> 20);
+    }
+    body = with_header(body);
+    auto result = deserialise_code(w.interp, body, source, CodeFile::library);
+    if (!result) {
+      ++refused;
+      continue;
+    }
+    auto done = complete_all(w.interp, *result->as<Code>());
+    if (done) {
+      dump_code(w.interp, *result);
+      continue;
+    }
+    ++late;
+    CHECK(done.error().kind == ErrorKind::SystemError);
+    CHECK(done.error().message.find("is damaged") != std::string::npos);
+  }
+  CHECK(refused > 5);
+  CHECK(late > 500);
 }
 
 TEST_CASE("bytecode: spans pack and unpack", "[bytecode]") {
