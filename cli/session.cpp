@@ -176,7 +176,7 @@ Session::~Session() {
 int Session::leave(int code) {
 #ifndef TFL_SANITIZED
   const codegen::CodeListeners told = jit_options(arguments_).listeners;
-  if (!told.debugger && !told.profiler) {
+  if (!told.debugger && !told.profiler && !context.devices().any()) {
     finish();
     interp.write_files();
     context.jit.stop();

@@ -59,7 +59,7 @@ class Session {
   /// The exit code of an error that reached the top; prints the traceback.
   int report(Error& error);
   /// The end of a program: the system takes back what the process has, faster than objects would one by one. Returns where somebody
-  /// looks at what is destroyed: sanitizers, and tools that are told of machine code.
+  /// looks at what is destroyed: sanitizers, tools that are told of machine code, the driver of a GPU.
   int leave(int code);
 
  private:

@@ -40,6 +40,8 @@ class Devices {
 
   /// Number of GPUs. The first question loads the driver.
   size_t count();
+  /// Whether GPUs have been found so far; looks for none.
+  bool any() const { return !devices_.empty(); }
   Device& at(size_t ordinal) { return *devices_[ordinal]; }
   /// Why there is no GPU, as a sentence; empty when there is one.
   const std::string& missing();
