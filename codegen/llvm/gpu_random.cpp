@@ -102,8 +102,7 @@ void GpuRoutine::random() {
     begin = load(2, dtype_, grid_.word(0));
     llvm::Value* end = load(3, dtype_, grid_.word(0));
     range = b_.CreateSub(end, begin);
-    llvm::Value* none = b_.CreateICmpEQ(range, llvm::Constant::getNullValue(range->getType()));
-    if (is_unsigned(dtype_)) none = b_.CreateOr(none, b_.CreateICmpULE(end, begin));
+    llvm::Value* none = is_unsigned(dtype_) ? b_.CreateICmpUGE(begin, end) : b_.CreateICmpSGE(begin, end);
     fail_if(none);
     range = b_.CreateSelect(none, llvm::ConstantInt::get(range->getType(), 1), range);
   }

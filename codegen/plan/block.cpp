@@ -50,22 +50,15 @@ bool BlockBuilder::is_scalar(ir::Ref r) {
 }
 
 void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
-  // Of what the block needs, only what is wanted here.
-  std::unordered_set<const ir::Node*> reached;
-  for (const Wanted& w : wanted) {
-    reached.insert(w.ref.node);
-    ++uses_[b.resolve(w.ref)];
+  find_live(wanted);
+  std::vector<ir::Ref> refused;  // of which nobody else computes what is refused
+  for (const auto& n : block_.nodes) {
+    if (refusing_.contains(n.get()) && !is_control_flow(n->op) && !is_material(*n)) refused.push_back({n.get(), 0});
   }
-  std::unordered_set<const ir::Node*> needed = needed_nodes(block_);
-  for (size_t i = block_.nodes.size(); i-- > 0;) {
-    const ir::Node& n = *block_.nodes[i];
-    if (!needed.contains(&n) || !(n.op == Op::check || ir::effects_of(n).writes || reached.contains(&n))) continue;
-    reached.insert(&n);
-    for (size_t k = 0; k < n.operands.size() && !(n.op == Op::check && k > 0); ++k) reached.insert(n.operands[k].node);
+  for (ir::Ref r : refused) {
+    if (b.dims(r).empty()) needs_scalar_[r] = true;
   }
-  for (const ir::Node* n : needed) {
-    if (reached.contains(n)) live_.insert(n);
-  }
+  for (const Wanted& w : wanted) ++uses_[b.resolve(w.ref)];
   // Results go straight to where they are wanted, unless somebody else already has a claim on what holds them.
   for (const Wanted& w : wanted) {
     ir::Ref r = b.resolve(w.ref);
@@ -175,38 +168,34 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
   for (const auto& [r, target] : targets_) {
     if (!is_control_flow(r.node->op)) pin(r);
   }
-  keep_refusals(wanted);
+  for (ir::Ref r : refused) {
+    if (!b.dims(r).empty()) pin(r);
+  }
 }
 
-// Of some values only the sizes are taken, which are known without them. Where an operation may refuse what it is given, such a value
-// is computed all the same: its error is that of a graph that runs node by node.
-void BlockBuilder::keep_refusals(const std::vector<Wanted>& wanted) {
-  auto may_refuse = [&](const ir::Node& n) {
-    if (n.op == Op::gather || n.op == Op::gather_nd) return true;
-    if (n.op != Op::strided_slice) return may_raise(b, n);
-    const Slice slice = b.shapes.slice(n);
-    return std::any_of(slice.axes.begin(), slice.axes.end(), [](const Slice::Axis& a) { return bool(a.index); });
-  };
-  std::unordered_set<const ir::Node*> computed;
-  for (const Wanted& w : wanted) computed.insert(b.resolve(w.ref).node);
+// Of what the block needs: what is wanted here, has effects, or may refuse the elements that it is given, and all of which these take
+// elements. Of other values only the sizes are taken, which are known without them. What refuses elements is run in any case, because
+// its error is that of a graph that runs node by node.
+void BlockBuilder::find_live(const std::vector<Wanted>& wanted) {
+  std::unordered_set<const ir::Node*> needed = needed_nodes(block_);
+  for (const Wanted& w : wanted) live_.insert(w.ref.node);
   for (size_t i = block_.nodes.size(); i-- > 0;) {
     const ir::Node& n = *block_.nodes[i];
-    if (!live_.contains(&n)) continue;
-    ir::Ref r{block_.nodes[i].get(), 0};
-    bool always = n.op == Op::check || is_control_flow(n.op) || is_material(n) || ir::effects_of(n).writes;
-    if (!always && !computed.contains(&n)) {
-      if (b.dims(r).empty() || !may_refuse(n)) continue;
-      pin(r);
-      kept_.insert(b.memory[r]);
+    if (!needed.contains(&n)) continue;
+    if (!live_.contains(&n) && n.op != Op::check && !ir::effects_of(n).writes) {
+      if (!may_refuse(b, n)) continue;
+      refusing_.insert(&n);
     }
+    live_.insert(&n);
     for (size_t k = 0; k < n.operands.size() && !(n.op == Op::check && k > 0); ++k) {
-      if (always || reads_elements(n, k)) computed.insert(b.resolve(n.operands[k]).node);
+      if (is_control_flow(n.op) || reads_elements(n, k)) live_.insert(n.operands[k].node);
     }
     if (n.op != Op::strided_slice) continue;
     for (const Slice::Axis& a : b.shapes.slice(n).axes) {
-      if (a.index) computed.insert(b.resolve(a.index).node);
+      if (a.index) live_.insert(a.index.node);
     }
   }
+  std::erase_if(live_, [&](const ir::Node* n) { return !needed.contains(n); });
 }
 
 void BlockBuilder::build(std::vector<Wanted> wanted, plan::Block& out) {
@@ -238,6 +227,7 @@ void BlockBuilder::make_node(const ir::Node& n) {
   if (n.op == Op::cond || n.op == Op::switch_case) return make_cond(n);
   if (n.op == Op::while_loop) return make_loop(n);
   if (is_routine(n.op)) return make_routine(n);
+  if (ir::Ref r{const_cast<ir::Node*>(&n), 0}; refusing_.contains(&n) && b.dims(r).empty()) scalar_of(r);
   for (uint32_t i = 0; i < n.types.size(); ++i) {
     ir::Ref r{const_cast<ir::Node*>(&n), i};
     if (!pinned_.contains(r)) continue;

@@ -116,6 +116,10 @@ bool is_deferrable(const ir::Node& n);
 /// Operand `i` is read by its elements, and not for a size.
 bool reads_elements(const ir::Node& n, size_t i);
 bool may_raise(Builder& b, const ir::Node& n);
+/// Whether a row with checks refuses this integer as its second operand.
+bool refuses(Op op, DType dtype, int64_t y);
+/// May raise for some elements of its operands, or for those of what its regions compute.
+bool may_refuse(Builder& b, const ir::Node& n);
 /// Of one element, in cheap operations.
 int64_t cost_of(Op op);
 /// All elements have the same bytes: those.
@@ -158,7 +162,7 @@ class BlockBuilder {
  private:
   friend class Expressions;
   void analyse(const std::vector<Wanted>& wanted);
-  void keep_refusals(const std::vector<Wanted>& wanted);
+  void find_live(const std::vector<Wanted>& wanted);
   void need_memory(ir::Ref r);
   void pin(ir::Ref r);
   bool rows_scalar(ir::Ref r);
@@ -210,6 +214,7 @@ class BlockBuilder {
   RefMap<uint32_t> uses_;
   RefMap<int64_t> costs_;
   std::unordered_set<const ir::Node*> live_;
+  std::unordered_set<const ir::Node*> refusing_;  // live for this alone
   RefMap<bool> pinned_;
   RefMap<bool> needs_scalar_;
   RefMap<bool> rows_scalar_;
@@ -283,6 +288,8 @@ void routine_values(const RoutineStep& r, std::vector<ValueId>& reads, std::vect
 void step_reads(const Plan& plan, const Step& step, std::vector<ValueId>& out);
 /// Whether stage `i` of `k` may overwrite what it reads of `v`: it is read at the same place only, and by no stage behind it.
 bool writes_in_place(const Kernel& k, size_t i, ValueId v);
+/// The expressions that these stages use, and the stages whose reductions they use, which are added.
+std::vector<bool> used_exprs(const Kernel& k, std::vector<bool>& stages);
 /// Keeps only the stages that are needed, and the reductions that those use.
 void remove_stages(Kernel& k, const std::vector<bool>& needed);
 

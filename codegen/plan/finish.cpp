@@ -244,11 +244,8 @@ bool writes_in_place(const Kernel& k, size_t i, ValueId v) {
   return true;
 }
 
-void remove_stages(Kernel& k, const std::vector<bool>& needed) {
-  std::vector<uint32_t> to(k.stages.size(), kNone);
-  std::vector<Stage> stages;
-  // A reduction stays while anything that stays uses its result.
-  std::vector<bool> used(k.exprs.size(), false), stays = needed;
+std::vector<bool> used_exprs(const Kernel& k, std::vector<bool>& stays) {
+  std::vector<bool> used(k.exprs.size(), false);
   for (size_t i = 0; i < k.stages.size(); ++i) {
     const Stage& s = k.stages[i];
     bool target = s.target.value != kNone;
@@ -268,6 +265,14 @@ void remove_stages(Kernel& k, const std::vector<bool>& needed) {
       }
     }
   }
+  return used;
+}
+
+void remove_stages(Kernel& k, const std::vector<bool>& needed) {
+  std::vector<uint32_t> to(k.stages.size(), kNone);
+  std::vector<Stage> stages;
+  std::vector<bool> stays = needed;
+  used_exprs(k, stays);
   for (size_t i = 0; i < k.stages.size(); ++i) {
     if (!stays[i]) continue;
     to[i] = static_cast<uint32_t>(stages.size());

@@ -1,9 +1,12 @@
 // Which units become one kernel, what stays in memory, and the order of the steps. Units form a graph by the values that they read
 // and write; two may be joined when no third one stands between them.
 #include <algorithm>
+#include <cstring>
 
 #include "codegen/plan/beside.h"
 #include "codegen/plan/builder.h"
+#include "runtime/kernels/elementwise_checks.h"
+#include "runtime/tensor/element.h"
 
 namespace tfl::plan {
 
@@ -157,7 +160,53 @@ void BlockBuilder::attach_epilogues() {
   }
 }
 
+namespace {
+
+// Whether `e` is a row that may refuse its second operand. `operand` finds an operand: a constant's expression, or null.
+template <typename Operand, typename Type>
+bool is_refusing(const Expr& e, Operand operand, Type type) {
+  if (e.kind != ExprKind::apply || !row_has_checks(e.op) || !is_integer(type(e.operands[1]))) return false;
+  const Expr* y = operand(e.operands[1]);
+  if (!y) return true;
+  std::byte bytes[sizeof y->bits];
+  std::memcpy(bytes, &y->bits, sizeof bytes);
+  return refuses(e.op, y->dtype, load_int(y->dtype, bytes));
+}
+
+// Stages that nobody reads stay where they alone run what may refuse elements.
+void keep_refusals(const Kernel& k, std::vector<bool>& needed) {
+  std::vector<bool> refusing(k.exprs.size(), false);
+  bool any = false;
+  for (size_t i = 0; i < k.exprs.size(); ++i) {
+    auto operand = [&](ExprId o) { return k.exprs[o].kind == ExprKind::constant ? &k.exprs[o] : nullptr; };
+    refusing[i] = is_refusing(k.exprs[i], operand, [&](ExprId o) { return k.exprs[o].dtype; });
+    any = any || refusing[i];
+  }
+  if (!any) return;
+  std::vector<bool> all(k.stages.size(), true);
+  const std::vector<bool> before = used_exprs(k, all);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) continue;
+    std::vector<bool> others = needed;
+    for (size_t j = i + 1; j < others.size(); ++j) others[j] = true;
+    const std::vector<bool> used = used_exprs(k, others);
+    for (size_t e = 0; e < refusing.size(); ++e) needed[i] = needed[i] || (refusing[e] && before[e] && !used[e]);
+  }
+}
+
+}  // namespace
+
 void BlockBuilder::drop_dead_stores() {
+  std::unordered_map<ValueId, const Expr*> constants;
+  for (const Unit& u : units_) {
+    if (u.kind == Unit::Kind::step && u.step.kind == Step::Kind::scalar && u.step.expr.kind == ExprKind::constant)
+      constants[u.step.result] = &u.step.expr;
+  }
+  auto constant = [&](ValueId v) {
+    auto found = constants.find(v);
+    return found == constants.end() ? nullptr : found->second;
+  };
+  auto type = [&](ValueId v) { return b.plan.values[v].dtype; };
   for (bool changed = true; changed;) {
     changed = false;
     std::unordered_set<ValueId> read = kept_;
@@ -167,7 +216,7 @@ void BlockBuilder::drop_dead_stores() {
     for (Unit& u : units_) {
       if (u.dead) continue;
       if (u.kind == Unit::Kind::step) {
-        if (u.step.kind == Step::Kind::scalar && !read.contains(u.step.result)) {
+        if (u.step.kind == Step::Kind::scalar && !read.contains(u.step.result) && !is_refusing(u.step.expr, constant, type)) {
           u.dead = true;
           changed = true;
         }
@@ -180,6 +229,7 @@ void BlockBuilder::drop_dead_stores() {
         const Stage& s = k.stages[i];
         if (s.target.value != kNone && !read.contains(s.target.value)) needed[i] = false;
       }
+      keep_refusals(k, needed);
       if (std::find(needed.begin(), needed.end(), false) == needed.end()) continue;
       changed = true;
       remove_stages(k, needed);

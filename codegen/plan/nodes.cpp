@@ -146,6 +146,10 @@ bool reads_elements(const ir::Node& n, size_t i) {
   }
 }
 
+bool refuses(Op op, DType dtype, int64_t y) {
+  return y == 0 ? op != Op::pow : op == Op::pow && !is_unsigned(dtype) && y < 0;
+}
+
 bool may_raise(Builder& b, const ir::Node& n) {
   if (op_info(n.op).kind != OpKind::Elementwise || !row_has_checks(n.op)) return false;
   ir::Ref y = n.operands[1];
@@ -156,8 +160,39 @@ bool may_raise(Builder& b, const ir::Node& n) {
   Result<Tensor> dense = contiguous(b.context, known);
   if (!dense) return true;
   for (int64_t i = 0; i < dense->size(); ++i) {
-    int64_t v = load_int(dense->dtype(), dense->raw() + static_cast<size_t>(i) * dtype_size(dense->dtype()));
-    if (v == 0 ? n.op != Op::pow : n.op == Op::pow && !is_unsigned(dense->dtype()) && v < 0) return true;
+    if (refuses(n.op, dense->dtype(), load_int(dense->dtype(), dense->raw() + static_cast<size_t>(i) * dtype_size(dense->dtype())))) return true;
+  }
+  return false;
+}
+
+bool may_refuse(Builder& b, const ir::Node& n) {
+  switch (n.op) {
+    case Op::gather:
+    case Op::gather_nd:
+    case Op::scatter_nd:
+    case Op::tensor_scatter_update:
+    case Op::tensor_scatter_add:
+    case Op::tensor_scatter_sub:
+    case Op::tensor_scatter_min:
+    case Op::tensor_scatter_max:
+    case Op::unsorted_segment_sum:
+    case Op::unsorted_segment_prod:
+    case Op::unsorted_segment_max:
+    case Op::unsorted_segment_min:
+    case Op::stateless_uniform_int:
+    case Op::lu: return true;
+    case Op::strided_slice: {
+      const Slice slice = b.shapes.slice(n);
+      return std::any_of(slice.axes.begin(), slice.axes.end(), [](const Slice::Axis& a) { return bool(a.index); });
+    }
+    default: break;
+  }
+  if ((matrix_solve(n.op) && n.op != Op::matrix_determinant) || may_raise(b, n)) return true;
+  for (const auto& region : n.regions) {
+    std::unordered_set<const ir::Node*> needed = needed_nodes(*region);
+    for (const auto& inner : region->nodes) {
+      if (needed.contains(inner.get()) && may_refuse(b, *inner)) return true;
+    }
   }
   return false;
 }

@@ -32,6 +32,8 @@ Result<void> run_stateless_uniform_int(RunCall& call) {
   auto low = static_cast<uint64_t>(load_int(d, call.operands[2].raw())),
        high = static_cast<uint64_t>(load_int(d, call.operands[3].raw()));
   uint64_t range = randoms::range_of(d, low, high);
+  if (range == 0 && !is_unsigned(d))
+    return shape_rules::invalid(call.op, "Need minval < maxval, got {} >= {}", static_cast<int64_t>(low), static_cast<int64_t>(high));
   if (range == 0) return shape_rules::invalid(call.op, "Need minval < maxval, got {} >= {}", low, high);
   return give_integers(call, false, low, range);
 }

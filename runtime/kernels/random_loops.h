@@ -157,7 +157,8 @@ inline uint64_t word_at(DType dtype, const void* data, int64_t i) {
 inline uint64_t range_of(DType dtype, uint64_t low, uint64_t high) {
   uint64_t range = high - low;
   if (dtype_size(dtype) == 4) range = static_cast<uint32_t>(range);
-  return is_unsigned(dtype) && high <= low ? 0 : range;
+  bool empty = is_unsigned(dtype) ? high <= low : static_cast<int64_t>(high) <= static_cast<int64_t>(low);
+  return empty ? 0 : range;
 }
 
 inline bool run(const Workers& workers, const RandomKernels& kernels, const RoutineCall& call) {
