@@ -141,7 +141,19 @@ llvm::Value* KernelEmitter::load(ExprId e, Tile& tile, size_t v) {
   }
   if (p.kind == Place::Kind::scattered) return emit_gather(b_, dtype, tile.lanes, p.address, p.offsets, p.mask);
   llvm::Value* x = emit_load(b_, dtype, tile.lanes, p.address, p.mask);
+  if (ahead_) fetch_next_row(a, p, false);
   return p.kind == Place::Kind::reversed ? reversed(b_, x, tile.lanes) : x;
+}
+
+// The processor sees a pattern of addresses only within a page, which a row may fill: what the next row needs is asked for while this one
+// is computed with.
+void KernelEmitter::fetch_next_row(const Access& a, const Place& p, bool stores) {
+  if (space_.outer.empty()) return;
+  Size stride = space_.stride(a, space_.outer.back());
+  if (stride == 0) return;
+  constexpr int kSecondLevel = 2;  // of 3: the first level keeps this row
+  llvm::Value* next = b_.CreateGEP(memory_type(b_, plan_.values[a.value].dtype), p.address, size(stride));
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {next, b_.getInt32(stores), b_.getInt32(kSecondLevel), b_.getInt32(1)});
 }
 
 void KernelEmitter::store(uint32_t stage, llvm::Value* value, Tile& tile, size_t v) {
@@ -159,6 +171,7 @@ void KernelEmitter::store(uint32_t stage, llvm::Value* value, Tile& tile, size_t
       stored->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), one));
       stored->setAlignment(llvm::Align(std::min<uint64_t>(64, static_cast<uint64_t>(tile.lanes) * dtype_size(dtype))));
     }
+    if (ahead_) fetch_next_row(a, p, true);
   }
 }
 

@@ -99,6 +99,7 @@ class KernelEmitter {
   llvm::Value* load(plan::ExprId e, Tile& tile, size_t v);
   void store(uint32_t stage, llvm::Value* value, Tile& tile, size_t v);
   void store_uniform(uint32_t stage);
+  void fetch_next_row(const plan::Access& a, const Place& p, bool stores);
 
   // Tiles over [first, last) of the vector group: `unroll` vectors at a time, then one by one, the last with a mask. `unroll` 0:
   // all with masks.
@@ -168,6 +169,7 @@ class KernelEmitter {
   std::vector<llvm::Value*> memory_;   // by value
   llvm::Value* violated_ = nullptr;    // memory of an i64: 1 + the location of what would raise; 0: nothing
   bool streaming_ = false;             // stores of whole vectors pass by the caches
+  bool ahead_ = false;                 // loads and stores fetch what the next row needs
   Values digits_;                      // memory of the outer indices
   Values digit_sizes_;
   Context base_;  // what every unit knows

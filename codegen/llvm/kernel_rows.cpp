@@ -56,8 +56,11 @@ void KernelEmitter::emit_rows() {
 void KernelEmitter::emit_row_passes(llvm::MutableArrayRef<Context> rows) {
   uint32_t passes = 0;
   for (const Stage& s : kernel_.stages) passes = std::max(passes, s.pass + 1);
+  int64_t known = space_.groups[space_.vector].known();
   for (uint32_t pass = 0; pass < passes; ++pass) {
+    ahead_ = pass > 0 && known >= kShortRow && known <= kReduceBlock;
     emit_pass(rows, pass);
+    ahead_ = false;
     std::vector<bool> needed =
         needed_by([&](const Stage& s) { return s.pass == pass && s.kind == Stage::Kind::store_once; });
     for (Context& row : rows) {
