@@ -155,6 +155,7 @@ Result<std::vector<std::string>> compile_objects(const LibraryRequest& request, 
 Result<std::vector<std::string>> build_library(Context& context, const LibraryRequest& request) {
   std::vector<LoweredFunction> functions;
   for (const ExportedFunction& f : request.functions) functions.push_back(TFL_TRY(lower_function(context, request, f)));
+  TFL_TRY(distinct_symbols(request, functions));
   std::error_code error;
   std::filesystem::create_directories(request.folder, error);
   if (error) return fail(ErrorKind::OSError, "cannot make the folder {}: {}", request.folder, error.message());

@@ -168,7 +168,7 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
       "    options.device = device;\n"
       "    options.memory_limit = memory_limit;\n"
       "    tfl_status status = {0}_context_new(&options, &context_);\n"
-      "    if (status != TFL_OK) throw error(status, \"{0}: no context can be made\");\n"
+      "    if (status != TFL_OK) throw {0}::error(status, \"{0}: no context can be made\");\n"
       "  }}\n"
       "  ~context() {{ {0}_context_free(context_); }}\n"
       "  context(context &&o) noexcept : context_(std::exchange(o.context_, nullptr)) {{}}\n"
@@ -193,17 +193,18 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
     const Interface& face = f.face;
     const std::string& name = f.from->name;
     std::string by_tensor = tensors("", face, '&'), by_pointer = flat("", face);
+    std::string method = name == "context" ? "call_context" : name;  // a constructor otherwise
     out += fmt::format("\n  /// {}\n", signature(name, face));
-    out += fmt::format("  void {}({}) {{ check({}_{}{}({})); }}\n", name, by_tensor, n, name,
+    out += fmt::format("  void {}({}) {{ check({}_{}{}({})); }}\n", method, by_tensor, n, name,
                        f.allocates() ? "_alloc" : "", tensor_names("context_", face));
     if (by_pointer != by_tensor && !f.allocates())
-      out += fmt::format("  void {}({}) {{ check({}_{}_{}({})); }}\n", name, by_pointer, n, name, face.flat_suffix,
+      out += fmt::format("  void {}({}) {{ check({}_{}_{}({})); }}\n", method, by_pointer, n, name, face.flat_suffix,
                          flat_names("context_", face));
   }
   out += fmt::format(
       "\n private:\n"
       "  void check(tfl_status status) {{\n"
-      "    if (status != TFL_OK) throw error(status, {0}_last_error(context_));\n"
+      "    if (status != TFL_OK) throw {0}::error(status, {0}_last_error(context_));\n"
       "  }}\n"
       "  tfl_context *context_ = nullptr;\n"
       "}};\n\n}}  // namespace {0}\n#endif  // {1}\n",

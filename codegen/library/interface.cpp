@@ -22,10 +22,16 @@ constexpr std::array kKeywords = {
     "typename",  "union",   "unsigned", "using",    "virtual",  "void",     "volatile", "while",   "with",
     "xor",       "yield",   "None"};
 
+// What else the headers use where arguments and sizes stand.
+constexpr std::array kTaken = {"NULL",    "check",    "context",  "context_", "errno",    "int8_t",      "int16_t",    "int32_t", "int64_t",
+                               "linux",   "tfl_context", "tfl_status", "tfl_tensor", "uint8_t",  "uint16_t", "uint32_t", "uint64_t",    "unix"};
+
 class Names {
  public:
   std::string unique(std::string_view wanted) {
-    std::string base = c_identifier(wanted), name = base;
+    std::string base = c_identifier(wanted);
+    while (std::find(kTaken.begin(), kTaken.end(), base) != kTaken.end()) base += "_";
+    std::string name = base;
     for (int i = 2; std::find(used_.begin(), used_.end(), name) != used_.end(); ++i)
       name = fmt::format("{}_{}", base, i);
     used_.push_back(name);
@@ -66,6 +72,33 @@ std::string_view c_type(DType dtype) {
     case DType::U16: return "uint16_t";
     default: return "uint8_t";
   }
+}
+
+Result<void> distinct_symbols(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
+  std::vector<std::pair<std::string, std::string>> seen;  // a symbol, the function that has it; empty: every library has it
+  for (const char* own : {"context_new", "context_free", "context_cancel", "last_error", "abi_version", "metadata_json"}) seen.emplace_back(own, "");
+  for (const char* own : {"state_save", "state_load"}) {
+    if (!request.states.empty()) seen.emplace_back(own, "");
+  }
+  if (allocates(functions)) seen.emplace_back("tensor_free", "");
+  for (const LoweredFunction& f : functions) {
+    const std::string& name = f.from->name;
+    std::vector<std::string> symbols = {name, name + "_shape", name + "_" + f.face.flat_suffix};
+    if (f.allocates()) symbols = {name + "_alloc"};
+    for (std::string& s : symbols) {
+      auto other = std::find_if(seen.begin(), seen.end(), [&](const auto& e) { return e.first == s; });
+      if (other == seen.end()) {
+        seen.emplace_back(std::move(s), name);
+        continue;
+      }
+      return other->second.empty()
+                 ? fail(ErrorKind::ValueError, "{} cannot be part of a library: {}_{} is a function that the library has in any case; give it another name",
+                        name, request.name, s)
+                 : fail(ErrorKind::ValueError, "{} and {} cannot be in one library: both have a function {}_{}; export one of them, or rename it", other->second,
+                        name, request.name, s);
+    }
+  }
+  return {};
 }
 
 Interface interface_of(const LoweredFunction& f) {

@@ -132,6 +132,8 @@ bool add_part(Context& context, std::shared_ptr<ir::Function> graph, std::vector
 /// "model.tfl:12: ", or nothing where the line is not known.
 std::string place_of(const ir::Function& f, const ir::Node& n);
 Interface interface_of(const LoweredFunction& f);  // of one that has its parts
+/// ValueError where two of the functions would share a symbol, or take one that the library has for itself.
+Result<void> distinct_symbols(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
 
 /// The bytes that runtime/standalone/reader.c reads.
 std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);

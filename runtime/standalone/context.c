@@ -68,6 +68,8 @@ static int processors(void) {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+enum { MOST_THREADS = 1024 };
+
 #define HAS_FIELD(options, field) ((options)->struct_size >= offsetof(tfl_options, field) + sizeof((options)->field))
 
 tfl_status tfls_context_new(const tfls_image *image, const tfl_options *options, tfl_context **out) {
@@ -92,6 +94,7 @@ tfl_status tfls_context_new(const tfls_image *image, const tfl_options *options,
     }
   }
   if (c->threads == 0) c->threads = processors();
+  if (c->threads > MOST_THREADS) c->threads = MOST_THREADS;
   if (!tfls_read_library(image, &c->library)) {
     free(c);
     return TFL_ERR_ABI;

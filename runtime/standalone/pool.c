@@ -1,4 +1,5 @@
 /* Threads of one context. They sleep between calls; for a short while after a piece of work they look for the next one. */
+#include <sched.h>
 #include <stdint.h>
 
 #include "runtime/standalone/standalone.h"
@@ -21,12 +22,14 @@ typedef struct tfls_pool {
 
 #define CLOSED (UINT64_C(1) << 16)
 #define ROUND (UINT64_C(1) << 17)
-enum { SPINS = 2000 };
+enum { SPINS = 2000, ALONE = 256 };
 
-static void rest(void) {
+/* What somebody who waits does for the i-th time. After a few microseconds whoever is waited for may want this very processor. */
+static void rest(int i) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
+  if (i >= ALONE && i % 32 == 0) sched_yield();
 }
 
 static void work(pool *p) {
@@ -48,7 +51,7 @@ static void *worker(void *argument) {
   pool *p = argument;
   uint64_t seen = 0;
   for (;;) {
-    for (int i = 0; i < SPINS && !is_open(p, seen) && !atomic_load_explicit(&p->stop, memory_order_relaxed); ++i) rest();
+    for (int i = 0; i < SPINS && !is_open(p, seen) && !atomic_load_explicit(&p->stop, memory_order_relaxed); ++i) rest(i);
     if (!is_open(p, seen)) {
       pthread_mutex_lock(&p->lock);
       atomic_fetch_add(&p->sleeping, 1);
@@ -121,7 +124,7 @@ void tfls_pool_run(struct tfls_pool *p, int64_t units, int64_t grain, void (*bod
   work(p);
   /* Workers that have not come yet are not waited for. */
   uint32_t joined = (uint32_t)(atomic_fetch_or(&p->gate, CLOSED) % CLOSED);
-  for (int i = 0; i < SPINS && atomic_load_explicit(&p->finished, memory_order_acquire) != joined; ++i) rest();
+  for (int i = 0; i < SPINS && atomic_load_explicit(&p->finished, memory_order_acquire) != joined; ++i) rest(i);
   if (atomic_load_explicit(&p->finished, memory_order_acquire) != joined) {
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->waiting, true);

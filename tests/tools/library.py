@@ -208,6 +208,20 @@ def refusals(tfl, folder):
         sys.exit("refused.tfl does not look as it did")
 
 
+def names(tfl, folder):
+    """Names that others have, too: headers that compile, a Python module that works; two functions of one symbol are refused."""
+    place, each = f"{folder}/names", "save close context error check _check metadata halve".split()
+    run(tfl, "build", "names.tfl", "-o", place, *(word for f in each for word in ("--export", f)), cwd=folder)
+    for ending, source, compiler in (("h", "names.c", ["cc", *C_FLAGS]), ("hpp", "names.cpp", ["c++", "-std=c++20", "-Wall", "-Wextra", "-Werror"])):
+        with open(f"{folder}/{source}", "w") as f:
+            f.write(f'#include "names.{ending}"\nint main(void) {{ return 0; }}\n')
+        run(*compiler, "-I", place, "-c", f.name, "-o", f"{folder}/names.o")
+    run(python_with_numpy(), "names.py", place, cwd=folder)
+    done = subprocess.run([tfl, "build", "names.tfl", "-o", place], capture_output=True, text=True, timeout=120, cwd=folder)
+    if done.returncode == 0 or "halve and halve_shape cannot be in one library: both have a function names_halve_shape" not in done.stderr:
+        sys.exit(f"two functions of one symbol are not refused: status {done.returncode}, {done.stderr}")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--tfl", required=True)
@@ -240,6 +254,7 @@ def main():
         own_linker(tfl, folder)
         refusals(tfl, folder)
         prints(tfl, folder)
+        names(tfl, folder)
         gpus(tfl, folder)
         for name in ("libother.so", "other.h", "other.json", "other.py"):
             with open(f"{place}/{name}", "rb") as a, open(f"{folder}/again/{name}", "rb") as b:
