@@ -255,12 +255,8 @@ Result<Value> json_quote(Interp& interp, Value* args) {
       case '\f': out += "\\f"; break;
       case '\b': out += "\\b"; break;
       default:
-        if (c < 0x20 || c == 0x7F) {
-          if (c == 0x7F) out += static_cast<char>(c);
-          else out += fmt::format("\\u{:04x}", c);
-        } else {
-          out += static_cast<char>(c);
-        }
+        if (c < 0x20 || (ascii && c == 0x7F)) out += fmt::format("\\u{:04x}", c);
+        else out += static_cast<char>(c);
     }
   }
   out += '"';
