@@ -130,6 +130,14 @@ Value resolve(Interp& interp, const Frame* f, std::string_view& name) {
   return tellable(v) ? v : Value();
 }
 
+/// float32, of what has a dtype
+std::string typed_name(Interp& interp, const Value& v) {
+  auto dtype = find_attr(interp, v, interp.intern("dtype"));
+  if (!dtype || dtype->is_empty()) return {};
+  auto name = find_attr(interp, *dtype, interp.intern("name"));
+  return name && name->is_str() ? name->as<Str>()->text : std::string();
+}
+
 /// float32[2, 3]
 std::string typed_shape(Interp& interp, const Value& v) {
   auto dtype = find_attr(interp, v, interp.intern("dtype"));
@@ -224,11 +232,25 @@ constexpr Advice kAdvice[] = {
     {ErrorKind::TypeError, "unsupported operand type(s)", "'NoneType'", "a function without 'return' gives None, as list.sort() and list.append() do"},
     {ErrorKind::TypeError, "unsupported operand type(s)", "'str'", "convert the text with int(...) or float(...), or the number with str(...)"},
     {ErrorKind::TypeError, "Cannot convert the argument `type_value`", "", "this argument is the dtype; a shape is one argument: [2, 3]"},
+    {ErrorKind::TypeError, "Only integers, slices (`:`)", "dtype=float", "an index is a whole number: tf.cast(i, tf.int32)"},
+    {ErrorKind::TypeError, "only 0-dimensional arrays can be converted", "", "the functions of math take one number: those of tf.math and np take arrays"},
+    {ErrorKind::TypeError, "'tensorflow.python.framework.ops.EagerTensor' object is not callable", "", "x(i) calls: write x[i] for an element, x * y for a product"},
+    {ErrorKind::TypeError, "'numpy.ndarray' object is not callable", "", "x(i) calls: write x[i] for an element, x * y for a product"},
+    {ErrorKind::TypeError, "'list' object is not callable", "", "x(i) calls: write x[i] for an element"},
+    {ErrorKind::TypeError, "'dict' object is not callable", "", "x(key) calls: write x[key]"},
+    {ErrorKind::TypeError, "Binding inputs to tf.function failed", "Can not cast", "the argument must have the signature's dtype and shape: tf.cast(x, dtype) converts"},
     {ErrorKind::TypeError, "'_", "Dataset' object is not subscriptable", "take elements with next(iter(dataset)), dataset.take(n) or list(dataset)"},
+    {ErrorKind::ValueError, "not enough values to unpack", "", "a dict gives its keys: d.items() gives pairs; enumerate(x) gives an index with each value"},
     {ErrorKind::ValueError, "too many values to unpack", "", "as many names as values, or *rest for the others"},
     {ErrorKind::ValueError, "The truth value of an array", "", "tf.reduce_any(x) or tf.reduce_all(x) give one answer, tf.where(condition, a, b) one for each element"},
     {ErrorKind::ValueError, "You must call `compile()`", "", "model.compile(optimizer=\"adam\", loss=..., metrics=[...]) comes before fit"},
     {ErrorKind::ValueError, "Can't convert non-rectangular", "", "all rows must be of one length: pad the shorter ones"},
+    {ErrorKind::InvalidArgumentError, "Incompatible shapes", "", "sizes fit from the right when they are equal or 1: tf.reshape, x[:, None] or tf.expand_dims change them"},
+    {ErrorKind::InvalidArgumentError, "In[", "ndims must be >= 2", "a matrix times a vector is tf.linalg.matvec(a, x); x[:, None] makes a column of it"},
+    {ErrorKind::InvalidArgumentError, "ConcatOp", "must be equal", "all sizes but that of the axis must be equal: perhaps another axis was meant"},
+    {ErrorKind::InvalidArgumentError, "Input to reshape is a tensor with", "", "the product of the sizes is the number of values; one size may be -1; the tensor is the first argument"},
+    {ErrorKind::InvalidArgumentError, "Index out of range using input dim", "", "more indices than axes; rows by a list of indices are tf.gather(x, [i, j])"},
+    {ErrorKind::RuntimeError, "A non-persistent GradientTape", "", "ask for all gradients in one call, or write tf.GradientTape(persistent=True)"},
     {ErrorKind::AttributeError, "'SymbolicTensor' object has no attribute 'numpy'", "",
      "a traced function has no values yet: return the tensor and call .numpy() on the result"},
     {ErrorKind::AttributeError, "'tuple' object has no attribute 'append'", "", "a tuple does not change: use a list"},
@@ -272,6 +294,37 @@ std::string name_advice(Exception* e) {
   return {};
 }
 
+/// TensorFlow's names of dtypes in messages as they are written: float is tf.float32.
+std::string dtype_word(std::string_view text, std::string_view before) {
+  size_t at = text.find(before);
+  if (at == text.npos) return {};
+  at += before.size();
+  if (text.substr(at).starts_with("tf.")) at += 3;
+  size_t end = at;
+  while (end < text.size() && in_name(text[end])) ++end;
+  std::string word(text.substr(at, end - at));
+  return word == "float" ? "float32" : word == "double" ? "float64" : word == "half" ? "float16" : word;
+}
+
+/// Two operands of different dtypes: the one to convert by its name. Whole numbers become floats, else the second what the first is.
+std::string cast_advice(Interp& interp, Exception* e, std::string_view text) {
+  std::string first = dtype_word(text, "was expected to be a "), second = dtype_word(text, "tensor but is a ");
+  if (first.empty()) first = dtype_word(text, "must have the same dtype, got "), second = dtype_word(text, " != ");
+  if (first.empty() || second.empty()) return {};
+  if (first.starts_with("bool") || second.starts_with("bool") || first == "string" || second == "string") return {};
+  bool whole = !first.starts_with("float") && !first.starts_with("bfloat");
+  bool other_whole = !second.starts_with("float") && !second.starts_with("bfloat");
+  const std::string& to = whole && !other_whole ? second : first;
+  const std::string& from = &to == &first ? second : first;
+  if (e->obj.is(Kind::Tuple)) {
+    auto noted = e->obj.as<Tuple>()->span();
+    for (size_t i = 0; i + 1 < noted.size(); i += 2) {
+      if (typed_name(interp, noted[i + 1]) == from) return "tf.cast(" + noted[i].as<Str>()->text + ", tf." + to + ") converts it";
+    }
+  }
+  return "convert one of them: tf.cast(x, tf." + to + ")";
+}
+
 }  // namespace
 
 std::string advice(Interp& interp, Exception* e) {
@@ -297,6 +350,9 @@ std::string advice(Interp& interp, Exception* e) {
       if (std::string near = did_you_mean(suggest(args[0].as<Str>()->text, keys)); !near.empty()) return near;
     }
     return {};
+  }
+  if (kind == ErrorKind::InvalidArgumentError || kind == ErrorKind::TypeError) {
+    if (std::string cast = cast_advice(interp, e, *text); !cast.empty()) return cast;
   }
   if (text->find(" while ") != std::string::npos && kind == ErrorKind::RecursionError) return {};  // of data, not of calls
   for (const Advice& a : kAdvice) {

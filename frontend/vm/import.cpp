@@ -55,6 +55,11 @@ ReadResult read_file(const std::string& path, std::string& text) {
   return error ? ReadResult::Failed : ReadResult::Ok;
 }
 
+/// What a module's __getattr__ says of a name that it does not have.
+bool unknown_name(Interp& interp, Error& error) {
+  return interp.is_instance(interp.exception_of(error), interp.exception_type(ErrorKind::AttributeError));
+}
+
 Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::string_view module, std::string hint = {}) {
   Value text = interp.str(std::move(message));
   Value e = make_exception(interp, interp.exception_type(kind), {&text, 1});
@@ -155,8 +160,9 @@ Result<Value> Interp::import_module(std::string_view name) {
     // What the parent offers under that name as a module is the submodule, unless it has a file of its own (which the parent may
     // be asking for just now).
     if (parent.is(Kind::Module) && !find_native(name) && !find_library(name)) {
-      Value inside = TFL_TRY(module_find_attr(*this, parent.as<Module>(), intern(leaf)));
-      if (inside.is(Kind::Module)) return inside;
+      auto inside = module_find_attr(*this, parent.as<Module>(), intern(leaf));
+      if (inside && inside->is(Kind::Module)) return std::move(*inside);
+      if (!inside && !unknown_name(*this, inside.error())) return inside.failure();
     }
   }
 
@@ -229,8 +235,15 @@ Result<Value> import_from(Interp& interp, const Value& module, Str* name) {
     std::string full = m->name->text + "." + name->text;
     if (find_native(full) || find_library(full)) return interp.import_module(full);
   }
-  Value found = TFL_TRY(find_attr(interp, module, name));
-  if (!found.is_empty()) return found;
+  auto looked_for = find_attr(interp, module, name);
+  std::string hint;
+  if (!looked_for) {
+    // What a module's __getattr__ does not know cannot be imported either; what it says about that stays.
+    if (!module.is(Kind::Module) || !unknown_name(interp, looked_for.error())) return looked_for.failure();
+    hint = interp.exception_of(looked_for.error()).as<Exception>()->hint;
+  } else if (!looked_for->is_empty()) {
+    return std::move(*looked_for);
+  }
   if (!module.is(Kind::Module)) return no_attribute(interp, module, name);
   Module* m = module.as<Module>();
   std::string place = m->file.is_str() ? m->file.as<Str>()->text : "unknown location";
@@ -239,8 +252,9 @@ Result<Value> import_from(Interp& interp, const Value& module, Str* name) {
     if (e.key.is_str()) names.push_back(e.key.as<Str>()->text);
   }
   std::string_view near = suggest(name->text, names);
+  if (hint.empty() && !near.empty()) hint = "'" + m->name->text + "' has '" + std::string(near) + "'";
   return import_error(interp, ErrorKind::ImportError, "cannot import name '" + name->text + "' from '" + m->name->text + "' (" + place + ")",
-                      m->name->text, near.empty() ? std::string() : "'" + m->name->text + "' has '" + std::string(near) + "'");
+                      m->name->text, std::move(hint));
 }
 
 Result<void> import_star(Interp& interp, Frame* frame, const Value& module) {

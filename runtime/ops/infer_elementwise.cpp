@@ -40,11 +40,9 @@ std::string allowed_types(TypeClass types) {
 }
 
 Failure wrong_type(Op op, size_t operand, DType expected, DType actual, const Attrs& attrs) {
-  return op_failure(
-             ErrorKind::InvalidArgumentError, op, attrs,
-             fmt::format("cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor",
-                         op_info(op).tf_name, operand, dtype_tf_name(expected), dtype_tf_name(actual)))
-      .with_hint(fmt::format("convert one of them: tf.cast(x, tf.{})", dtype_name(expected)));
+  return op_failure(ErrorKind::InvalidArgumentError, op, attrs,
+                    fmt::format("cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor",
+                                op_info(op).tf_name, operand, dtype_tf_name(expected), dtype_tf_name(actual)));
 }
 
 }  // namespace
