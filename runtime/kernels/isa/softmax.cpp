@@ -34,11 +34,17 @@ struct Softmax {
   using Maximum = Reduce<reducers::Max, T, T>;
   using Sum = Reduce<reducers::Sum, T, T>;
 
-  // out[i] = make(x[i]); the lanes behind the end begin as 0.
-  template <class F>
-  TFL_INLINE static void each(const T* x, std::int64_t n, T* out, const F& make) {
+  // out[i] = make(x[i]); the lanes behind the end begin as 0. Processors see a pattern of addresses only within a page, which a row may fill:
+  // what the next call will read, or write, `ahead` elements from here is brought to the second-level cache meanwhile.
+  enum class Fetch { none, x, out };
+  template <Fetch K = Fetch::none, class F>
+  TFL_INLINE static void each(const T* x, std::int64_t n, T* out, const F& make, std::int64_t ahead = 0) {
     std::int64_t i = 0;
-    for (; i + N <= n; i += N) make(V::load(x + i)).store(out + i);
+    for (; i + N <= n; i += N) {
+      if constexpr (K == Fetch::x) __builtin_prefetch(x + i + ahead, 0, 2);
+      if constexpr (K == Fetch::out) __builtin_prefetch(out + i + ahead, 1, 2);
+      make(V::load(x + i)).store(out + i);
+    }
     if (i < n) {
       int rest = static_cast<int>(n - i);
       make(V::load_partial(x + i, rest)).store_partial(out + i, rest);
@@ -84,14 +90,14 @@ struct Softmax {
         const V sum(math::log(Vec<T, 1>(sum_of_powers(out + r * n, n))).get());
         each(out + r * n, n, out + r * n, [&](const V& v) { return v - sum; });
       } else {
-        each(x + r * n, n, out + r * n, [&](const V& v) { return math::exp(v - most); });
+        each<Fetch::x>(x + r * n, n, out + r * n, [&](const V& v) { return math::exp(v - most); }, rows * n);
       }
     }
     if (logs) return;
     reduce<Sum>(out, rows, n, sums);
     for (std::int64_t r = 0; r < rows; ++r) {
       const V sum(sums[r]), reciprocal = V(1) / sum;
-      each(out + r * n, n, out + r * n, [&](const V& v) { return share(v, sum, reciprocal); });
+      each<Fetch::out>(out + r * n, n, out + r * n, [&](const V& v) { return share(v, sum, reciprocal); }, rows * n);
     }
   }
 
