@@ -3,7 +3,8 @@
 
 function(tfl_standalone codegen)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/standalone/*.c ${PROJECT_SOURCE_DIR}/runtime/standalone/*.cpp)
-  add_library(tfl_standalone STATIC ${sources} ${PROJECT_SOURCE_DIR}/runtime/kernels/matrix.cpp)
+  add_library(tfl_standalone STATIC ${sources} ${PROJECT_SOURCE_DIR}/runtime/kernels/matrix.cpp
+    ${PROJECT_SOURCE_DIR}/runtime/tensor/element.cpp)
   # The tiles of matrix products and the loops of random numbers, for the levels that machine code is made for.
   set(libraries tfl_standalone)
   foreach(entry "v3:3:-march=x86-64-v3" "v4:4:-march=x86-64-v4")

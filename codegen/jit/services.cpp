@@ -8,6 +8,7 @@
 #include "runtime/kernels/product.h"
 #include "runtime/kernels/matrix_loops.h"
 #include "runtime/kernels/random_loops.h"
+#include "runtime/kernels/sample_loops.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/scan_loops.h"
 #include "runtime/kernels/scatter_loops.h"
@@ -174,7 +175,7 @@ int64_t beside(Frame* frame, const EntryFunction* functions, int64_t count) {
 
 constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {routine<scans::run>,    routine<find_largest>,  routine<scatters::run>,
                                                                          routine<segments::run>, routine<sorts::run>,   routine<draw>,
-                                                                         routine<matrices::solve>, routine<matrices::factor>};
+                                                                         routine<matrices::solve>, routine<matrices::factor>, routine<samples::run>};
 
 }  // namespace
 

@@ -46,10 +46,10 @@ std::string product_name(Cpu cpu, bool floats, bool windows) {
   return name;
 }
 
-bool prints(const std::vector<Step>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const Step& s) {
-    return s.kind == Step::Kind::print ||
-           std::any_of(s.regions.begin(), s.regions.end(), [](const Step::Region& r) { return prints(r.steps); });
+bool has_step(const std::vector<Step>& steps, Step::Kind kind) {
+  return std::any_of(steps.begin(), steps.end(), [kind](const Step& s) {
+    return s.kind == kind ||
+           std::any_of(s.regions.begin(), s.regions.end(), [kind](const Step::Region& r) { return has_step(r.steps, kind); });
   });
 }
 
@@ -118,7 +118,8 @@ LibraryModule library_module(const LibraryRequest& request, const std::vector<Lo
       }
     }
     if (!f.stepwise()) continue;
-    if (prints(f.steps)) module.print = "tfls_print";
+    if (has_step(f.steps, Step::Kind::print)) module.print = "tfls_print";
+    if (has_step(f.steps, Step::Kind::range)) module.range = "tfls_range";
     uint32_t number = stepwise++;
     if (!f.allocates()) {
       module.run_steps = "tfls_call_steps_into";

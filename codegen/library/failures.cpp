@@ -50,6 +50,8 @@ class Wording {
       say(" [Op:StridedSlice]");
     } else if (n.op == Op::matrix_inverse || n.op == Op::lu) {
       say(fmt::format("Input is not invertible. [Op:{}]", op_info(n.op).tf_name));
+    } else if (n.op == Op::stateless_truncated) {
+      say(fmt::format("Invalid parameters [Op:{}]", op_info(n.op).tf_name));
     } else if (n.op == Op::matrix_solve) {
       say("Input matrix is not invertible. [Op:MatrixSolve]");
     } else if (std::string_view refusal = refusal_of(n.op); !refusal.empty()) {

@@ -82,7 +82,7 @@ struct Part {
 
 /// A function whose sizes follow from values, or that prints, is run step by step: parts, and operations that the library's runtime has.
 struct Step {
-  enum class Kind : uint8_t { part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop, print } kind = Kind::part;
+  enum class Kind : uint8_t { part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop, print, range } kind = Kind::part;
   /// What a branch or loop runs; its parameters stand for inputs: of branches those behind the one that decides.
   struct Region {
     std::vector<uint32_t> params, results;  // values
@@ -92,7 +92,7 @@ struct Step {
   int64_t axis = 0;  // of a loop: how many of its inputs are variables
   std::vector<uint32_t> inputs, results;  // values
   std::vector<Region> regions;            // then and else; one a number; condition and body
-  std::vector<FailureText::Piece> pieces; // print: the stream, then texts and tensors (`a`: which input)
+  std::vector<FailureText::Piece> pieces; // print: the stream, then texts and tensors (`a`: which input); range: what a message begins and ends with
 };
 struct StepValue {
   DType dtype;

@@ -29,6 +29,7 @@ std::optional<Step::Kind> kind_of(Op op) {
     case Op::boolean_mask: return Step::Kind::boolean_mask;
     case Op::unique: return Step::Kind::unique;
     case Op::unique_with_counts: return Step::Kind::unique_with_counts;
+    case Op::range: return Step::Kind::range;  // where it is not native
     default: return std::nullopt;
   }
 }
@@ -120,6 +121,7 @@ class Lowering {
     if (is_words(n)) return {};
     Step step;
     std::optional<Step::Kind> kind = kind_of(n.op);
+    if (plan::SizeValues unused; n.op == Op::range && plan::is_native(context_, n, unused)) kind = std::nullopt;
     for (const ir::Type& t : n.types) {
       if (!plan::is_tensor_of_numbers(t)) return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
     }
@@ -144,6 +146,10 @@ class Lowering {
     } else if (kind) {
       step.kind = *kind;
       step.axis = n.attrs.get_int(Attr::axis);
+      if (n.op == Op::range) {
+        step.pieces.push_back({FailureText::Piece::Kind::text, fmt::format("{}{}: ", place_of(function_, n), function_.name)});
+        step.pieces.push_back({FailureText::Piece::Kind::text, fmt::format(" [Op:Range] name: {}", n.attrs.get_text(Attr::name))});
+      }
       if (n.op == Op::boolean_mask && step.axis < 0)
         step.axis += static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
     } else if (native && part(own, step)) {

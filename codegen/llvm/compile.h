@@ -47,7 +47,7 @@ struct LibraryModule {
   std::string product, better_product;  // the runtime's functions that multiply matrices; empty where nothing does
   std::vector<std::string> routines;    // and its routines, by tfl::Routine; empty: those that nothing calls
   std::string gpu_description;          // of code for GPUs; empty: there is none
-  std::string run_steps, print;         // and what runs functions with steps whose sizes are known, and prints
+  std::string run_steps, print, range;  // and what runs functions with steps whose sizes are known, prints, and makes ranges
   std::string description, metadata;
 };
 

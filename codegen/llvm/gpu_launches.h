@@ -13,8 +13,9 @@ namespace tfl::codegen {
 /// Entries that one block sorts; longer rows are merged of such parts.
 inline constexpr int64_t kSortedByBlock = 1 << 12;
 
-/// A routine that is spread has one pointer more than others: to its memory.
-inline bool is_spread(const plan::RoutineStep& r) { return r.at.size() > kRoutinePointers; }
+/// A routine that is spread has one pointer more than others that GPUs have code for: to its memory.
+inline constexpr size_t kSpreadPointer = 4;
+inline bool is_spread(const plan::RoutineStep& r) { return r.at.size() > kSpreadPointer; }
 
 /// Mergers of sorted parts until a row is one; of a row of unknown length as many as any could need.
 inline int gpu_mergers(const plan::RoutineStep& r) {

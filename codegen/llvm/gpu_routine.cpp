@@ -28,7 +28,8 @@ llvm::Function* GpuRoutine::emit() {
     case Routine::sort: sort(); break;
     case Routine::random: random(); break;
     case Routine::solve:
-    case Routine::factor: break;  // the CPU runs plans with these
+    case Routine::factor:
+    case Routine::sample: break;  // the CPU runs plans with these
   }
   grid_.finish();
   return grid_.function();
@@ -72,7 +73,7 @@ llvm::Value* GpuRoutine::index_at(size_t pointer, llvm::Value* i) {
   return b_.CreateIntCast(load(pointer, r_.index_dtype, i), b_.getInt64Ty(), !is_unsigned(r_.index_dtype));
 }
 
-llvm::Value* GpuRoutine::own_word(llvm::Value* i) { return b_.CreateGEP(b_.getInt64Ty(), memory(kRoutinePointers), i); }
+llvm::Value* GpuRoutine::own_word(llvm::Value* i) { return b_.CreateGEP(b_.getInt64Ty(), memory(kSpreadPointer), i); }
 
 void GpuRoutine::fail_if(llvm::Value* condition) {
   grid_.when(condition, [&] {

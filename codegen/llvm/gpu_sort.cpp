@@ -147,14 +147,14 @@ void GpuRoutine::sort_spread() {
     llvm::Value* above = b_.CreateSub(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, parts, grid_.word(1)), grid_.word(1));
     llvm::Value* mergers = b_.CreateSub(grid_.word(64), b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, above, b_.getFalse()));
     llvm::Value* moved = b_.CreateICmpNE(b_.CreateAnd(mergers, grid_.word(1)), grid_.word(0));
-    llvm::Value* entries = b_.CreateSelect(moved, memory(kRoutinePointers), memory(3));
+    llvm::Value* entries = b_.CreateSelect(moved, memory(kSpreadPointer), memory(3));
     return each(b_.CreateMul(rows, wanted), [&](llvm::Value* i) {
       llvm::Value* row = b_.CreateUDiv(i, wanted);
       give_entry(entries, row, b_.CreateSub(i, b_.CreateMul(row, wanted)));
     });
   }
   count_units({0, 1}, kGpuThreads);
-  llvm::Value *from = memory(3), *to = memory(kRoutinePointers);
+  llvm::Value *from = memory(3), *to = memory(kSpreadPointer);
   if (phase_ % 2 == 0) std::swap(from, to);
   int64_t run = kSortedByBlock << (phase_ - 1);
   Grid::Variable low = grid_.variable(b_.getInt64Ty()), high = grid_.variable(b_.getInt64Ty());

@@ -96,7 +96,7 @@ class Library {
                                                  function(from_.product, builder_.getVoidTy(), {pointer_, pointer_}), table(better),
                                                  function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_}), table(routines),
                                                  function(from_.run_steps, status_, {pointer_, builder_.getInt32Ty(), pointer_}),
-                                                 function(from_.print, status_, {pointer_, pointer_}), gpu, gpu_description,
+                                                 function(from_.print, status_, {pointer_, pointer_}), function(from_.range, status_, {pointer_, pointer_}), gpu, gpu_description,
                                                  builder_.getInt64(from_.gpu_description.size())});
     return new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value);
   }

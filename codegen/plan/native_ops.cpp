@@ -181,6 +181,11 @@ class Question {
       case Op::stateless_uniform:
       case Op::stateless_uniform_int:
       case Op::stateless_uniform_full_int:
+      case Op::stateless_truncated_normal:
+      case Op::stateless_gamma:
+      case Op::stateless_poisson:
+      case Op::stateless_binomial:
+      case Op::stateless_truncated:
       case Op::stateless_normal: {
         const TensorType& seed = n.operands[1].type().tensor;
         bool words = is_integer(seed.dtype) && seed.dims.size() == 1 && (seed.dims[0] == 2 || seed.dims[0] == 3);

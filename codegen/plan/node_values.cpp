@@ -108,6 +108,7 @@ std::optional<MatrixFactor> matrix_factor(Op op) {
     case Op::log_matrix_determinant: return MatrixFactor::log_determinant;
     case Op::qr: return MatrixFactor::qr;
     case Op::eigh: return MatrixFactor::eigen;
+    case Op::svd: return MatrixFactor::singular;
     default: return std::nullopt;
   }
 }

@@ -44,6 +44,11 @@ bool is_routine(Op op) {
     case Op::stateless_uniform:
     case Op::stateless_uniform_int:
     case Op::stateless_uniform_full_int:
+    case Op::stateless_truncated_normal:
+    case Op::stateless_gamma:
+    case Op::stateless_poisson:
+    case Op::stateless_binomial:
+    case Op::stateless_truncated:
     case Op::stateless_normal: return true;
     default: return matrix_solve(op) || matrix_factor(op);
   }
@@ -127,6 +132,11 @@ bool reads_elements(const ir::Node& n, size_t i) {
     case Op::stateless_uniform:
     case Op::stateless_uniform_int:
     case Op::stateless_uniform_full_int:
+    case Op::stateless_truncated_normal:
+    case Op::stateless_gamma:
+    case Op::stateless_poisson:
+    case Op::stateless_binomial:
+    case Op::stateless_truncated:
     case Op::stateless_normal:
     case Op::fill: return i >= 1;
     case Op::range: return i != 1;
@@ -180,6 +190,7 @@ bool may_refuse(Builder& b, const ir::Node& n) {
     case Op::unsorted_segment_max:
     case Op::unsorted_segment_min:
     case Op::stateless_uniform_int:
+    case Op::stateless_truncated:
     case Op::lu: return true;
     case Op::strided_slice: {
       const Slice slice = b.shapes.slice(n);

@@ -3,6 +3,7 @@
 
 #include "codegen/plan/builder.h"
 #include "codegen/plan/native_ops.h"
+#include "runtime/kernels/sample_flags.h"
 
 namespace tfl::plan {
 
@@ -32,6 +33,7 @@ RandomKind random_kind(Op op) {
     case Op::stateless_normal: return RandomKind::normal;
     case Op::stateless_uniform_int: return RandomKind::integer;
     case Op::stateless_uniform_full_int: return RandomKind::full_integer;
+    case Op::stateless_truncated_normal: return RandomKind::truncated;
     default: return RandomKind::uniform;
   }
 }
@@ -137,14 +139,33 @@ void BlockBuilder::make_routine(const ir::Node& n) {
     Size rows = a[a.size() - 2], columns = a.back();
     r.routine = Routine::factor;
     r.dtype = b.dtype(n.operands[0]);
-    r.flags = static_cast<int64_t>(*kind) | (kind == MatrixFactor::qr && n.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
+    r.flags = static_cast<int64_t>(*kind) | (n.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
     r.sizes = {b.count(Sizes(a.begin(), a.end() - 2)), rows, columns};
     // As matrices::factor_scratch says.
     Size scratch = b.multiply(rows, columns);
-    if (kind == MatrixFactor::qr || kind == MatrixFactor::eigen) scratch = b.add(scratch, b.multiply(rows, rows));
+    if (*kind >= MatrixFactor::qr) scratch = b.add(scratch, b.multiply(rows, rows));
+    if (kind == MatrixFactor::singular) scratch = b.add(scratch, b.multiply(columns, columns));
     if (kind != MatrixFactor::qr) scratch = b.add(scratch, rows);
-    r.at = {routine_operand(n.operands[0]), target(0), target(1), b.add_value(DType::F64, {scratch}, Home::temporary)};
+    r.at = {routine_operand(n.operands[0])};
+    for (uint32_t i = 0; i < n.types.size(); ++i) r.at.push_back(target(i));
+    r.at.push_back(b.add_value(DType::F64, {scratch}, Home::temporary));
     return add_routine(std::move(r), {});
+  }
+  if (n.operands.size() > 2) {
+    if (std::optional<int64_t> flags = sample_flags(n.op, n.attrs, b.dtype({node, 0}), b.dtype(n.operands[2]))) {
+      r.routine = Routine::sample;
+      r.flags = *flags;
+      r.dtype = b.dtype({node, 0});
+      r.index_dtype = b.dtype(n.operands[1]);
+      r.sizes = {b.count(b.dims({node, 0})), b.dims(n.operands[1])[0]};
+      r.at = {routine_operand(n.operands[1]), target(0)};
+      for (size_t i = 2; i < n.operands.size(); ++i) {
+        r.sizes.push_back(b.count(b.dims(n.operands[i])));
+        r.at.push_back(routine_operand(n.operands[i]));
+      }
+      for (size_t i = n.operands.size(); i < 6; ++i) r.sizes.push_back(0);
+      return add_routine(std::move(r), {});
+    }
   }
   switch (n.op) {
     case Op::cumsum:

@@ -72,7 +72,21 @@ bool SizeRules::routine(const ir::Node& n, PolyDims& out) {
     case Op::stateless_uniform:
     case Op::stateless_uniform_int:
     case Op::stateless_uniform_full_int:
-    case Op::stateless_normal: return wanted_sizes(n.operands[0], out);
+    case Op::stateless_normal:
+    case Op::stateless_truncated_normal: return wanted_sizes(n.operands[0], out);
+    case Op::stateless_gamma:
+    case Op::stateless_poisson:
+    case Op::stateless_binomial:
+    case Op::stateless_truncated:
+      if (!wanted_sizes(n.operands[0], out)) return false;
+      for (size_t i = 2; i < n.operands.size(); ++i) {
+        const PolyDims& own = dims(n.operands[i]);  // the last sizes of the result
+        if (own.size() > out.size()) return false;
+        for (size_t k = 0; k < own.size(); ++k) {
+          if (!table.assume_equal(own[k], out[out.size() - own.size() + k])) return false;
+        }
+      }
+      return true;
     case Op::cholesky:
     case Op::matrix_inverse: out = x; return square(x);
     case Op::matrix_determinant:
@@ -96,7 +110,7 @@ bool SizeRules::square(const PolyDims& x) { return x.size() >= 2 && table.assume
 
 bool SizeRules::factors(const ir::Node& n, std::vector<PolyDims>& out) {
   const PolyDims x = dims(n.operands[0]);
-  if (x.size() < 2 || (n.op != Op::qr && !square(x))) return false;
+  if (x.size() < 2 || (n.op != Op::qr && n.op != Op::svd && !square(x))) return false;
   PolyDims batch(x.begin(), x.end() - 2), values = batch;
   Poly rows = x[x.size() - 2], columns = x.back();
   values.push_back(rows);
@@ -110,6 +124,16 @@ bool SizeRules::factors(const ir::Node& n, std::vector<PolyDims>& out) {
     r.push_back(k);
     r.push_back(columns);
     out = {q, r};
+  }
+  if (n.op == Op::svd) {
+    const bool full = n.attrs.get_bool(Attr::full_matrices);
+    Poly k = table.smaller(rows, columns);
+    PolyDims s = batch, u = values, v = batch;
+    s.push_back(k);
+    u.push_back(full ? rows : k);
+    v.push_back(columns);
+    v.push_back(full ? columns : k);
+    out = {s, u, v};
   }
   return true;
 }

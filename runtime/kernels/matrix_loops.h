@@ -21,6 +21,7 @@ inline int64_t solve_scratch(MatrixSolve kind, int64_t n, int64_t columns) {
 }
 inline int64_t factor_scratch(MatrixFactor kind, int64_t rows, int64_t columns) {
   int64_t a = rows * columns;
+  if (kind == MatrixFactor::singular) return a + rows * rows + columns * columns + rows;
   return kind == MatrixFactor::qr ? a + rows * rows : kind == MatrixFactor::eigen ? a + rows * rows + rows : a + rows;
 }
 
@@ -123,8 +124,37 @@ bool factor_one(MatrixFactor kind, int64_t flags, const T* a, T* first, void* se
       narrow(vectors.data, rows * rows, other);
       return true;
     }
+    case MatrixFactor::singular: break;  // which has three results
   }
   return false;
+}
+
+// Singular values, largest first, and the bases on both sides.
+template <class T>
+void singular_one(int64_t flags, const T* a, T* values, T* u, T* v, double* scratch, int64_t rows, int64_t columns) {
+  // The rotations work on a tall matrix: a wide one is transposed, and the two bases change places.
+  const bool wide = rows < columns;
+  const int64_t m = std::max(rows, columns), n = std::min(rows, columns);
+  Matrix work{scratch, m, n}, vectors{work.data + m * n, n, n}, basis{vectors.data + n * n, m, m};
+  double* found = basis.data + m * m;
+  for (int64_t r = 0; r < rows; ++r) {
+    double* line = found;  // elements one by one, as widen has them
+    for (int64_t c = 0; c < columns; ++c) {
+      widen(a + r * columns + c, 1, line);
+      (wide ? work(c, r) : work(r, c)) = *line;
+    }
+  }
+  singular_values(work, {found, static_cast<size_t>(n)}, vectors);
+  int64_t known = 0;
+  while (known < n && found[known] > 0) ++known;
+  for (int64_t r = 0; r < m; ++r) {
+    for (int64_t c = 0; c < m; ++c) basis(r, c) = c < n ? work(r, c) : 0;
+  }
+  const int64_t tall = flags & kMatrixFull ? m : n;  // columns of the larger base
+  if (known < tall) complete_basis(basis, known);
+  narrow(found, n, values);
+  for (int64_t r = 0; r < m; ++r) narrow(basis.data + r * m, tall, (wide ? v : u) + r * tall);
+  narrow(vectors.data, n * n, wide ? u : v);
 }
 
 template <class T>
@@ -149,6 +179,13 @@ bool factor_all(const Workers& workers, const RoutineCall& c) {
   if (kind == MatrixFactor::log_determinant) first = second = element;
   if (kind == MatrixFactor::qr) first = rows * k * element, second = k * columns * element;
   if (kind == MatrixFactor::eigen) first = rows * element, second = rows * rows * element;
+  if (kind == MatrixFactor::singular) {
+    const int64_t n = std::min(rows, columns), u = c.flags & kMatrixFull ? rows : n, v = c.flags & kMatrixFull ? columns : n;
+    for (int64_t i = 0; i < c.sizes[0] && !workers.interrupted(); ++i)
+      singular_one(c.flags, static_cast<const T*>(c.at[0]) + i * rows * columns, static_cast<T*>(c.at[1]) + i * n, static_cast<T*>(c.at[2]) + i * rows * u,
+                   static_cast<T*>(c.at[3]) + i * columns * v, static_cast<double*>(c.at[4]), rows, columns);
+    return true;
+  }
   for (int64_t i = 0; i < c.sizes[0] && !workers.interrupted(); ++i) {
     if (!factor_one(kind, c.flags, static_cast<const T*>(c.at[0]) + i * rows * columns, reinterpret_cast<T*>(static_cast<char*>(c.at[1]) + i * first),
                     static_cast<char*>(c.at[2]) + i * second, static_cast<double*>(c.at[3]), rows, columns))

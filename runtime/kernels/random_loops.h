@@ -172,6 +172,7 @@ inline bool run(const Workers& workers, const RandomKernels& kernels, const Rout
     case RandomKind::normal:
       give_floats(workers, kernels, base, dtype, call.sizes[0], kind == RandomKind::normal, call.at[1]);
       return true;
+    case RandomKind::truncated: give_truncated(workers, kernels, base, dtype, call.sizes[0], call.at[1]); return true;
     case RandomKind::integer: {
       uint64_t low = word_at(dtype, call.at[2], 0), range = range_of(dtype, low, word_at(dtype, call.at[3], 0));
       if (range == 0) return false;

@@ -1,44 +1,22 @@
 #include "runtime/kernels/range.h"
 
-#include <cmath>
 #include <string>
 
-#include "runtime/kernels/dispatch.h"
+#include "runtime/kernels/range_loops.h"
 #include "runtime/ops/structural.h"
 
 namespace tfl {
 
 namespace {
 
-template <class T>
-using Compute = compute_type<T>;
+using ranges::Compute;
+using ranges::rounded;
+using ranges::through;
+using ranges::with_numeric_type;
 
 template <class T>
 Compute<T> read(const Tensor& t) {
-  if constexpr (is_half<T>) {
-    return to_f32(*t.data<T>());
-  } else {
-    return *t.data<T>();
-  }
-}
-template <class T>
-T rounded(Compute<T> v) {
-  if constexpr (std::is_same_v<T, f16>) {
-    return to_f16(v);
-  } else if constexpr (std::is_same_v<T, bf16>) {
-    return to_bf16(v);
-  } else {
-    return v;
-  }
-}
-// v as a T holds it, in the type it is computed in.
-template <class T>
-Compute<T> through(Compute<T> v) {
-  if constexpr (is_half<T>) {
-    return to_f32(rounded<T>(v));
-  } else {
-    return v;
-  }
+  return ranges::read(t.data<T>());
 }
 
 template <class T>
@@ -50,40 +28,18 @@ std::string text(T v) {
   }
 }
 
-// f(TypeTag<T>) for the numeric types; the shape rules have refused the others.
-template <class F>
-decltype(auto) with_numeric_type(DType dtype, F&& f) {
-  return with_element_type(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) {
-      return f(TypeTag<int8_t>{});
-    } else {
-      return f(tag);
-    }
-  });
-}
-
 template <class T>
 Result<int64_t> size_of_range(Op op, const Attrs& attrs, Compute<T> start, Compute<T> limit, Compute<T> delta) {
   auto refuse = [&](const std::string& what) { return op_failure(ErrorKind::InvalidArgumentError, op, attrs, what); };
-  if (delta == 0) return refuse("Requires delta != 0: " + text(delta));
-  if (delta > 0 && !(start <= limit))
-    return refuse("Requires start <= limit when delta > 0: " + text(start) + '/' + text(limit));
-  if (!(delta > 0) && !(start >= limit))
-    return refuse("Requires start >= limit when delta < 0: " + text(start) + '/' + text(limit));
-  if constexpr (std::is_integral_v<Compute<T>>) {
-    // The distance of two 64-bit numbers needs 64 bits without a sign.
-    auto distance = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
-                              : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
-    uint64_t step = delta > 0 ? static_cast<uint64_t>(delta) : 0 - static_cast<uint64_t>(delta);
-    uint64_t n = distance / step + (distance % step != 0);
-    if (n > INT64_MAX) return refuse("Requires ((limit - start) / delta) <= 9223372036854775807");
-    return static_cast<int64_t>(n);
-  } else {
-    auto n = std::ceil(std::abs((limit - start) / delta));
-    if (!(n <= Compute<T>(0x1p62))) return refuse("Requires ((limit - start) / delta) <= 9223372036854775807");
-    return static_cast<int64_t>(n);
+  int64_t n = 0;
+  switch (ranges::count<T>(start, limit, delta, n)) {
+    case ranges::Refusal::no_step: return refuse("Requires delta != 0: " + text(delta));
+    case ranges::Refusal::not_up: return refuse("Requires start <= limit when delta > 0: " + text(start) + '/' + text(limit));
+    case ranges::Refusal::not_down: return refuse("Requires start >= limit when delta < 0: " + text(start) + '/' + text(limit));
+    case ranges::Refusal::too_long: return refuse("Requires ((limit - start) / delta) <= 9223372036854775807");
+    case ranges::Refusal::none: break;
   }
+  return n;
 }
 
 }  // namespace
@@ -99,18 +55,7 @@ Result<void> run_range(RunCall& call) {
   Tensor out = TFL_TRY(call.allocate());
   with_numeric_type(out.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    using C = Compute<T>;
-    // Integers wrap, and so must not be computed as signed numbers; every float operation rounds to T.
-    using W = std::conditional_t<std::is_integral_v<C>, uint64_t, C>;
-    const C first = read<T>(call.operands[0]), delta = read<T>(call.operands[2]);
-    T* to = out.data<T>();
-    for (int64_t i = 0; i < out.size(); ++i) {
-      if constexpr (std::is_integral_v<C>) {
-        to[i] = static_cast<T>(static_cast<W>(first) + static_cast<W>(i) * static_cast<W>(delta));
-      } else {
-        to[i] = rounded<T>(first + through<T>(through<T>(static_cast<C>(i)) * delta));
-      }
-    }
+    ranges::fill<T>(read<T>(call.operands[0]), read<T>(call.operands[2]), out.size(), out.data<T>());
   });
   return call.give(std::move(out));
 }

@@ -21,25 +21,29 @@ enum class Routine : uint8_t {
             // Fails on an empty range.
   solve,    // at: a, b (where the kind has one), out, scratch of f64; sizes: matrices, rows of a, columns of out; flags: MatrixSolve, and of
             // triangular solve kMatrixLower, of others but cholesky kMatrixAdjoint. Fails on a matrix without inverse.
-  factor,   // at: a, two results, scratch of f64; sizes: matrices, rows and columns of a; flags: MatrixFactor, kMatrixFull. lu fails on a matrix
-            // without inverse.
+  factor,   // at: a, two results (of svd three), scratch of f64; sizes: matrices, rows and columns of a; flags: MatrixFactor, kMatrixFull. lu fails
+            // on a matrix without inverse.
+  sample,   // at: seed of the index dtype, out, parameters; sizes: elements, words of the seed, elements of each parameter; flags: SampleKind,
+            // kSample..., the parameters' tfl::DType from kSampleDType on. Fails on parameters that truncated normal numbers do not take.
 };
-inline constexpr const char* kRoutineNames[] = {"scan", "arg", "scatter", "segment", "sort", "random", "solve", "factor"};
+inline constexpr const char* kRoutineNames[] = {"scan", "arg", "scatter", "segment", "sort", "random", "solve", "factor", "sample"};
 inline constexpr int kRoutines = sizeof kRoutineNames / sizeof kRoutineNames[0];
-static_assert(kRoutines == static_cast<int>(Routine::factor) + 1);
+static_assert(kRoutines == static_cast<int>(Routine::sample) + 1);
 /// Which pointers of a call are written, as bits.
-inline constexpr uint8_t kRoutineWrites[kRoutines] = {2, 2, 8, 12, 14, 2, 12, 14};
+inline constexpr uint8_t kRoutineWrites[kRoutines] = {2, 2, 8, 12, 14, 2, 12, 30, 2};
 inline constexpr bool routine_fails(Routine r) { return r != Routine::scan && r != Routine::arg && r != Routine::sort; }
 
 inline constexpr int64_t kScanProduct = 1, kScanExclusive = 2, kScanReverse = 4;
 enum class ScatterHow : uint8_t { set, add, subtract, minimum, maximum };
 enum class SegmentFold : uint8_t { sum, product, most, least };
-enum class RandomKind : uint8_t { uniform, normal, integer, full_integer };
+enum class RandomKind : uint8_t { uniform, normal, integer, full_integer, truncated };
 enum class MatrixSolve : uint8_t { cholesky, determinant, inverse, solve, triangular };
-enum class MatrixFactor : uint8_t { lu, log_determinant, qr, eigen };
+enum class MatrixFactor : uint8_t { lu, log_determinant, qr, eigen, singular };
+enum class SampleKind : uint8_t { gamma, poisson, binomial, truncated };
 inline constexpr int64_t kMatrixKind = 7, kMatrixLower = 8, kMatrixAdjoint = 16, kMatrixFull = 32;
+inline constexpr int64_t kSampleKind = 7, kSampleNarrow = 8, kSampleExponential = 16, kSampleDType = 8;
 
-inline constexpr int kRoutinePointers = 4, kRoutineSizes = 12, kScatterDepth = 8;
+inline constexpr int kRoutinePointers = 6, kRoutineSizes = 12, kScatterDepth = 8;
 
 /// One call. Everything is row-major; pointers are to elements. Words of 8 bytes only: machine code writes them.
 struct RoutineCall {

@@ -3,6 +3,7 @@
 #include "runtime/kernels/arg_loops.h"
 #include "runtime/kernels/matrix_loops.h"
 #include "runtime/kernels/random_loops.h"
+#include "runtime/kernels/sample_loops.h"
 #include "runtime/kernels/scan_loops.h"
 #include "runtime/kernels/scatter_loops.h"
 #include "runtime/kernels/segment_loops.h"
@@ -64,4 +65,5 @@ void tfls_random(tfls_frame* frame, const void* call) {
 }
 void tfls_solve(tfls_frame* frame, const void* call) { routine<tfl::matrices::solve>(frame, call); }
 void tfls_factor(tfls_frame* frame, const void* call) { routine<tfl::matrices::factor>(frame, call); }
+void tfls_sample(tfls_frame* frame, const void* call) { routine<tfl::samples::run>(frame, call); }
 }

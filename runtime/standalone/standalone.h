@@ -128,12 +128,12 @@ typedef struct {
   const void *elements;
 } tfls_step_value;
 typedef struct {
-  uint8_t kind; /* part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop, print */
+  uint8_t kind; /* part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop, print, range */
   uint32_t function, first_region, regions;
   int64_t axis;
   uint32_t inputs, results, pieces;
   uint32_t *input, *result; /* values */
-  tfls_piece *piece;        /* print: texts and tensors, `a` being the input; first the stream */
+  tfls_piece *piece;        /* print: texts and tensors, `a` being the input; first the stream; range: what a message begins and ends with */
 } tfls_step;
 /* What a branch or loop runs. */
 typedef struct {
@@ -187,6 +187,7 @@ typedef struct tfls_image {
   const tfls_routine *routines; /* by tfl::Routine; NULL: those that nothing calls, or the whole table */
   tfl_status (*run_steps)(tfl_context *, uint32_t stepwise, void *const *tensors); /* NULL where no function with sizes has steps */
   tfl_status (*print)(tfls_run *, const tfls_step *);                              /* NULL where nothing prints */
+  tfl_status (*range)(tfls_run *, const tfls_step *);                              /* NULL where no step is a range */
   const struct tfls_gpu_hooks *gpu; /* NULL where there is no code for GPUs */
   const unsigned char *gpu_description;
   uint64_t gpu_description_bytes;
@@ -273,6 +274,8 @@ tfl_status tfls_hand_over(tfls_run *run, uint32_t from, bool may_go, tfl_tensor 
 tfl_status tfls_run_control(tfls_run *run, const tfls_step *s);
 /* print.c */
 tfl_status tfls_print(tfls_run *run, const tfls_step *s);
+/* range.cpp: start, limit and delta are scalars; messages stand between the two pieces */
+tfl_status tfls_range(tfls_run *run, const tfls_step *s);
 /* step_kinds.c: one operation; `results` are given their memory and sizes. */
 tfl_status tfls_run_step(tfl_context *c, const tfls_stepwise *p, const tfls_step *s, tfl_tensor *values);
 /* Whether an element is anything but zero. */
@@ -312,3 +315,4 @@ void tfls_sort(tfls_frame *frame, const void *call);
 void tfls_random(tfls_frame *frame, const void *call);
 void tfls_solve(tfls_frame *frame, const void *call);
 void tfls_factor(tfls_frame *frame, const void *call);
+void tfls_sample(tfls_frame *frame, const void *call);

@@ -4,7 +4,7 @@
 
 #include "runtime/standalone/standalone.h"
 
-enum { STEP_PART, STEP_BRANCH = 5, STEP_PRINT = 8 };
+enum { STEP_PART, STEP_BRANCH = 5, STEP_PRINT = 8, STEP_RANGE };
 
 /* Before the sizes, in the same piece of memory. */
 typedef struct {
@@ -92,6 +92,7 @@ tfl_status tfls_run_steps(tfls_run* run, uint32_t first, uint32_t steps) {
       return tfls_fail(c, TFL_ERR_CANCELLED, "%s: cancelled", run->function->name);
     tfl_status status = s->kind == STEP_PART     ? run_part(c, s, run->value)
                         : s->kind == STEP_PRINT  ? c->library.image->print(run, s)
+                        : s->kind == STEP_RANGE  ? c->library.image->range(run, s)
                         : s->kind >= STEP_BRANCH ? tfls_run_control(run, s)
                                                  : tfls_run_step(c, run->function, s, run->value);
     if (status != TFL_OK) return status;

@@ -1,6 +1,5 @@
-// Runs a plan element by element with the eager operations: what machine code made from it must do, so that an error of a plan can be
-// told from one of the code. Slow, and strict: memory begins as rubbish, units run backwards, inputs are always given away, and
-// every access is checked.
+// Runs a plan element by element with the eager operations: what machine code made from it must do, so that an error of a plan can be told
+// from one of the code. Strict: memory begins as rubbish, units run backwards, inputs are always given away, every access is checked.
 #pragma once
 
 #include <cstring>
@@ -11,6 +10,7 @@
 #include "runtime/kernels/matrix_loops.h"
 #include "runtime/kernels/random_loops.h"
 #include "runtime/kernels/reduce.h"
+#include "runtime/kernels/sample_loops.h"
 #include "runtime/kernels/scan_loops.h"
 #include "runtime/kernels/scatter_loops.h"
 #include "runtime/kernels/segment_loops.h"
@@ -234,7 +234,7 @@ class PlanRun {
     for (size_t i = 0; i < r.sizes.size(); ++i) call.sizes[i] = size(r.sizes[i]);
     constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run,
                                          [](const Workers& w, const RoutineCall& c) { return randoms::run(w, random_kernels(IsaLevel::base), c); },
-                                         matrices::solve, matrices::factor};
+                                         matrices::solve, matrices::factor, samples::run};
     uint32_t never = 0;
     Workers alone;
     alone.interrupt = &never;
