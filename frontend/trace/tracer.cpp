@@ -70,11 +70,38 @@ std::string type_name_of(DType d) {
   return name;
 }
 
+/// The words of TensorFlow's graph builder for a dtype that an operation does not take: by its name in the script, and with the parameter.
+std::string passed_to(Op op, std::string_view text) {
+  auto plain = [](std::string_view d) { return std::string(d == "float" ? "float32" : d == "double" ? "float64" : d == "half" ? "float16" : d); };
+  std::string_view attr = text.substr(text.find('\'') + 1);
+  attr = attr.substr(0, attr.find('\''));
+  size_t of = text.find(" of ") + 4, is = text.find(" is not in the list"), list = text.rfind(": ");
+  std::string_view parameter = attr == "Tindices" || attr == "TI" ? "indices" : op_info(op).kind == OpKind::Reduce ? "input" : op == Op::matmul ? "a" : "x";
+  std::string allowed;
+  for (size_t at = list == text.npos ? text.size() : list + 2; at < text.size();) {
+    size_t comma = std::min(text.find(", ", at), text.size());
+    allowed += (allowed.empty() ? "" : ", ") + plain(text.substr(at, comma - at));
+    at = comma + 2;
+  }
+  return fmt::format("Value passed to parameter '{}' has DataType {} not in list of allowed values: {}", parameter, plain(text.substr(of, is - of)), allowed);
+}
+
+/// What TensorFlow's shape functions leave to the kernels: the error is that of the run.
+bool of_kernels(Op op, std::string_view text) {
+  return text.starts_with("Expected size[") || text.starts_with("ScanOp: ") || (op == Op::roll && text.starts_with("axis "));
+}
+
 /// An error that eager execution raises, in the class and words it has while a graph is built.
 void reword(Interp& interp, Op op, std::span<const Value> operands, std::string_view name, Error& error) {
   std::string& text = error.message;
+  if (of_kernels(op, text)) return;
   if (size_t at = text.rfind(" [Op:"); at != std::string::npos) text.resize(at);
   error.kind = ErrorKind::ValueError;
+  if (text.starts_with("Value for attr '") && text.find(" of \"") == text.npos && text.find(" is not in the list") != text.npos) {
+    error.kind = ErrorKind::TypeError;
+    text = passed_to(op, text);
+    return;
+  }
   if (op_info(op).kind != OpKind::Elementwise || operands.size() != 2) {
     if (text.starts_with("cannot compute ")) error.kind = ErrorKind::TypeError;
     return;
