@@ -186,11 +186,14 @@ Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const Function
   auto d = std::make_shared<DerivedCall>();
   d->wanted = wanted;
   d->first_of = first_of;
-  std::vector<bool> seeded(call.function->body.results.size(), true);
+  // Zeros for what no gradient flows into would not be the same: they may meet an infinity.
+  std::vector<bool> seeded = call.may_have_gradient;
+  if (seeded.empty()) seeded.assign(call.function->body.results.size(), true);
   d->derivative = TFL_TRY(gradient::differentiate(interp.context, *call.function, wanted, seeded, first_of));
   d->forward.function = d->derivative->forward;
   d->forward.arguments = call.arguments;
   d->forward.captures = call.captures;
+  d->forward.may_have_gradient = gradient::may_have_gradient(*d->derivative);
   d->forward.device = d->backward.device = call.device;
   d->forward.compiled = d->backward.compiled = call.compiled;
   d->forward.gives_arrays = d->backward.gives_arrays = true;

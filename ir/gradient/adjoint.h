@@ -19,6 +19,8 @@ inline constexpr int kUnnumbered = -1;
 
 /// What the gradient of a function that calls itself has to know wherever the function does so; see recursion.h.
 struct Recursion;
+/// Which iterations of a loop have which gradients; see phases.h.
+class Phases;
 
 class Adjoint {
  public:
@@ -51,6 +53,11 @@ class Adjoint {
 
   /// Set inside functions that call themselves.
   Recursion* recursion = nullptr;
+  /// Set inside loops of which some iterations have gradients that others have not.
+  Phases* phases = nullptr;
+  /// Whether what is being emitted means anything in the iteration that runs; kNone: it does in all. Operations see 1 in place of a
+  /// forward value where it does not.
+  V gate = kNone;
 
   bool failed() const { return failure_ != nullptr; }
   Failure take_failure() { return Failure{std::move(failure_)}; }

@@ -1,17 +1,29 @@
 #include "ir/gradient/block_adjoint.h"
 
 #include "ir/gradient/custom.h"
+#include "ir/gradient/phases.h"
 #include "ir/gradient/region_adjoint.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
 
 Result<void> BlockAdjoint::apply(Op op, std::span<const V> operands, const Attrs& attrs, SmallVec<V, 2>& results) {
-  std::vector<ir::Ref> refs;
-  for (V v : operands) refs.push_back(ref(v));
+  std::vector<ir::Ref> refs(operands.size());
+  // The last one first: gradients of this gradient come back to the first operand first, as if there were no gates.
+  for (size_t i = operands.size(); i-- > 0;) refs[i] = TFL_TRY(gated(operands[i]));
   ir::Node* node = TFL_TRY(ir::append(context_, backward_block_, op, std::move(refs), attrs));
   for (uint32_t i = 0; i < node->types.size(); ++i) results.push_back(add({node, i}));
   return {};
+}
+
+// Each use has a gate of its own, so that what flows back through them is added up one by one.
+Result<ir::Ref> BlockAdjoint::gated(V operand) {
+  ir::Ref value = ref(operand);
+  if (gate == kNone || !is_forward_[operand] || !value.type().is_tensor() || !differentiable(value.type())) return value;
+  Tensor one = TFL_TRY(scalar(context_, DType::F64, 1.0));
+  one = TFL_TRY(apply1(context_, Op::cast, {std::move(one)}, Attrs().set_dtype(Attr::dtype, value.type().tensor.dtype)));
+  ir::Ref other = ir::append_constant(backward_block_, std::move(one));
+  return ir::Ref{TFL_TRY(ir::append(context_, backward_block_, Op::where, {ref(gate), value, other})), 0};
 }
 
 Result<void> BlockAdjoint::apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
@@ -41,6 +53,7 @@ Result<V> BlockAdjoint::forward(ir::Ref value) {
     v = constant(value.node->constant);
   } else {
     v = add(TFL_TRY(carry(value)));
+    is_forward_[v] = true;
   }
   carried_[value] = v;
   return v;
@@ -60,7 +73,14 @@ namespace {
 class NodeCall : public RuleCall {
  public:
   NodeCall(Adjoint& a, ir::Node& node, const ActiveSet& active, Gradients& gradients)
-      : RuleCall(a, node.op, node.attrs), node_(node), active_(active), gradients_(gradients), operands_(node.operands), types_(node.types) {}
+      : RuleCall(a, node.op, node.attrs), node_(node), active_(active), gradients_(gradients), operands_(node.operands), types_(node.types) {
+    if (!a.phases) return;
+    mask_ = 0;
+    for (uint32_t i = 0; i < types_.size(); ++i) {
+      if (gradients.count({&node, i})) mask_ |= a.phases->mask({&node, i});
+    }
+  }
+  Phases::Mask mask() const { return mask_; }
 
   size_t operand_count() const override { return operands_.size(); }
   size_t result_count() const override { return types_.size(); }
@@ -69,8 +89,11 @@ class NodeCall : public RuleCall {
   bool same_operand(size_t i, size_t j) const override { return operands_[i] == operands_[j]; }
   bool wanted(size_t i) const override { return active_.count(operands_[i]) > 0; }
   X g(size_t i) const override {
-    auto it = gradients_.find({&node_, static_cast<uint32_t>(i)});
-    return it == gradients_.end() ? X() : X(&a, it->second);
+    ir::Ref result = {&node_, static_cast<uint32_t>(i)};
+    auto it = gradients_.find(result);
+    if (it == gradients_.end()) return {};
+    X g(&a, it->second);
+    return a.phases ? a.phases->filled(result, g, mask_, 0.0) : g;
   }
   X x(size_t i) override { return read(operands_[i]); }
   X r(size_t i) override { return read({&node_, static_cast<uint32_t>(i)}); }
@@ -80,15 +103,18 @@ class NodeCall : public RuleCall {
   X r_size(size_t i) override { return derived(Op::array_size, {&node_, static_cast<uint32_t>(i)}); }
   void give(size_t i, X gradient) override {
     if (!gradient || !wanted(i)) return;
-    X before = gathered(i);
-    replace(i, before ? sum_of(before, gradient) : first_of_sum(gradient));
+    X before = found(i);
+    X sum = a.phases ? a.phases->sum(operands_[i], before, gradient, mask_) : before ? sum_of(before, gradient) : first_of_sum(gradient);
+    if (sum) gradients_[operands_[i]] = sum.id();
   }
   X gathered(size_t i) const override {
-    auto it = gradients_.find(operands_[i]);
-    return it == gradients_.end() ? X() : X(&a, it->second);
+    X sum = found(i);
+    return sum && a.phases ? a.phases->filled(operands_[i], sum, mask_, kEmptySum) : sum;
   }
   void replace(size_t i, X gradient) override {
-    if (gradient && wanted(i)) gradients_[operands_[i]] = gradient.id();
+    if (!gradient || !wanted(i)) return;
+    if (a.phases) gradient = a.phases->replaced(operands_[i], found(i), gradient, mask_);
+    if (gradient) gradients_[operands_[i]] = gradient.id();
   }
   void give_rows(size_t i, X values, X indices) override {
     give(i, rows_to_tensor(values, indices, x_shape(i)));
@@ -96,6 +122,10 @@ class NodeCall : public RuleCall {
   ir::Node* node() const override { return &node_; }
 
  private:
+  X found(size_t i) const {
+    auto it = gradients_.find(operands_[i]);
+    return it == gradients_.end() ? X() : X(&a, it->second);
+  }
   X read(ir::Ref r) {
     Result<V> v = a.forward(r);
     if (v) return X(&a, *v);
@@ -118,6 +148,7 @@ class NodeCall : public RuleCall {
   Gradients& gradients_;
   SmallVec<ir::Ref, 2> operands_;  // the node may grow while it is differentiated
   std::vector<ir::Type> types_;
+  Phases::Mask mask_ = 0;
 };
 
 }  // namespace
@@ -237,7 +268,10 @@ Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const ActiveSet& 
     for (ir::Ref r : node.operands) wanted |= active.count(r) > 0;
     if (!wanted) continue;
     NodeCall call(adjoint, node, active, gradients);
+    V gate = adjoint.gate;
+    if (adjoint.phases) adjoint.gate = adjoint.phases->when(call.mask()).id();
     if (Rule rule = rule_of(node.op)) rule(call);
+    adjoint.gate = gate;
     if (adjoint.failed()) return adjoint.take_failure();
   }
   return {};

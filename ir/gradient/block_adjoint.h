@@ -30,6 +30,7 @@ class BlockAdjoint : public Adjoint {
 
   V add(ir::Ref backward) {
     values_.push_back(backward);
+    is_forward_.push_back(false);
     return static_cast<V>(values_.size() - 1);
   }
   ir::Ref ref(V v) const { return values_[v]; }
@@ -45,7 +46,10 @@ class BlockAdjoint : public Adjoint {
  private:
   ir::Block& forward_block_;
   ir::Block& backward_block_;
+  Result<ir::Ref> gated(V operand);
+
   std::vector<ir::Ref> values_;
+  std::vector<bool> is_forward_;
   RefMap<V> carried_;
   RefMap<ir::Ref> shapes_, sizes_;  // what derive() made
 };

@@ -71,6 +71,10 @@ void branch_rule(RuleCall& c) {
     adjoints.push_back(std::make_unique<RegionAdjoint>(c.a.context(), forward, *regions[b]));
     RegionAdjoint& a = *adjoints[b];
     a.recursion = c.a.recursion;
+    if (c.a.gate != kNone) {
+      seed_params[b].push_back(regions[b]->add_param(c.a.type(c.a.gate), "when"));
+      a.gate = a.add(seed_params[b].back());
+    }
     for (size_t t = 0; t < targets.size(); ++t) {
       if (!sums[t]) continue;
       seed_params[b].push_back(regions[b]->add_param(c.a.type(sums[t].id()), "sum"));
@@ -124,6 +128,7 @@ void branch_rule(RuleCall& c) {
     if (!r) return;
     operands.push_back(r.id());
   }
+  if (c.a.gate != kNone) operands.push_back(c.a.gate);
   for (const X& s : sums) {
     if (s) operands.push_back(s.id());
   }

@@ -168,6 +168,19 @@ Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& bac
   return {};
 }
 
+std::vector<bool> may_have_gradient(const Derivative& d) {
+  std::vector<bool> out(d.forward->body.results.size(), true);
+  const ir::Block& block = d.backward->body;
+  std::vector<ir::Ref> params;
+  for (size_t i = 0; i < block.params.size(); ++i) params.push_back(block.param(i));
+  std::vector<bool> reached = reached_params(block, block.results, dependents(block, params));
+  size_t first = block.params.size() - d.reads.size();
+  for (size_t i = 0; i < d.reads.size(); ++i) {
+    if (!d.reads[i].parameter) out[d.reads[i].index] = reached[first + i];
+  }
+  return out;
+}
+
 X settled(const Derivative& d, size_t parameter, bool was_empty, X sum) {
   if (!was_empty || !d.untouched[parameter] || !sum || sum.adjoint()->type(sum.id()).kind != ir::TypeKind::Tensor) return sum;
   return sum + X(0.0);

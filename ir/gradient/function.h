@@ -25,6 +25,10 @@ struct Derivative {
   std::vector<bool> untouched;             // for each parameter: control flow may have added nothing to the sum it was given
 };
 
+/// Which results of `forward` a gradient may flow into: the function's own, and of those that are kept the ones that `backward` has a
+/// gradient for. Others are read for what has none, such as a comparison.
+std::vector<bool> may_have_gradient(const Derivative& d);
+
 /// The gradient of a parameter after `backward`: a sum that was empty (kEmptySum) and that nothing was added to becomes a plain zero.
 X settled(const Derivative& d, size_t parameter, bool was_empty, X sum);
 

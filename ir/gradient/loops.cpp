@@ -7,6 +7,7 @@
 //   %gv0, %gc = while_loop(%n, %gv, 0, %stack) cond { n > 0 } body { x = pop(stack); yield n - 1, gv * df/dv, gc + gv * df/dc, stack }
 #include "ir/gradient/checkpoints.h"
 #include "ir/gradient/function.h"
+#include "ir/gradient/phases.h"
 #include "ir/gradient/regions.h"
 
 namespace tfl::gradient {
@@ -26,7 +27,38 @@ void add_variable(ir::Node& loop, size_t variables, ir::Ref initial, const ir::T
 struct Carried {
   std::vector<bool> variables, invariants;
   ActiveSet active;
+  std::vector<std::vector<bool>> phases;  // the variables that have one when the gradient's first, second ... iteration begins
 };
+
+// What flows into the variables in `has` from behind flows on into these.
+std::vector<bool> flows_on(ir::Block& body, const std::vector<bool>& has, const ActiveSet& active) {
+  std::vector<ir::Ref> to;
+  for (size_t k = 0; k < has.size(); ++k) {
+    if (has[k]) to.push_back(body.results[k]);
+  }
+  return reached_params(body, to, active);
+}
+
+void find_phases(ir::Block& body, const std::vector<bool>& active, Carried& carried) {
+  size_t n = active.size();
+  auto add = [&](std::vector<bool> has) {
+    // Arrays are taken to have one always: there is no choosing between them.
+    for (size_t k = 0; k < n; ++k) has[k] = has[k] || (carried.variables[k] && !body.param(k).type().is_tensor());
+    carried.phases.push_back(std::move(has));
+  };
+  std::vector<bool> has = std::move(carried.phases.back());
+  carried.phases.clear();
+  add(has);
+  while (carried.phases.size() < Phases::kTold) {
+    std::vector<bool> next = flows_on(body, carried.phases.back(), carried.active);
+    next.resize(n);
+    for (size_t k = 0; k < n; ++k) next[k] = next[k] && active[k];
+    add(std::move(next));
+    size_t last = carried.phases.size() - 1;
+    if (carried.phases[last] == carried.phases[last - 1]) return carried.phases.pop_back();
+  }
+  carried.phases.back() = carried.variables;
+}
 
 Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
   // Active: depends on what is wanted, in any iteration.
@@ -51,18 +83,16 @@ Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
   out.variables.assign(n, false);
   out.invariants.assign(m, false);
   for (size_t k = 0; k < n; ++k) out.variables[k] = active_var[k] && c.g(k);
+  out.phases.push_back(out.variables);
   for (bool again = true; again;) {
     again = false;
-    std::vector<ir::Ref> to;
-    for (size_t k = 0; k < n; ++k) {
-      if (out.variables[k]) to.push_back(body.results[k]);
-    }
-    std::vector<bool> reached = reached_params(body, to, out.active);
+    std::vector<bool> reached = flows_on(body, out.variables, out.active);
     for (size_t k = 0; k < n; ++k) {
       if (reached[k] && active_var[k] && !out.variables[k]) out.variables[k] = again = true;
     }
     for (size_t j = 0; j < m; ++j) out.invariants[j] = reached[n + j];
   }
+  find_phases(body, active_var, out);
   return out;
 }
 
@@ -156,9 +186,20 @@ void loop_rule(RuleCall& c) {
     if (!sum) return c.a.fail_with(a.take_failure());
     gradients[body.param(k)] = sum.id();
   }
-  ir::Ref total;
+  ir::Ref total, when;
   std::vector<Begun> begun = segments ? std::vector<Begun>() : find_begun(c, body, n, carried);
-  if (!begun.empty()) total = back->add_param(counter.type(), "total");
+  Phases phases(carried.phases);
+  bool phased = !segments && !phases.always();
+  if (!begun.empty() || phased) total = back->add_param(counter.type(), "total");
+  if (c.a.gate != kNone && !segments) {
+    when = back->add_param(c.a.type(c.a.gate), "when");
+    a.gate = a.add(when);
+    phases.within(X(&a, a.gate));
+  }
+  if (phased) {
+    a.phases = &phases;
+    phases.count(X(&a, a.add(counter)), X(&a, a.add(total)));
+  }
   for (const Begun& b : begun) {
     sum_params.push_back(back->add_param(c.a.type(b.sum.id()), "sum"));
     X sum = sum_when_left(X(&a, a.add(sum_params.back())), X(&a, a.add(counter)), X(&a, a.add(total)));
@@ -172,7 +213,9 @@ void loop_rule(RuleCall& c) {
     if (!carried.active.count(result)) continue;
     X g(&a, a.add(p));
     auto found = gradients.find(result);
-    if (found != gradients.end()) g = sum_of(X(&a, found->second), g);
+    Phases::Mask mask = phases.of_variable(k);
+    if (found != gradients.end()) g = sum_of(X(&a, found->second), g), mask |= phases.mask(result);
+    phases.set(result, mask, true);
     gradients[result] = g.id();
   }
   // Sums go on where they stand: what is added, and in which order, is the same as if the loop had been unrolled.
@@ -195,6 +238,7 @@ void loop_rule(RuleCall& c) {
   for (size_t i = 0; i < vars.size(); ++i) {
     auto found = gradients.find(body.param(vars[i]));
     X g = found != gradients.end() ? X(&a, found->second) : zeros_of_type(a, var_params[i].type(), X(&a, a.add(var_params[i])));
+    if (phased) g = phases.filled(body.param(vars[i]), g, phases.all(), 0.0);
     if (!g) return c.a.fail_with(a.take_failure());
     back_results.push_back(a.ref(g.id()));
   }
@@ -312,6 +356,10 @@ void loop_rule(RuleCall& c) {
   if (total) {
     operands.push_back(*count);
     take(total);
+  }
+  if (when) {
+    operands.push_back(c.a.gate);
+    take(when);
   }
   back->results = std::move(back_results);
 
