@@ -58,7 +58,7 @@ bool solve_one(MatrixSolve kind, int64_t flags, const T* a, const T* b, T* out, 
   if (kind == MatrixSolve::determinant) {
     double product = lu_in_place(m, order_in(rest, n));
     for (int64_t k = 0; k < n; ++k) product *= m(k, k);
-    *out = static_cast<T>(product);
+    narrow(&product, 1, out);
     return true;
   }
   Matrix y{rest, n, columns}, x{rest + n * columns, n, columns};
@@ -104,8 +104,9 @@ bool factor_one(MatrixFactor kind, int64_t flags, const T* a, T* first, void* se
         logarithm += std::log(std::fabs(m(k, k)));
         direction *= m(k, k) < 0 ? -1 : 1;
       }
-      *first = static_cast<T>(direction);
-      *other = static_cast<T>(sign == 0 ? -std::numeric_limits<double>::infinity() : logarithm);
+      if (sign == 0) logarithm = -std::numeric_limits<double>::infinity();
+      narrow(&direction, 1, first);
+      narrow(&logarithm, 1, other);
       return true;
     }
     case MatrixFactor::qr: {
