@@ -305,6 +305,13 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
   for (size_t i = 0; i < f.body.params.size() && i < arguments; ++i) out.types.push_back(f.body.params[i]->types[0]);
   for (size_t i = 0; i + out.state_results.size() < f.body.results.size(); ++i)
     out.result_types.push_back(f.body.results[i].type());
+  for (const auto& [types, words] : {std::pair(&out.types, "takes"), std::pair(&out.result_types, "gives")}) {
+    for (const ir::Type& t : *types) {
+      if (!t.is_tensor() || !t.tensor.ranked || t.tensor.dtype == DType::String)
+        return fail(ErrorKind::ValueError, "{} cannot be part of a library: it {} {}", exported.name, words,
+                    t.is_tensor() && t.tensor.ranked ? "text" : t.is_tensor() ? "a tensor of any rank" : "what is no tensor");
+    }
+  }
   out.shown = ir::clone(f);
   TFL_TRY(expand_operations(context, f));
   if (!all_native(context, f) || !add_part(context, graph, out.parts)) TFL_TRY(lower_to_steps(context, f, out));

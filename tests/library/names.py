@@ -17,6 +17,7 @@ same(c.context(x, x[:2])[1], x[:2])
 same(c.error(x, x, x, x[1:], 2.0), 3 * x + 3)
 same(c.check(x, np.ones((3, 2), np.float32)), x + 1)
 same(c._check_(x, np.ones(4, np.float32)), x + 4)
+same(c.by_name(x, 3.0), 3 * x)
 assert c.metadata(np.array([0x3F80], np.uint16)) == 0x4000
 assert c.halve(np.float32(0.5)) is None and c.save_(x)[1] == 0.5
 

@@ -201,7 +201,8 @@ def refusals(tfl, folder):
         functions = re.findall(r'def (\w+)\((.*)\):\n    """(.*)"""', f.read())
     for name, parameters, words in functions:
         types = ", ".join(re.findall(r'"(.*?)"', parameters))
-        done = subprocess.run([tfl, "build", "refused.tfl", "-o", "refused", "--export", f"{name}({types})"], capture_output=True, text=True, timeout=120, cwd=folder)
+        asked = f"{name}({types})" if "]" in types else name
+        done = subprocess.run([tfl, "build", "refused.tfl", "-o", "refused", "--export", asked], capture_output=True, text=True, timeout=120, cwd=folder)
         if done.returncode == 0 or words not in done.stderr:
             sys.exit(f"{name} is not refused with '{words}': status {done.returncode}, {done.stderr}")
     if len(functions) < 4:
@@ -210,7 +211,7 @@ def refusals(tfl, folder):
 
 def names(tfl, folder):
     """Names that others have, too: headers that compile, a Python module that works; two functions of one symbol are refused."""
-    place, each = f"{folder}/names", "save close context error check _check metadata halve".split()
+    place, each = f"{folder}/names", "save close context error check _check metadata halve by_name".split()
     run(tfl, "build", "names.tfl", "-o", place, *(word for f in each for word in ("--export", f)), cwd=folder)
     for ending, source, compiler in (("h", "names.c", ["cc", *C_FLAGS]), ("hpp", "names.cpp", ["c++", "-std=c++20", "-Wall", "-Wextra", "-Werror"])):
         with open(f"{folder}/{source}", "w") as f:
