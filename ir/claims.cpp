@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "ir/gradient/custom.h"
 #include "ir/infer.h"
@@ -59,7 +62,7 @@ class Claims {
       if (std::string w = inputs(n, *region, first); !w.empty()) return w;
     }
     if (n.target()) {
-      if (std::string w = inputs(n, n.target()->body, 0); !w.empty()) return w;
+      if (std::string w = called(n, n.target()->body); !w.empty()) return w;
     }
     if (n.op == Op::while_loop) {
       const Block& condition = *n.regions[0];
@@ -71,6 +74,28 @@ class Claims {
         if (!is_subtype(type, condition.params[i]->types[0]))
           return wrong(n, fmt::format("variable {}", i), type, condition.params[i]->types[0]);
       }
+    }
+    return {};
+  }
+
+  // Names of sizes are the called function's own: each stands for what it is given, wherever it occurs.
+  std::string called(const Node& n, const Block& to) {
+    std::vector<std::pair<int64_t, int64_t>> bound;  // a name, what it stands for
+    for (size_t i = 0; i < to.params.size() && i < n.operands.size(); ++i) {
+      const Type& given = n.operands[i].type();
+      Type wanted = to.params[i]->types[0];
+      bool sized = !given.opaque && given.tensor.ranked && wanted.tensor.ranked && given.tensor.dims.size() == wanted.tensor.dims.size();
+      for (size_t k = 0; sized && k < wanted.tensor.dims.size(); ++k) {
+        int64_t &name = wanted.tensor.dims[k], size = given.tensor.dims[k];
+        if (name >= -1) continue;
+        auto seen = std::find_if(bound.begin(), bound.end(), [&](const auto& b) { return b.first == name; });
+        if (seen == bound.end())
+          bound.emplace_back(name, size);
+        else if (seen->second != size || size == -1)
+          return wrong(n, fmt::format("input {}", i), given, to.params[i]->types[0]);
+        name = size;
+      }
+      if (!is_subtype(given, wanted)) return wrong(n, fmt::format("input {}", i), given, to.params[i]->types[0]);
     }
     return {};
   }

@@ -266,6 +266,14 @@ std::optional<Part> typed_sizes(Context& context, const ir::Function& graph) {
   return part;
 }
 
+static Result<void> check_types(const std::string& function, const std::vector<ir::Type>& types, std::string_view does) {
+  for (const ir::Type& t : types) {
+    std::string_view what = !t.is_tensor() ? "what is no tensor" : !t.tensor.ranked ? "a tensor of any rank" : t.tensor.dtype == DType::String ? "text" : "";
+    if (!what.empty()) return fail(ErrorKind::ValueError, "{} cannot be part of a library: it {} {}", function, does, what);
+  }
+  return {};
+}
+
 Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request,
                                        const ExportedFunction& exported) {
   LoweredFunction out;
@@ -305,16 +313,11 @@ Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& r
   for (size_t i = 0; i < f.body.params.size() && i < arguments; ++i) out.types.push_back(f.body.params[i]->types[0]);
   for (size_t i = 0; i + out.state_results.size() < f.body.results.size(); ++i)
     out.result_types.push_back(f.body.results[i].type());
-  for (const auto& [types, words] : {std::pair(&out.types, "takes"), std::pair(&out.result_types, "gives")}) {
-    for (const ir::Type& t : *types) {
-      if (!t.is_tensor() || !t.tensor.ranked || t.tensor.dtype == DType::String)
-        return fail(ErrorKind::ValueError, "{} cannot be part of a library: it {} {}", exported.name, words,
-                    t.is_tensor() && t.tensor.ranked ? "text" : t.is_tensor() ? "a tensor of any rank" : "what is no tensor");
-    }
-  }
+  TFL_TRY(check_types(exported.name, out.types, "takes"));
   out.shown = ir::clone(f);
   TFL_TRY(expand_operations(context, f));
   if (!all_native(context, f) || !add_part(context, graph, out.parts)) TFL_TRY(lower_to_steps(context, f, out));
+  TFL_TRY(check_types(exported.name, out.result_types, "gives"));  // what cannot be computed has been told before
   out.face = interface_of(out);
   return out;
 }

@@ -1,4 +1,6 @@
 // Types that must follow, calls that must find their function alive, several functions in one text.
+#include <fmt/core.h>
+
 #include "ir/claims.h"
 #include "ir/text.h"
 #include "tests/unit/graphs.h"
@@ -27,6 +29,18 @@ TEST_CASE("claims: what regions and functions take holds what they are given") {
       "func @f(%x: f32[?]) -> (f32[2]) {\n  %0 = call @g(%x) : f32[2]\n  return %0\n}\n"
       "func @g(%x: f32[2]) -> (f32[2]) {\n  %0 = exp(%x) : f32[2]\n  return %0\n}";
   CHECK(wrong(call) == "@f: call: input 0 is f32[?], which may be other than f32[2]");
+  // A name of a size stands for one size.
+  auto named = [](std::string_view x, std::string_view y, std::string_view a, std::string_view b) {
+    return fmt::format("func @f(%x: f32[{}], %y: f32[{}]) -> (f32[?]) {{\n  %0 = call @g(%x, %y) : f32[?]\n  return %0\n}}\n"
+                       "func @g(%a: f32[{}], %b: f32[{}]) -> (f32[{}]) {{\n  %0 = exp(%a) : f32[{}]\n  return %0\n}}", x, y, a, b, a, a);
+  };
+  CHECK(wrong(named("?", "?", "n", "m")) == "");
+  CHECK(wrong(named("k", "n", "n", "k")) == "");
+  CHECK(wrong(named("k", "k", "n", "n")) == "");
+  CHECK(wrong(named("3", "3", "n", "n")) == "");
+  CHECK(wrong(named("?", "?", "n", "n")) != "");
+  CHECK(wrong(named("k", "n", "n", "n")) != "");
+  CHECK(wrong(named("3", "4", "n", "n")) != "");
   const char* loop =
       "func @f(%x: f32[2], %y: f32[?]) -> (f32[2]) {\n  %0 = while_loop(%x, %y) {num = 1} : f32[2] while (%a: f32[2], "
       "%b: f32[?]) {\n"
