@@ -47,7 +47,7 @@ struct Frame {
 
 /// The one symbol of an object file of machine code: `int64_t tfl_run(Frame*)`.
 inline constexpr const char* kEntryName = "tfl_run";
-inline constexpr int64_t kDone = 0, kFailed = 1, kInterrupted = 2;
+inline constexpr int64_t kDone = 0, kFailed = 1, kInterrupted = 2, kFull = 3;  // kFull: arrays need more room (Plan::room)
 
 /// Threads of a block of a GPU that runs kernels; a row of a reduction has kReduceLanes of them.
 inline constexpr int64_t kGpuThreads = 256;

@@ -89,6 +89,24 @@ Result<void> set(ArrayContent& a, int64_t i, Tensor value) {
   return {};
 }
 
+// Where the elements are the rows of one tensor, as machine code leaves them, that is what they make; else nothing.
+Tensor rows_of(Context& context, const Tensors& items) {
+  const Tensor& first = items[0];
+  if (first.dtype() == DType::String || items.size() < 2 || !first.rep() || !first.rep()->buffer) return {};
+  const size_t bytes = first.bytes();
+  if (bytes == 0 || first.rep()->buffer->bytes / 2 > bytes * items.size()) return {};  // the rest would stay with it
+  for (size_t i = 0; i < items.size(); ++i) {
+    const TensorRep* r = items[i].rep();
+    if (!r || r->buffer != first.rep()->buffer || !r->contiguous || items[i].dtype() != first.dtype() ||
+        !std::equal(items[i].dims().begin(), items[i].dims().end(), first.dims().begin(), first.dims().end()) ||
+        items[i].raw() != first.raw() + i * bytes)
+      return {};
+  }
+  Dims dims(first.dims());
+  dims.insert(0, static_cast<int64_t>(items.size()));
+  return Tensor::view(context, first, dims, Tensor::row_major_strides(dims), 0);
+}
+
 Result<Tensor> stack(Context& context, const ArrayContent& a, Tensors items) {
   if (items.empty()) {
     Dims dims{0};
@@ -99,6 +117,7 @@ Result<Tensor> stack(Context& context, const ArrayContent& a, Tensors items) {
     dims.append(a.element.dims.begin(), a.element.dims.end());
     return zeros(context, a.element.dtype, dims);
   }
+  if (Tensor rows = rows_of(context, items)) return rows;
   for (const Tensor& t : items) {
     if (!std::equal(t.dims().begin(), t.dims().end(), items[0].dims().begin(), items[0].dims().end())) {
       return refuse("Tried to stack list which contains tensors of incompatible shapes: {} vs. {}", shape_text(items[0].dims()),
@@ -235,6 +254,24 @@ Result<void> sum(Context& context, ArrayContent& a, const ArrayContent& b) {
 }
 
 }  // namespace
+
+Result<Array> array_of_rows(Context& context, const TensorType& element, Tensor rows, int64_t count) {
+  auto array = std::make_shared<ArrayContent>();
+  if (count < rows.dim(0) / 2) {  // what is not used would stay as long as an element
+    Dims used(rows.dims());
+    used[0] = count;
+    Tensor few = TFL_TRY(Tensor::empty(context, rows.dtype(), used));
+    if (few.size()) std::memcpy(few.raw(), rows.raw(), few.bytes());
+    rows = std::move(few);
+  }
+  array->element = element;
+  array->grows = true;
+  Dims dims(rows.dims().subspan(1));
+  array->items.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
+    array->items.push_back(Tensor::view(context, rows, dims, rows.strides().subspan(1), i * rows.strides()[0]));
+  return array;
+}
 
 Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& result, Array& array, Array& other, Tensors& tensors) {
   auto give = [&](Tensor t) -> Result<void> {

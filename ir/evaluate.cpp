@@ -6,6 +6,7 @@
 #include <new>
 
 #include "ir/array.h"
+#include "ir/frame.h"
 #include "ir/named_sizes.h"
 #include "ir/program.h"
 #include "ir/single_operation.h"
@@ -17,71 +18,6 @@ namespace tfl::ir {
 namespace {
 
 using namespace program;
-
-struct Object {
-  Array array;
-  std::shared_ptr<Resource> resource;
-};
-
-constexpr size_t kInlineFrame = 1024;
-
-// The slots of one running function.
-class Frame {
- public:
-  // `room` is a piece of memory that serves when it is large enough.
-  Frame(const Code& code, void* room, size_t room_bytes) : code(code) {
-    size_t bytes = code.object_slots * sizeof(Object) + code.tensor_slots * sizeof(Tensor) + code.counters * sizeof(int64_t);
-    owned_ = bytes > room_bytes;
-    base_ = owned_ ? ::operator new(bytes) : room;
-    objects = static_cast<Object*>(base_);
-    tensors = reinterpret_cast<Tensor*>(objects + code.object_slots);
-    counters = reinterpret_cast<int64_t*>(tensors + code.tensor_slots);
-    for (uint32_t i = 0; i < code.object_slots; ++i) new (objects + i) Object();
-    for (uint32_t i = 0; i < code.tensor_slots; ++i) new (tensors + i) Tensor();
-  }
-  ~Frame() {
-    for (uint32_t i = 0; i < code.object_slots; ++i) objects[i].~Object();
-    for (uint32_t i = 0; i < code.tensor_slots; ++i) tensors[i].~Tensor();
-    if (owned_) ::operator delete(base_);
-  }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
-
-  const Code& code;
-  Object* objects;
-  Tensor* tensors;
-  int64_t* counters;
-  const Instruction* next = nullptr;
-
- private:
-  bool owned_;
-  void* base_;
-};
-
-Tensor take(Frame& f, Place p) {
-  if (p & kConstant) return f.code.constants[p & kIndex];
-  Tensor& slot = f.tensors[p & kIndex];
-  if (p & kMove) return std::move(slot);
-  return slot;
-}
-Object take_object(Frame& f, Place p) {
-  Object& slot = f.objects[p & kIndex];
-  if (p & kMove) return std::move(slot);
-  return slot;
-}
-Datum take_datum(Frame& f, Place p) {
-  if (!(p & kObject)) return {take(f, p), {}, {}};
-  Object o = take_object(f, p);
-  return {{}, std::move(o.array), std::move(o.resource)};
-}
-void leave(Frame& f, Place p, Datum d) {
-  if (p == kDiscard) return;
-  if (p & kObject) f.objects[p & kIndex] = {std::move(d.array), std::move(d.resource)};
-  else f.tensors[p & kIndex] = std::move(d.tensor);
-}
-void leave(Frame& f, Place p, Tensor t) {
-  if (p != kDiscard) f.tensors[p & kIndex] = std::move(t);
-}
 
 // What a condition may be: a scalar, true unless it is zero or empty; anything else is true when it has elements.
 bool truth(const Tensor& t) {
@@ -190,9 +126,9 @@ class Machine {
           if (native) {
             SmallVec<Tensor, 6> inputs;
             for (uint32_t k = 0; k < i.source_count; ++k) inputs.push_back(take(*f, sources[k]));
-            SmallVec<Tensor, 4> given(i.result_count);
+            SmallVec<Tensor, 4> given(i.result_count + native->arrays.size());
             if (native->run(context_, {inputs.data(), inputs.size()}, {given.data(), given.size()})) {
-              for (uint32_t k = 0; k < i.result_count; ++k) leave(*f, results[k], std::move(given[k]));
+              done = leave_given(*native, *f, i, results, {given.data(), given.size()});
               break;
             }
             enter(callee, i.source_count, [&](uint32_t k) { return std::move(inputs[k]); });
@@ -265,13 +201,29 @@ class Machine {
       inputs[u.input] = TFL_TRY(v->read());
       assigned += u.result != VariableUse::kUnchanged;
     }
-    SmallVec<Tensor, 6> given(i.result_count + assigned);
+    SmallVec<Tensor, 6> given(i.result_count + assigned + native.arrays.size());
     if (!native.run(context_, {inputs.data(), inputs.size()}, {given.data(), given.size()})) return {};
     ran = true;
-    for (uint32_t k = 0; k < i.result_count; ++k) leave(f, results[k], std::move(given[k]));
+    TFL_TRY(leave_given(native, f, i, results, {given.data(), given.size()}));
     for (size_t k = 0; k < native.variables.size(); ++k) {
       uint32_t result = native.variables[k].result;
       if (result != VariableUse::kUnchanged) TFL_TRY(variables[k]->assign(std::move(given[result])));
+    }
+    return {};
+  }
+
+  // What machine code has given; of an array, its elements are rows of one tensor.
+  Result<void> leave_given(const Native& native, Frame& f, const Instruction& i, const Place* results, std::span<Tensor> given) {
+    size_t next = 0;
+    for (uint32_t k = 0; k < i.result_count; ++k) {
+      if (next == native.arrays.size() || native.arrays[next] != k) {
+        leave(f, results[k], std::move(given[k]));
+        continue;
+      }
+      const Tensor& count = given[given.size() - native.arrays.size() + next++];
+      Datum d;
+      d.array = TFL_TRY(array_of_rows(context_, i.node->types[k].tensor, std::move(given[k]), load_int(count.dtype(), count.raw())));
+      leave(f, results[k], std::move(d));
     }
     return {};
   }
@@ -456,7 +408,7 @@ class CompiledProgram final : public Program {
   void find_direct() {
     const Block& b = function_->body;
     const Node* call = b.nodes.empty() ? nullptr : b.nodes.back().get();
-    if (!call || call->op != Op::call || !call->callee || !call->callee->native || !call->callee->native->variables.empty()) return;
+    if (!call || call->op != Op::call || !call->callee || !call->callee->native || !call->callee->native->variables.empty() || !call->callee->native->arrays.empty()) return;
     for (size_t i = 0; i + 1 < b.nodes.size(); ++i) {
       if (b.nodes[i]->op != Op::read_variable) return;
     }

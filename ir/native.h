@@ -26,7 +26,7 @@ struct BegunRun {
   size_t bytes = 0;  // that it has taken
 };
 
-/// Belongs to a Function whose values are tensors and variables, and whose only effects are those on the variables. Thread-compatible.
+/// Belongs to a Function whose values are tensors and variables (and results arrays), and whose only effects are those on the variables. Thread-compatible.
 struct Native {
   virtual ~Native() = default;
   /// Fills `results` and gives true; or gives false and has changed nothing: there is no machine code (yet), its guards do not
@@ -43,6 +43,10 @@ struct Native {
   /// Inputs that are variables: run() takes what they hold, and what they hold afterwards is among its results. The caller sees
   /// to it that each has a value and that no two of them are one.
   std::vector<VariableUse> variables;
+
+  /// Results of the call that are arrays. run() gives a tensor of rows for each, of which the first are its elements; behind all other
+  /// results stands how many those are, an i32 for each of these in order.
+  std::vector<uint32_t> arrays;
 };
 
 /// A copy in which what native functions do stands in the places of their calls: how people think of the graph.

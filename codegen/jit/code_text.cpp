@@ -69,7 +69,7 @@ Result<std::string> code_text(Context& context, ir::Function& f, CodeText what, 
   std::string text;
   for (const std::shared_ptr<ir::Function>& cluster : clusters) {
     if (!text.empty()) text += '\n';
-    std::optional<plan::Plan> plan = plan::build_plan(context, *cluster);
+    std::optional<plan::Plan> plan = plan::build_plan(context, *cluster, what != CodeText::ptx);
     if (!plan) {
       text += comment + cluster->name + " has no plan: it is run as a graph\n";
       continue;

@@ -7,6 +7,7 @@
 #include "codegen/gpu/gpu_cluster.h"
 #include "codegen/jit/compile_queue.h"
 #include "codegen/jit/native_function.h"
+#include "codegen/jit/room.h"
 #include "codegen/line_table.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/outline.h"
@@ -42,15 +43,31 @@ class Cluster final : public ir::Native {
     }
     if (!entry_ && !find_code(context)) [[unlikely]]
       return false;
-    return native_->run(context, entry_, inputs, results);
+    return unit_->plan.room == plan::kNone ? native_->run(context, entry_, inputs, results) : run_with_room(context, inputs, results);
   }
 
   std::unique_ptr<ir::BegunRun> begin(Context& context, std::span<const Tensor> inputs) override {
-    if (context.devices().current() || (!entry_ && !find_code(context))) return nullptr;
+    if (context.devices().current() || (!entry_ && !find_code(context)) || unit_->plan.room != plan::kNone) return nullptr;
     return native_->begin(context, entry_, inputs);
   }
 
  private:
+  // A cluster has no effects: where arrays that grow have become too long it runs again, with room for more elements. How many that are is
+  // remembered.
+  bool run_with_room(Context& context, std::span<Tensor> inputs, std::span<Tensor> results) {
+    SmallVec<Tensor, 6> all;
+    for (const Tensor& t : inputs) all.push_back(t);
+    all.push_back({});
+    for (;;) {
+      Result<Tensor> room = Tensor::empty(context, DType::Bool, {{room_.size(), int64_t{0}}});
+      if (!room) return false;
+      all.back() = room.take();
+      bool full = false;
+      if (native_->run(context, entry_, all, results, &full)) return true;
+      if (!full || !room_.grow(inputs)) return false;
+    }
+  }
+
   bool find_code(Context& context) {
     if (never_) return false;
     ++runs_;
@@ -82,7 +99,7 @@ class Cluster final : public ir::Native {
   }
 
   bool make_unit(Context& context) {
-    std::optional<plan::Plan> plan = plan::build_plan(context, *function_);
+    std::optional<plan::Plan> plan = plan::build_plan(context, *function_, true);
     if (!plan) return false;
     plan::share_kernels(*plan);
     std::string text = plan::plan_text(*plan);
@@ -96,6 +113,7 @@ class Cluster final : public ir::Native {
     unit_ = jit_->queue.unit(std::move(*plan), key_text(text));
     native_ =
         std::make_unique<NativeFunction>(std::shared_ptr<const plan::Plan>(unit_, &unit_->plan), std::move(constants));
+    room_ = Room(unit_->plan);
     if (jit_->options.profile) {
       auto& all = jit_->profile;
       native_->tell(*all.functions.emplace_back(std::make_unique<CodeProfile>(unit_->plan, line_table(*function_))), all);
@@ -123,6 +141,7 @@ class Cluster final : public ir::Native {
   const ir::Function* function_;  // which this belongs to
   uint32_t runs_ = 0;
   bool has_loop_ = false, never_ = false;
+  Room room_;
 };
 
 }  // namespace
@@ -139,6 +158,9 @@ Result<void> Jit::prepare(Context& context, ir::Function& f) {
     auto cluster = std::make_shared<Cluster>(state_, *made);
     bool possible = true;
     (void)ir::without_variables(context, *made, cluster->variables, possible);
+    for (uint32_t i = 0; i < made->body.results.size(); ++i) {
+      if (made->body.results[i].type().kind == ir::TypeKind::Array) cluster->arrays.push_back(i);
+    }
     made->native = cluster;
     if (state_->options.in_advance) cluster->compile(context);
   });

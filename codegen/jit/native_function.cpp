@@ -81,6 +81,7 @@ struct NativeFunction::Call {
   void* taken = nullptr;  // memory of the pool
   size_t taken_bytes = 0;
   SmallVec<plan::Donation, 2> donated;
+  bool full = false;
 
   Call(const NativeFunction& f, Context& c, std::span<Tensor> in, std::span<Tensor> out, int64_t* w)
       : self(f), plan(*f.plan_), context(c), inputs(in), results(out), words(w) {}
@@ -208,6 +209,7 @@ struct NativeFunction::Call {
     frame->failed = 0;
     FloatEnvironment environment;
     int64_t status = self.profile_ ? profiled(frame, entry, owner) : entry(frame);
+    full = status == kFull;
     // After an interrupt parts of the work were left out, whether the code has seen it or not.
     return status == kDone && frame->failed == 0 && !workers.interrupted();
   }
@@ -247,8 +249,7 @@ size_t NativeFunction::frame_bytes() const {
   return (kFrameHeader + sizeof(int64_t) * words + kAlignment - 1) & ~(kAlignment - 1);
 }
 
-bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor> inputs,
-                         std::span<Tensor> results) const {
+bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results, bool* full) const {
   alignas(kAlignment) std::byte room[kRoom];
   size_t bytes = frame_bytes();
   std::unique_ptr<std::byte[]> large;
@@ -267,7 +268,10 @@ bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor
   if (!call.take_arena(fits ? room + bytes : room, fits ? kRoom - bytes : large ? kRoom : 0) || !call.make_results())
     return call.fail();
   call.fill_words();
-  if (!call.enter(entry, frame, workers_of(context), true)) return call.fail();
+  if (!call.enter(entry, frame, workers_of(context), true)) {
+    if (full) *full = call.full;
+    return call.fail();
+  }
   return call.finish_results() || call.fail();
 }
 

@@ -22,7 +22,8 @@ class NativeFunction {
   NativeFunction(std::shared_ptr<const plan::Plan> plan, std::vector<Tensor> constants);
 
   /// As ir::Native::run; `entry` is the code of the plan.
-  bool run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results) const;
+  /// `full` is set where it needs more room (Plan::room).
+  bool run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results, bool* full = nullptr) const;
   /// As ir::Native::begin.
   std::unique_ptr<ir::BegunRun> begin(Context& context, EntryFunction entry, std::span<const Tensor> inputs) const;
 

@@ -52,7 +52,7 @@ const Node& culprit_in(Context& context, const Node& n) {
 
 std::string refusal(Context& context, const ir::Function& f, const Node& stays) {
   const Node& n = culprit_in(context, stays);
-  std::string place = place_of(f, n), why = plan::why_not_native(context, n);
+  std::string place = place_of(f, n), why = plan::why_not_native(context, n, false);
   std::string_view name = op_info(n.op).name;
   if (n.op == Op::while_loop || n.op == Op::cond || n.op == Op::switch_case)
     return fmt::format("{}{} cannot be part of a library: a staged {} has {}", place, f.name,

@@ -181,7 +181,7 @@ void Driver::step(const Step& s) {
       return routine(plan_.routines[s.index]);
     case Step::Kind::check: {
       llvm::Value* holds = scalar(s.condition);
-      if (error_.empty()) leave_if(b_.CreateNot(holds), kFailed, s.location);
+      if (error_.empty()) s.room ? leave_if(b_.CreateNot(holds), kFull) : leave_if(b_.CreateNot(holds), kFailed, s.location);
       return;
     }
     case Step::Kind::point:

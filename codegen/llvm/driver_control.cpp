@@ -28,7 +28,7 @@ llvm::BasicBlock* Driver::new_block(const char* name) {
 llvm::BasicBlock* Driver::leaving(int64_t status) {
   if (!leaving_[status]) {
     llvm::IRBuilderBase::InsertPointGuard guard(b_);
-    leaving_[status] = new_block(status == kFailed ? "failed" : "interrupted");
+    leaving_[status] = new_block(status == kFailed ? "failed" : status == kFull ? "full" : "interrupted");
     b_.SetInsertPoint(leaving_[status]);
     b_.CreateRet(b_.getInt64(static_cast<uint64_t>(status)));
   }

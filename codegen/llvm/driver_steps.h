@@ -84,7 +84,7 @@ class Driver {
   llvm::Function* function_ = nullptr;
   llvm::Value* frame_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
-  llvm::BasicBlock* leaving_[3] = {};     // by status
+  llvm::BasicBlock* leaving_[4] = {};     // by status
   Values scalars_, addresses_, symbols_;  // by ValueId, ValueId, symbol
   std::vector<llvm::Function*> kernels_;
   llvm::Value* interrupt_ = nullptr;

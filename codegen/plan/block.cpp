@@ -428,6 +428,7 @@ void BlockBuilder::make_check(const ir::Node& n) {
   u.kind = Unit::Kind::step;
   u.step.kind = Step::Kind::check;
   u.step.condition = scalar_of(n.operands[0]);
+  u.step.room = n.attrs.get_bool(Attr::grows);
   u.step.location = n.location;
   u.reads.push_back(u.step.condition);
   add_unit(std::move(u));

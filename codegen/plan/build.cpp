@@ -17,18 +17,18 @@ bool stays_in_memory(Builder& b, ir::Ref r) {
 
 }  // namespace
 
-std::shared_ptr<const ir::Function> of_tensors(Context& context, const ir::Function& cluster) {
+std::shared_ptr<const ir::Function> of_tensors(Context& context, const ir::Function& cluster, bool growing) {
   std::shared_ptr<const ir::Function> now(std::shared_ptr<const ir::Function>(), &cluster);
   std::vector<ir::VariableUse> uses;
   bool possible = true;
   if (auto values = ir::without_variables(context, *now, uses, possible)) now = values;
   if (!possible) return nullptr;
-  if (auto rows = without_arrays(context, *now, possible)) now = rows;
+  if (auto rows = without_arrays(context, *now, possible, growing)) now = rows;
   return possible ? now : nullptr;
 }
 
-std::optional<Plan> build_plan(Context& context, const ir::Function& given) {
-  std::shared_ptr<const ir::Function> values = of_tensors(context, given);
+std::optional<Plan> build_plan(Context& context, const ir::Function& given, bool growing) {
+  std::shared_ptr<const ir::Function> values = of_tensors(context, given, growing);
   if (!values) return std::nullopt;
   const ir::Function& cluster = *values;
   Plan plan;
@@ -39,6 +39,7 @@ std::optional<Plan> build_plan(Context& context, const ir::Function& given) {
   for (uint32_t i = 0; i < cluster.body.params.size(); ++i) {
     ir::Ref r = cluster.body.param(i);
     b.memory[r] = b.add_value(b.dtype(r), b.dims(r), Home::input, i);
+    if (r.node->attrs.get_bool(Attr::grows)) plan.room = i;
   }
   std::vector<BlockBuilder::Wanted> wanted;
   std::vector<uint32_t> scalar_results;

@@ -11,11 +11,11 @@
 namespace tfl::plan {
 
 /// The cluster over tensors alone: variables are what they hold (ir/state.h), arrays have rows (arrays.h). Itself when it has
-/// neither, null when that is not possible.
-std::shared_ptr<const ir::Function> of_tensors(Context& context, const ir::Function& cluster);
+/// neither, null when that is not possible. `growing`: arrays may grow, and be results; whoever runs the plan gives them room (Plan::room).
+std::shared_ptr<const ir::Function> of_tensors(Context& context, const ir::Function& cluster, bool growing = false);
 
 /// None when the cluster cannot be planned (sizes that only the run knows): the graph is then run as it is.
-std::optional<Plan> build_plan(Context& context, const ir::Function& cluster);
+std::optional<Plan> build_plan(Context& context, const ir::Function& cluster, bool growing = false);
 
 /// Kernels that are equal but for the memory they work on become one, which runs several times.
 void share_kernels(Plan& plan);

@@ -26,8 +26,8 @@ bool all_known(const ir::Type& t) { return t.tensor.ranked && shape_rules::all_k
 
 class Question {
  public:
-  Question(Context& context, const ir::Block* home, SizeValues* values = nullptr)
-      : context_(context), home_(home), values_(values) {}
+  Question(Context& context, const ir::Block* home, SizeValues* values = nullptr, bool growing = false)
+      : context_(context), home_(home), values_(values), growing_(growing) {}
 
   // Empty: it is native.
   std::string_view node(const Node& n) {
@@ -44,7 +44,8 @@ class Question {
     if (info.kind == OpKind::Effect) return n.block != home_ && is_variable_use(n) ? "" : "an effect";
     if (is_control(n.op)) {
       if (n.op == Op::call) return "a call";
-      if (!is_array_of_rows(n)) return "an array";
+      bool grows = n.op == Op::array_push || n.op == Op::array_pop || (n.op == Op::array_new && n.attrs.get_bool(Attr::grows));
+      if (!is_array_of_rows(n) || (grows && !growing_)) return "an array";
       for (const ir::Type& t : n.types) {  // ranks follow from what is written
         if (!has_numbers(t.tensor.dtype)) return "text";
       }
@@ -389,11 +390,12 @@ class Question {
   Context& context_;
   const ir::Block* home_;
   SizeValues* values_;  // null: there are none
+  const bool growing_;  // arrays may grow
 };
 
 }  // namespace
 
-bool is_native(Context& context, const Node& node) { return Question(context, node.block).node(node).empty(); }
+bool is_native(Context& context, const Node& node) { return Question(context, node.block, nullptr, true).node(node).empty(); }
 
 bool is_native(Context& context, const Node& node, SizeValues& values) {
   SizeValues own;
@@ -403,7 +405,9 @@ bool is_native(Context& context, const Node& node, SizeValues& values) {
   return true;
 }
 
-std::string why_not_native(Context& context, const Node& node) { return std::string(Question(context, node.block).node(node)); }
+std::string why_not_native(Context& context, const Node& node, bool growing) {
+  return std::string(Question(context, node.block, nullptr, growing).node(node));
+}
 
 bool uses_variables(const Node& n) {
   return std::any_of(n.operands.begin(), n.operands.end(), [](Ref r) { return r.type().kind == ir::TypeKind::Resource; });

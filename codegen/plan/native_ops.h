@@ -20,8 +20,8 @@ struct SizeValues {
 };
 /// The same where such values are inputs of the cluster, of parameters with Attr::size: adds those of `node`.
 bool is_native(Context& context, const ir::Node& node, SizeValues& values);
-/// Why it is not, in a few words; empty when it is.
-std::string why_not_native(Context& context, const ir::Node& node);
+/// Why it is not, in a few words; empty when it is. `growing`: arrays that grow are not in the way.
+std::string why_not_native(Context& context, const ir::Node& node, bool growing = true);
 
 /// Whether a variable is among its operands.
 bool uses_variables(const ir::Node& n);

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "codegen/plan/arrays.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/cluster_parts.h"
 #include "codegen/plan/native_ops.h"
@@ -74,6 +75,7 @@ class Outliner {
   void find(IrBlock& b) {
     infos_.assign(b.nodes.size(), {});
     for (uint32_t i = 0; i < b.nodes.size(); ++i) b.nodes[i]->id = i;
+    growing_ = growing_nodes(b);
     roles(b);
     users(b);
     drop_bare_views(b);
@@ -91,7 +93,7 @@ class Outliner {
         x.role = Role::constant;
       else if (!needed.contains(n.get()))
         x.role = Role::words;
-      else if (!refused_.contains(n.get()) && native(*n) &&
+      else if (!refused_.contains(n.get()) && !has_its_length(*n, growing_) && native(*n) &&
                (n->op != Op::check || n->operands.size() < 2 || words_fit(n->operands[1])))
         x.role = Role::inside;
     }
@@ -349,17 +351,6 @@ class Outliner {
     }
   }
 
-  static bool has_arrays(const Node& n) {
-    bool found = false;
-    auto look = [&](const Node& x) {
-      for (const ir::Type& t : x.types) found = found || t.kind == ir::TypeKind::Array;
-      for (Ref r : x.operands) found = found || r.type().kind == ir::TypeKind::Array;
-    };
-    look(n);
-    for (const auto& region : n.regions) ir::walk(*region, look);
-    return found;
-  }
-
   // Words stay for those of their users that stay.
   bool stays(const Node* n) {
     const Info& x = info(n);
@@ -391,13 +382,19 @@ class Outliner {
   bool check(Cluster& c, IrBlock& b) {
     Plan plan;
     const Node* culprit = nullptr;
-    std::shared_ptr<const ir::Function> tensors = of_tensors(context_, *c.function);
+    std::shared_ptr<const ir::Function> tensors = of_tensors(context_, *c.function, !values_as_sizes_);
     bool same = tensors.get() == c.function.get();
     if (tensors && Shapes::of(context_, *tensors, plan, same ? &culprit : nullptr)) return true;
     if (!same) {
-      // Arrays and variables stay the evaluator's.
+      // Arrays and variables stay the evaluator's; arrays that grow before others.
+      bool any = false;
       for (auto& n : b.nodes) {
-        if (cluster_of(n.get()) == &c && (has_arrays(*n) || uses_variables(*n))) refused_.insert(n.get());
+        if (cluster_of(n.get()) != &c || !(growing_[n->id] || takes_growing(*n, growing_))) continue;
+        refused_.insert(n.get());
+        any = true;
+      }
+      for (auto& n : b.nodes) {
+        if (!any && cluster_of(n.get()) == &c && (has_arrays(*n) || uses_variables(*n))) refused_.insert(n.get());
       }
       return false;
     }
@@ -483,6 +480,7 @@ class Outliner {
   std::vector<Info> infos_;  // by Node::id
   std::vector<std::vector<const Node*>> users_;
   std::vector<bool> given_;  // by the block
+  std::vector<bool> growing_;  // gives an array that grows
   std::unordered_set<const Node*> refused_;
   std::vector<Cluster> clusters_;
   size_t count_ = 0;

@@ -200,7 +200,7 @@ struct Step {
     kernel,      // Plan::kernels[index]
     product,     // Plan::products[index]
     routine,     // Plan::routines[index]
-    check,       // fails unless the scalar `condition` is true
+    check,       // fails unless the scalar `condition` is true; `room`: not for what the graph does, but because Plan::room is too small
     point,       // pointer value `result` takes the address of value `from`
     branch,      // blocks[condition ? 0 : 1], or with several: the index, out of range: the last. Block results go to `results`
     loop,        // blocks[0] computes the condition (its one result), blocks[1] the next values of `results`, whose first values are
@@ -215,6 +215,7 @@ struct Step {
   int64_t limit = -1;              // iterations of a loop at most; -1: no limit
   bool beside = false;             // a loop that may run at the same time as the step before it, and as those that one may run beside. Scalars
                                    // that such loops and other steps share are in the frame
+  bool room = false;
   uint32_t location = 0;
 };
 struct Block {
@@ -255,6 +256,8 @@ struct Plan {
   std::vector<RoutineStep> routines;
   Block body;
   uint32_t words = 0;              // of a frame
+  uint32_t room = kNone;           // an input without elements that no argument gives, bool[n, 0]: n elements are the most that arrays
+                                   // which grow can have in this run
   std::string name;                // of the function
 };
 

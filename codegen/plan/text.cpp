@@ -38,7 +38,8 @@ class Writer {
 
   std::string plan() {
     line("plan {}", p_.name);
-    for (size_t i = 0; i < p_.inputs.size(); ++i) line("  input {}: {}", i, type(p_.inputs[i].dtype, p_.inputs[i].dims));
+    for (size_t i = 0; i < p_.inputs.size(); ++i)
+      line("  input {}: {}{}", i, type(p_.inputs[i].dtype, p_.inputs[i].dims), i == p_.room ? " room" : "");
     for (size_t i = 0; i < p_.symbols.size(); ++i) symbol(i);
     for (const Guard& g : p_.guards) line("  guard {} {} {}", size(g.a), g.kind == Guard::Kind::equal ? "==" : ">=", size(g.b));
     for (size_t i = 0; i < p_.constants.size(); ++i) constant(i);
@@ -229,7 +230,7 @@ class Writer {
       case Step::Kind::kernel: return indented(by, "kernel {}", s.index);
       case Step::Kind::product: return indented(by, "product {}", s.index);
       case Step::Kind::routine: return indented(by, "routine {}", s.index);
-      case Step::Kind::check: return indented(by, "check %{}", s.condition);
+      case Step::Kind::check: return indented(by, "{} %{}", s.room ? "room if" : "check", s.condition);
       case Step::Kind::point: return indented(by, "%{} points to %{}", s.result, s.from);
       case Step::Kind::branch:
         indented(by, "{}branch %{}", s.results.empty() ? "" : values(s.results) + " = ", s.condition);
