@@ -22,12 +22,11 @@ bool is_reduction(Op op) {
   }
 }
 
-bool is_routine(Op op) {
+namespace {
+
+// Rows are written, or added, to places that indices give.
+bool writes_by_index(Op op) {
   switch (op) {
-    case Op::cumsum:
-    case Op::cumprod:
-    case Op::argmax:
-    case Op::argmin:
     case Op::scatter_nd:
     case Op::tensor_scatter_update:
     case Op::tensor_scatter_add:
@@ -37,7 +36,19 @@ bool is_routine(Op op) {
     case Op::unsorted_segment_sum:
     case Op::unsorted_segment_prod:
     case Op::unsorted_segment_max:
-    case Op::unsorted_segment_min:
+    case Op::unsorted_segment_min: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool is_routine(Op op) {
+  switch (op) {
+    case Op::cumsum:
+    case Op::cumprod:
+    case Op::argmax:
+    case Op::argmin:
     case Op::sort:
     case Op::argsort:
     case Op::top_k:
@@ -50,7 +61,7 @@ bool is_routine(Op op) {
     case Op::stateless_binomial:
     case Op::stateless_truncated:
     case Op::stateless_normal: return true;
-    default: return matrix_solve(op) || matrix_factor(op);
+    default: return writes_by_index(op) || matrix_solve(op) || matrix_factor(op);
   }
 }
 
@@ -179,16 +190,6 @@ bool may_refuse(Builder& b, const ir::Node& n) {
   switch (n.op) {
     case Op::gather:
     case Op::gather_nd:
-    case Op::scatter_nd:
-    case Op::tensor_scatter_update:
-    case Op::tensor_scatter_add:
-    case Op::tensor_scatter_sub:
-    case Op::tensor_scatter_min:
-    case Op::tensor_scatter_max:
-    case Op::unsorted_segment_sum:
-    case Op::unsorted_segment_prod:
-    case Op::unsorted_segment_max:
-    case Op::unsorted_segment_min:
     case Op::stateless_uniform_int:
     case Op::stateless_truncated:
     case Op::lu: return true;
@@ -198,7 +199,7 @@ bool may_refuse(Builder& b, const ir::Node& n) {
     }
     default: break;
   }
-  if ((matrix_solve(n.op) && n.op != Op::matrix_determinant) || may_raise(b, n)) return true;
+  if (writes_by_index(n.op) || (matrix_solve(n.op) && n.op != Op::matrix_determinant) || may_raise(b, n)) return true;
   for (const auto& region : n.regions) {
     std::unordered_set<const ir::Node*> needed = needed_nodes(*region);
     for (const auto& inner : region->nodes) {
