@@ -170,7 +170,15 @@ Result<Value> dict_get(Interp& interp, Dict* d, const Value& key) {
   return d->entries[static_cast<size_t>(f.entry)].value;
 }
 
-int64_t dict_find_str(Dict* d, Str* key) { return d->live == 0 ? -1 : find_str(d, key, str_hash(key)).entry; }
+int64_t dict_find_str(Dict* d, Str* key) {
+  if (d->live == 0) return -1;
+  uint64_t hash = str_hash(key);
+  if (!d->index.empty()) {  // most keys lie where they are looked for first
+    uint32_t n = d->index[first_slot(d, hash)];
+    if (n != 0 && n != kDeleted && d->entries[n - 1].key.is_object() && d->entries[n - 1].key.counted() == key) return n - 1;
+  }
+  return find_str(d, key, hash).entry;
+}
 
 Value dict_get_str(Dict* d, Str* key) {
   int64_t i = dict_find_str(d, key);

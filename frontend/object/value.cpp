@@ -46,6 +46,9 @@ void destroy_now(Counted* c) {
 }  // namespace
 
 void Value::destroy(Counted* c) {
+  // A tensor on which nothing hangs refers to no other object.
+  if (c->kind == kTensorKind && !static_cast<TensorRep*>(c)->host) [[likely]]
+    return Tensor::destroy(static_cast<TensorRep*>(c));
   Heap& heap = Heap::of(c);
   if (heap.destroying >= kDirectDepth) [[unlikely]] {
     heap.deferred.push_back(c);

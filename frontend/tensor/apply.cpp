@@ -3,6 +3,8 @@
 
 #include "frontend/tensor/tensor_api.h"
 #include "frontend/trace/scope.h"
+#include "runtime/kernels/cast.h"
+#include "runtime/kernels/elementwise.h"
 
 namespace tfl {
 
@@ -18,6 +20,15 @@ std::optional<DType> deciding_dtype(Interp& interp, std::span<Value> operands) {
     if (auto d = dtype_of(interp, v); d && !v.is(Kind::NdArray) && !v.is(Kind::NumPyScalar)) return d;
   }
   return {};
+}
+
+/// Few elements in a row: Op::cast without its checks, which are about strings. Empty for others.
+Value cast_small(Context& context, const Tensor& x, DType dtype) {
+  if (x.size() > kSmallElements || !x.contiguous() || x.dtype() == DType::String || dtype == DType::String) return Value();
+  auto made = Tensor::empty(context, dtype, x.dims());
+  if (!made) return Value();
+  if (x.size()) cast_loop(context.isa(), x.dtype(), dtype)(x.size(), x.raw(), made->raw());
+  return Value::of(made.take());
 }
 
 }  // namespace
@@ -72,6 +83,10 @@ Result<Value> apply_unary(Interp& interp, Op op, const Value& a) {
 }
 
 Result<Value> cast_value(Interp& interp, const Value& x, DType dtype) {
+  if (x.is_tensor() && !interp.sink) {
+    if (x.tensor_rep()->dtype == dtype) return x;
+    if (Value made = cast_small(interp.context, x.tensor(), dtype); !made.is_empty()) return made;
+  }
   if (dtype_of(interp, x) == dtype) return x;
   return apply_op(interp, Op::cast, {x}, Attrs().set_dtype(Attr::dtype, dtype));
 }

@@ -188,7 +188,7 @@ bool store_leaf(const Value& v, DType dtype, std::byte* at) {
   }
 }
 
-/// A float that does not fit float32 although it is finite is an error where nobody asked for float32 by name.
+/// A float that does not fit float32 although it is finite is an error where nobody asked for float32, by name or as the other operand's type.
 bool overflows_f32(double d) { return std::isfinite(d) && std::fabs(d) > std::numeric_limits<float>::max() && std::isinf(static_cast<float>(d)); }
 
 /// Tensors of a graph, and what a graph captures or a tape watches: what a sink must see.
@@ -409,7 +409,7 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
     return cannot_convert(interp, v, dtype);
   }
   Tensor out = TFL_TRY(Tensor::empty(interp.context, dtype, scan.dims));
-  Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && dtype == DType::F32, scan.tensors, (wanted.dtype || hinted) && wanted.cast_items};
+  Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && !hinted && dtype == DType::F32, scan.tensors, (wanted.dtype || hinted) && wanted.cast_items};
   if (out.size() > 0) TFL_TRY(filler.fill(v, v, v));
   return Value::of(literal(interp, std::move(out)));
 }

@@ -76,6 +76,7 @@ Result<bool> tensor_truth(Interp& interp, const Value& self) {
     Value now = TFL_TRY(to_tensor(interp, self));
     return truth(interp, now);
   }
+  if (self.is_tensor() && self.tensor_rep()->dtype == DType::Bool && self.tensor_rep()->size == 1) return *self.tensor().data<bool>();
   Tensor t = TFL_TRY(to_concrete(interp, self));
   if (t.size() > 1) return fail(ErrorKind::ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
   if (t.size() == 0) return false;

@@ -140,6 +140,15 @@ Result<Value> sliced(Interp& interp, const Tensor& x, const SliceSpec& spec) {
   return view.failure();
 }
 
+/// x[i] with a host int, which is the common case of loops. Empty when it is anything else, or no row that x has.
+Value plain_row(Interp& interp, const Value& x, const Value& key) {
+  if (!key.is_int() || !x.is_tensor() || interp.sink || x.tensor_rep()->rank == 0) return Value();
+  int64_t size = x.tensor_rep()->dims()[0];
+  int64_t i = key.as_int() < 0 ? key.as_int() + size : key.as_int();
+  if (i < 0 || i >= size) return Value();
+  return Value::of(row_view(interp.context, x.tensor(), i));
+}
+
 }  // namespace
 
 Result<SliceSpec> slice_spec(Interp& interp, const Value& key) {
@@ -161,18 +170,10 @@ Result<SliceSpec> slice_spec(Interp& interp, const Value& key) {
 }
 
 Result<Value> tensor_get_item(Interp& interp, const Value& tensor, const Value& key) {
+  if (Value row = plain_row(interp, tensor, key); !row.is_empty()) return row;
   Value x = TFL_TRY(to_tensor(interp, tensor));
+  if (Value row = plain_row(interp, x, key); !row.is_empty()) return row;
   if (key.is_bool() || (is_tensor_like(key) && dtype_of(interp, key) == DType::Bool)) return boolean_mask(interp, x, key, Value::none());
-  // v[i] with a host int is the common case of loops.
-  if (key.is_int() && x.is_tensor() && !interp.sink) {
-    SliceSpec spec;
-    int64_t i = key.as_int();
-    spec.begin = {i};
-    spec.end = {i == INT64_MAX ? i : i + 1};
-    spec.strides = {1};
-    spec.shrink_axis_mask = 1;
-    return sliced(interp, x.tensor(), spec);
-  }
   if (x.is_tensor() && !interp.sink) {
     SliceSpec spec = TFL_TRY(slice_spec(interp, key));
     return sliced(interp, x.tensor(), spec);

@@ -55,6 +55,54 @@ Op logical_or_bitwise(BinaryOp op, bool boolean) {
   }
 }
 
+Op comparison(CompareOp op) {
+  switch (op) {
+    case CompareOp::Eq: return Op::equal;
+    case CompareOp::Ne: return Op::not_equal;
+    case CompareOp::Lt: return Op::less;
+    case CompareOp::Le: return Op::less_equal;
+    case CompareOp::Gt: return Op::greater;
+    default: return Op::greater_equal;
+  }
+}
+
+/// A number of the script as an operand of rank 0 that lies on the stack: for apply_small_pair, which keeps none of its operands.
+class Number {
+ public:
+  /// `v` in the element type of the other operand, as to_tensor stores it. Null when it is no number of that kind: the long way knows what
+  /// comes of it.
+  TensorRep* of(const Value& v, DType dtype) {
+    if (v.is_int() && is_integer(dtype)) {
+      store_int(dtype, v.as_int(), element_);
+    } else if (is_floating(dtype) && (v.is_int() || v.is_float())) {
+      store_double(dtype, v.is_int() ? static_cast<double>(v.as_int()) : v.as_float(), element_);
+    } else {
+      return nullptr;
+    }
+    rep_.refs = 1;
+    rep_.kind = kTensorKind;
+    rep_.dtype = dtype;
+    rep_.contiguous = true;
+    rep_.size = 1;
+    rep_.data = element_;
+    return &rep_;
+  }
+
+ private:
+  TensorRep rep_{};
+  alignas(8) std::byte element_[8];
+};
+
+/// An operation on small tensors of one element type, or on one and a number; at least one of the two is a tensor.
+Value binary_small(Interp& interp, Op row, const Value& a, const Value& b) {
+  Number number;
+  TensorRep* x = a.is_tensor() ? a.tensor_rep() : number.of(a, b.tensor_rep()->dtype);
+  TensorRep* y = b.is_tensor() ? b.tensor_rep() : number.of(b, a.tensor_rep()->dtype);
+  if (!x || !y) return Value();
+  Tensor small = apply_small_pair(interp.context, row, x, y);
+  return small ? Value::of(std::move(small)) : Value();
+}
+
 /// `*` takes bools as numbers and gives a bool.
 Result<Value> multiply_bools(Interp& interp, Value x, Value y) {
   x = TFL_TRY(to_tensor(interp, x));
@@ -69,17 +117,23 @@ Result<Value> multiply_bools(Interp& interp, Value x, Value y) {
 
 Result<Value> tensor_binary_last(Interp& interp, BinaryOp op, Value& a, bool a_ends, Value& b, bool b_ends) {
   if (interp.sink) return Value();
+  DType kind = (a.is_tensor() ? a : b).tensor_rep()->dtype;
   Op row;
   switch (op) {
     case BinaryOp::Add: row = Op::add; break;
     case BinaryOp::Sub: row = Op::subtract; break;
     case BinaryOp::Mul: row = Op::multiply; break;
     case BinaryOp::Div: row = Op::divide; break;
+    case BinaryOp::FloorDiv: row = Op::floordiv; break;
+    case BinaryOp::Mod: row = Op::mod; break;
+    case BinaryOp::Pow: row = Op::pow; break;
+    case BinaryOp::BitAnd: case BinaryOp::BitOr: case BinaryOp::BitXor: row = logical_or_bitwise(op, kind == DType::Bool); break;
     default: return Value();
   }
-  if (a.is_tensor() && b.is_tensor() && (op != BinaryOp::Div || is_floating(a.tensor_rep()->dtype))) {
-    if (Tensor small = apply_small_pair(interp.context, row, a.tensor_rep(), b.tensor_rep())) return Value::of(std::move(small));
+  if (op != BinaryOp::Div || is_floating(kind)) {
+    if (Value small = binary_small(interp, row, a, b); !small.is_empty()) return small;
   }
+  if (op != BinaryOp::Add && op != BinaryOp::Sub && op != BinaryOp::Mul && op != BinaryOp::Div) return Value();
   auto donor = [](const Value& v) {
     return v.is_tensor() && is_floating(v.tensor_rep()->dtype) && v.tensor_rep()->size > kSmallElements && v.tensor_rep()->refs == 1;
   };
@@ -176,6 +230,10 @@ Result<Value> tensor_unary(Interp& interp, UnaryOp op, const Value& self) {
   }
 }
 
+Value tensor_compare_small(Interp& interp, CompareOp op, const Value& a, const Value& b) {
+  return interp.sink ? Value() : binary_small(interp, comparison(op), a, b);
+}
+
 Result<Value> tensor_compare(Interp& interp, CompareOp op, const Value& a, const Value& b) {
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (equality && (a.is_none() || b.is_none())) return Value::boolean(op == CompareOp::Ne);
@@ -188,15 +246,7 @@ Result<Value> tensor_compare(Interp& interp, CompareOp op, const Value& a, const
   }
   Value operands[2] = {a, b};
   TFL_TRY(unify_operands(interp, operands));
-  Op operation = Op::equal;
-  switch (op) {
-    case CompareOp::Eq: operation = Op::equal; break;
-    case CompareOp::Ne: operation = Op::not_equal; break;
-    case CompareOp::Lt: operation = Op::less; break;
-    case CompareOp::Le: operation = Op::less_equal; break;
-    case CompareOp::Gt: operation = Op::greater; break;
-    default: operation = Op::greater_equal; break;
-  }
+  Op operation = comparison(op);
   if (equality && operands[0].is_tensor() && operands[1].is_tensor() && !can_broadcast(operands[0].tensor(), operands[1].tensor()) &&
       dtype_of(interp, operands[0]) == dtype_of(interp, operands[1])) {
     return Value::of(TFL_TRY(scalar<bool>(interp.context, DType::Bool, op == CompareOp::Ne)));

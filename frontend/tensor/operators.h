@@ -9,11 +9,13 @@
 namespace tfl {
 
 Result<Value> tensor_binary(Interp&, BinaryOp op, const Value& a, const Value& b);
-/// The short ways: small tensors of one element type, and operands that are not needed any more, where the result takes over the memory of one
+/// The short ways: small tensors of one element type, or one and a number, and operands that are not needed any more, where the result takes over the memory of one
 /// that nobody else holds. Empty for all others; then nothing has happened. An operand stays where it is when the operation fails.
 Result<Value> tensor_binary_last(Interp&, BinaryOp op, Value& a, bool a_ends, Value& b, bool b_ends);
 Result<Value> tensor_unary(Interp&, UnaryOp op, const Value& self);
 Result<Value> tensor_compare(Interp&, CompareOp op, const Value& a, const Value& b);
+/// The short way of comparisons: small tensors of one element type, or one and a number. Empty for all others.
+Value tensor_compare_small(Interp&, CompareOp op, const Value& a, const Value& b);
 bool can_broadcast(const Tensor& a, const Tensor& b);
 /// Whether an item of `self` equals `item`, as `in` compares.
 Result<bool> for_each_equal(Interp&, const Value& self, const Value& item);

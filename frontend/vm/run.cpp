@@ -40,6 +40,13 @@ bool compare_floats(CompareOp op, double a, double b) {
   }
 }
 
+Result<Value> compare_any(Interp& interp, CompareOp op, const Value& a, const Value& b) {
+  if (a.is_tensor() || b.is_tensor()) {
+    if (Value small = tensor_compare_small(interp, op, a, b); !small.is_empty()) return small;
+  }
+  return compare(interp, op, a, b);
+}
+
 /// s += t where nobody else sees s: the text grows in place.
 bool append_in_place(Interp& interp, Value& s, const Value& t) {
   if (!s.is_str() || !t.is_str()) return false;

@@ -196,6 +196,23 @@ Failure wrong_self(Interp& interp, NativeFunction* f, CallArgs& args) {
               interp.type_name(args.values[0]));
 }
 
+/// Arguments of a native, made one by one: only as many as there are.
+template <uint32_t kMost>
+class Filled {
+ public:
+  Filled() = default;
+  Filled(const Filled&) = delete;
+  ~Filled() {
+    for (uint32_t i = 0; i < count_; ++i) values()[i].~Value();
+  }
+  void add(Value v) { new (space_ + sizeof(Value) * count_++) Value(std::move(v)); }
+  Value* values() { return reinterpret_cast<Value*>(space_); }
+
+ private:
+  alignas(Value) std::byte space_[sizeof(Value) * kMost];
+  uint32_t count_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<Signature> parse_signature(Interp& interp, std::string_view text) {
@@ -268,10 +285,10 @@ Result<Value> call_native(Interp& interp, NativeFunction* f, CallArgs& args) {
   if (s.simple && args.keywords.empty()) [[likely]] {
     if (args.count == s.positional) return f->def->fn(interp, args.values);
     if (args.count < s.positional && args.count >= s.required && s.positional <= 8) {
-      Value out[8];
-      for (uint32_t i = 0; i < args.count; ++i) out[i] = std::move(args.values[i]);
-      for (uint32_t i = args.count; i < s.positional; ++i) out[i] = s.params[i].default_value;
-      return f->def->fn(interp, out);
+      Filled<8> out;
+      for (uint32_t i = 0; i < args.count; ++i) out.add(std::move(args.values[i]));
+      for (uint32_t i = args.count; i < s.positional; ++i) out.add(s.params[i].default_value);
+      return f->def->fn(interp, out.values());
     }
   }
   constexpr size_t kInline = 12;

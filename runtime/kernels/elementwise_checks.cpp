@@ -44,8 +44,7 @@ bool violates(size_t row, const V* elements, int64_t n) {
 
 }  // namespace
 
-const ElementwiseRefusal* refused(Op op, std::span<const Tensor> operands) {
-  const Tensor& y = operands[1];
+const ElementwiseRefusal* refused(Op op, const Tensor& y) {
   if (!is_integer(y.dtype())) return nullptr;
   size_t row = 0;
   while (kChecks[row].op != op) ++row;

@@ -14,7 +14,8 @@ struct ElementwiseRefusal {
   ErrorKind kind;
   std::string_view text;
 };
-const ElementwiseRefusal* refused(Op op, std::span<const Tensor> operands);
+/// `y` is the second operand, which is what the checks look at.
+const ElementwiseRefusal* refused(Op op, const Tensor& y);
 /// Whether `op` has any such check.
 constexpr bool row_has_checks(Op op) {
 #define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text) \

@@ -57,23 +57,24 @@ Tensor* find_donor(std::span<Tensor> operands, DType dtype, std::span<const int6
 struct RowFacts {
   uint8_t arity;
   ResultType result;
-  bool simple;  // every operand and check is by element type alone
+  bool plain;   // operands of one element type
+  bool checks;  // integers are looked at (elementwise_checks.def)
 };
 constexpr RowFacts kRows[kElementwiseCount] = {
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) \
-  {arity, ResultType::result, TypeClass::types != TypeClass::choice && !row_has_checks(Op::name)},
+  {arity, ResultType::result, TypeClass::types != TypeClass::choice, row_has_checks(Op::name)},
 #include "ir/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };
 
 // The short way: contiguous operands of one element type that has a loop, of one shape but for rank-0 ones, small. Null when the
-// operands are not of that kind.
+// operands are not of that kind, or refused: the long way finds the words.
 [[gnu::always_inline]] inline Tensor apply_small(Context& context, Op op, TensorRep* const* operands, size_t n) {
   const RowFacts& row = kRows[static_cast<int>(op)];
   const TensorRep* shape = operands[0];
   DType dtype = shape->dtype;
   const ElementwiseLoop* loops = elementwise_loops(context.isa()).of[static_cast<int>(dtype)];
-  if (!loops || !loops[static_cast<int>(op)] || !row.simple || n != row.arity) return {};
+  if (!loops || !loops[static_cast<int>(op)] || !row.plain || n != row.arity) return {};
   for (size_t k = 0; k < n; ++k) {
     if (operands[k]->dtype != dtype || !operands[k]->contiguous) return {};
     if (operands[k]->rank > shape->rank) shape = operands[k];
@@ -91,6 +92,8 @@ constexpr RowFacts kRows[kElementwiseCount] = {
       if (rep->rank != shape->rank || rep->layout[i] != shape->layout[i]) return {};
     }
   }
+  if (row.checks && shape->size && is_integer(dtype) && refused(op, Tensor::share(operands[1]))) [[unlikely]]
+    return {};
   Result<Tensor> out =
       Tensor::empty(context, row.result == ResultType::same ? dtype : elementwise_result_type(op, dtype),
                     {shape->dims(), shape->rank});
@@ -134,7 +137,7 @@ Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor
   if (row_has_checks(op)) [[unlikely]] {
     bool empty = false;
     for (int64_t d : dims) empty |= d == 0;
-    const ElementwiseRefusal* refusal = empty ? nullptr : refused(op, operands);
+    const ElementwiseRefusal* refusal = empty ? nullptr : refused(op, operands[1]);
     if (refusal) return op_failure(refusal->kind, op, attrs, refusal->text);
   }
 

@@ -125,4 +125,8 @@ Result<Tensor> slice_view(Context& context, const Tensor& x, const SliceSpec& sp
   return Tensor::view(context, x, plan.dims, strides, offset);
 }
 
+Tensor row_view(Context& context, const Tensor& x, int64_t i) {
+  return Tensor::view(context, x, x.dims().subspan(1), x.strides().subspan(1), i * x.strides()[0]);
+}
+
 }  // namespace tfl

@@ -32,5 +32,7 @@ inline Result<SlicePlan> plan_slice(std::span<const int64_t> dims, const SliceSp
 
 /// The slice as a view of `x`.
 Result<Tensor> slice_view(Context& context, const Tensor& x, const SliceSpec& spec);
+/// x[i] of a tensor that has this row: 0 <= i < its first size.
+Tensor row_view(Context& context, const Tensor& x, int64_t i);
 
 }  // namespace tfl

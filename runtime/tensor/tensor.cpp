@@ -16,6 +16,13 @@ static_assert(kHeader % 16 == 0 && kInlineBytes % 16 == 0);
 constexpr size_t kBufferHeader = 64;
 static_assert(sizeof(Buffer) <= kBufferHeader);
 
+// dtype_size() without a call: most of what is done to a small tensor is making it and taking it away.
+constexpr uint8_t kSizes[] = {
+#define TFL_DTYPE(id, name, short_name, tf_name, size, group, type) size,
+#include "runtime/tensor/dtypes.def"
+#undef TFL_DTYPE
+};
+
 std::byte* inline_elements(TensorRep* rep) {
   return reinterpret_cast<std::byte*>(rep) + kHeader + 16 * size_t{rep->rank};
 }
@@ -75,6 +82,16 @@ int64_t known_count(std::span<const int64_t> dims) {
   return static_cast<int64_t>(n);
 }
 
+// Sizes, and the strides of row-major elements.
+void lay_out(TensorRep* rep, std::span<const int64_t> dims) {
+  uint64_t step = 1;  // wraps only where there are no elements
+  for (size_t rank = dims.size(), i = rank; i-- > 0;) {
+    rep->layout[i] = dims[i];
+    rep->layout[rank + i] = static_cast<int64_t>(step);
+    step *= static_cast<uint64_t>(dims[i]);
+  }
+}
+
 Failure too_many_elements(std::span<const int64_t> dims) {
   return fail(ErrorKind::InvalidArgumentError, "Shape {} would have more than 2**63 - 1 elements", shape_text(dims));
 }
@@ -112,7 +129,7 @@ Result<Tensor> Tensor::empty(Context& context, DType dtype, std::span<const int6
       return element_count(dims).failure();
   }
   size_t bytes;
-  if (__builtin_mul_overflow(static_cast<size_t>(n), dtype_size(dtype), &bytes)) [[unlikely]]
+  if (__builtin_mul_overflow(static_cast<size_t>(n), size_t{kSizes[static_cast<int>(dtype)]}, &bytes)) [[unlikely]]
     return too_many_elements(dims);
 
   TensorRep* rep;
@@ -136,12 +153,7 @@ Result<Tensor> Tensor::empty(Context& context, DType dtype, std::span<const int6
     make_strings(rep->data, n);
     if (rep->buffer) rep->buffer->strings = true;
   }
-  uint64_t step = 1;
-  for (size_t i = rank; i-- > 0;) {
-    rep->layout[i] = dims[i];
-    rep->layout[rank + i] = static_cast<int64_t>(step);
-    step *= static_cast<uint64_t>(dims[i]);
-  }
+  lay_out(rep, dims);
   return adopt(rep);
 }
 
@@ -162,11 +174,13 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
       TensorRep* rep = new_rep(context, from->dtype, dims.size(), bytes);
       rep->data = inline_elements(rep);
       rep->size = n;
-      std::copy(dims.begin(), dims.end(), rep->dims());
-      Dims own = row_major_strides(dims);
-      std::copy(own.begin(), own.end(), rep->strides());
+      lay_out(rep, dims);
+      if (row_major && from->dtype != DType::String) {
+        std::memcpy(rep->data, data, bytes);
+        return adopt(rep);
+      }
       if (from->dtype == DType::String) make_strings(rep->data, n);
-      copy_strided(context, from->dtype, dims, rep->data, own, data, strides);
+      copy_strided(context, from->dtype, dims, rep->data, {rep->strides(), dims.size()}, data, strides);
       return adopt(rep);
     }
     Tensor shared = copy_to_buffer(context, base);
@@ -238,7 +252,7 @@ void Tensor::destroy(TensorRep* rep) {
   if (rep->buffer) {
     release_buffer(rep->buffer);
   } else {
-    size_t elements = static_cast<size_t>(rep->size) * dtype_size(rep->dtype);
+    size_t elements = static_cast<size_t>(rep->size) * kSizes[static_cast<int>(rep->dtype)];
     if (rep->dtype == DType::String) [[unlikely]]
       destroy_strings(rep->data, elements);
     bytes += elements;
