@@ -47,8 +47,12 @@ Result<Value> struct_time(Interp& interp) {
   return get_attr(interp, module, interp.intern("struct_time"));
 }
 
-/// time.struct_time is looked for when a script names it.
+/// time.struct_time and time.strptime are looked for when a script names them.
 Result<Value> lazy_name(Interp& interp, Module*, Str* name) {
+  if (name->text == "strptime") {
+    Value module = TFL_TRY(interp.import_module("_strptime"));
+    return get_attr(interp, module, interp.intern("time_tuple"));
+  }
   if (name->text != "struct_time") return Value();
   return struct_time(interp);
 }

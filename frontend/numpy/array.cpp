@@ -294,7 +294,13 @@ Result<DType> to_numpy_dtype(Interp& interp, const Value& v) {
   if (v.identical(Value::share(interp.types.float_)) || v.is_none()) return DType::F64;
   if (v.identical(Value::share(interp.types.int_))) return DType::I64;
   if (v.is_str()) {
-    const std::string& text = v.as<Str>()->text;
+    std::string_view text = v.as<Str>()->text;
+    if (text.size() > 1 && (text[0] == '<' || text[0] == '=' || text[0] == '|')) text.remove_prefix(1);
+    if (text == "i2" || text == "h") return DType::I16;
+    if (text == "u2" || text == "H") return DType::U16;
+    if (text == "u4" || text == "I") return DType::U32;
+    if (text == "u8" || text == "L" || text == "uint") return DType::U64;
+    if (text == "b1") return DType::Bool;
     if (text == "float" || text == "d" || text == "f8" || text == "<f8") return DType::F64;
     if (text == "int" || text == "i8" || text == "<i8" || text == "l") return DType::I64;
     if (text == "f" || text == "f4" || text == "<f4") return DType::F32;

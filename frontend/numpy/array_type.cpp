@@ -145,7 +145,7 @@ Result<Value> method_item(Interp& interp, Value* args) {
   if (index.is_int()) {
     t = TFL_TRY(contiguous(interp.context, t));
     int64_t i = index.as_int();
-    if (i < -t.size() || i >= t.size()) return fail(ErrorKind::IndexError, "index {} is out of bounds for size {}", i, t.size());
+    if (i < -t.size() || i >= t.size()) return fail(ErrorKind::IndexError, "index {} is out of bounds for {} {}", i, t.rank() == 1 ? "axis 0 with size" : "size", t.size());
     return to_host(interp, Tensor::view(interp.context, t, {}, {}, i < 0 ? i + t.size() : i));
   }
   Value one = TFL_TRY(array_get_item(interp, args[0], index));

@@ -31,16 +31,6 @@ Result<void> set_property(Interp& interp, Property* p, const Value& v, const Val
   return {};
 }
 
-bool slot_allows(const Type* type, Str* name) {
-  for (const Type* t = type; t && t->script; t = t->base) {
-    if (t->slot_names.is_empty()) return true;
-    for (Value& v : t->slot_names.as<Tuple>()->span()) {
-      if (v.is_str() && (v.as<Str>()->text == name->text || v.as<Str>()->text == "__dict__")) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 Result<void> generic_set_attr(Interp& interp, const Value& v, Str* name, const Value& value) {

@@ -202,6 +202,21 @@ Result<bool> decided_by_class(Interp& interp, const Value& cls, const char* hook
 
 }  // namespace
 
+bool slot_allows(const Type* type, Str* name) {
+  for (const Type* t = type; t && t->script; t = t->base) {
+    if (t->slot_names.is_empty()) return true;
+    for (Value& v : t->slot_names.as<Tuple>()->span()) {
+      if (v.is_str() && (v.as<Str>()->text == name->text || v.as<Str>()->text == "__dict__")) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether instances of `type` are instances of the class `cls`: NumPy's float64 is a subclass of `float` there, and a class apart here.
+static bool counts_as(Interp& interp, const Type* type, const Type* cls) {
+  return type->is_subtype_of(cls) || (cls == interp.types.float_ && type == interp.types.np_float64);
+}
+
 Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes) {
   if (!v.is(Kind::Type)) return fail(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
   if (classes.is(Kind::Tuple)) {
@@ -214,7 +229,7 @@ Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes
     return false;
   }
   if (classes.is(Kind::Type)) {
-    if (v.as<Type>()->is_subtype_of(classes.as<Type>())) return true;
+    if (counts_as(interp, v.as<Type>(), classes.as<Type>())) return true;
     return decided_by_class(interp, classes, "__class_subclasscheck__", v);
   }
   if (interp.type_of(classes) == interp.types.union_type) return is_subclass_of(interp, v, union_members(classes));
@@ -225,7 +240,7 @@ Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes
 
 Result<bool> is_instance_of(Interp& interp, const Value& v, const Value& classes) {
   if (classes.is(Kind::Type)) {
-    if (interp.type_of(v)->is_subtype_of(classes.as<Type>())) return true;
+    if (counts_as(interp, interp.type_of(v), classes.as<Type>())) return true;
     return decided_by_class(interp, classes, "__class_instancecheck__", v);
   }
   if (classes.is(Kind::Tuple)) {
@@ -242,7 +257,7 @@ Result<bool> is_instance_of(Interp& interp, const Value& v, const Value& classes
   }
   if (interp.type_of(classes) == interp.types.union_type) {
     for (const Value& c : union_members(classes).as<Tuple>()->span()) {
-      if (c.is_none() ? v.is_none() : c.is(Kind::Type) && interp.type_of(v)->is_subtype_of(c.as<Type>())) return true;
+      if (c.is_none() ? v.is_none() : c.is(Kind::Type) && counts_as(interp, interp.type_of(v), c.as<Type>())) return true;
     }
     return false;
   }

@@ -47,6 +47,7 @@ Type* os_error_type(Interp& interp, Type* type, const CallArgs& args) {
 void take_args(Interp& interp, Exception* e, const Value* values, uint32_t count) {
   bool with_file = is_kind(e->type, interp, ErrorKind::OSError) && count >= 3 && count <= 5;
   if (with_file) e->obj = values[2];
+  if (with_file && count == 5) e->name = values[4];  // the second file, of a call that has two
   e->args = interp.tuple(std::span<const Value>(values, with_file ? 2 : count));
 }
 
@@ -178,6 +179,7 @@ Result<Value> get_exception_attr(Interp& interp, const Value& self, Str* name) {
     if (name->text == "errno") return full ? arg_or_none(e, 0) : Value::none();
     if (name == sym.strerror) return full ? arg_or_none(e, 1) : Value::none();
     if (name == sym.filename) return or_none(e->obj);
+    if (name->text == "filename2") return or_none(e->name);
   }
   if (is_codec_error(t, interp)) {
     constexpr std::string_view kNames[] = {"encoding", "object", "start", "end", "reason"};
@@ -331,6 +333,10 @@ Result<std::string> exception_text(Interp& interp, Exception* e) {
     if (!e->obj.is_empty() && !e->obj.is_none()) {
       std::string file = TFL_TRY(repr_text(interp, e->obj));
       text += ": " + file;
+      if (!e->name.is_empty() && !e->name.is_none()) {
+        std::string other = TFL_TRY(repr_text(interp, e->name));
+        text += " -> " + other;
+      }
     }
     return text;
   }

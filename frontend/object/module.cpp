@@ -1,9 +1,11 @@
 // Modules, cells, code objects and tracebacks as objects.
+#include <algorithm>
 #include "frontend/object/attributes.h"
 #include "frontend/object/class.h"
 #include "frontend/object/native.h"
 #include "frontend/object/registry.h"
 #include "frontend/bytecode/code.h"
+#include "frontend/vm/advice.h"
 
 namespace tfl {
 
@@ -57,7 +59,8 @@ Result<Value> get_code(Interp& interp, const Value& self, Str* name) {
     std::vector<Value> names;
     for (const Param& p : c->params) names.push_back(interp.str(p.name));
     for (size_t i = c->params.size(); i < c->register_names.size(); ++i) {
-      if (c->register_names[i]) names.push_back(interp.str(c->register_names[i]));
+      bool free = std::find(c->free_registers.begin(), c->free_registers.end(), i) != c->free_registers.end();
+      if (c->register_names[i] && !free) names.push_back(interp.str(c->register_names[i]));
     }
     return interp.tuple(names);
   }
@@ -88,6 +91,7 @@ Result<Value> get_traceback(Interp& interp, const Value& self, Str* name) {
   }
   if (n == "tb_frame") return self;  // what is asked of a frame here: its code and line
   if (n == "f_code") return Value::share(entry.code);
+  if (n == "_shown") return interp.str(traceback_entry_text(entry));
   if (n == "f_lineno") return Value::integer(entry.span.line);
   return Value();
 }

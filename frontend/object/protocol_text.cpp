@@ -66,7 +66,8 @@ Result<Value> format_value(Interp& interp, const Value& v, std::string_view spec
       return fail(ErrorKind::TypeError, "__format__ must return a str, not {}", interp.type_name(r));
     }
   }
-  if (spec.empty() && !v.is_tensor()) return to_str(interp, v);
+  // A NumPy scalar is formatted as the host number it stands for, with or without a specification: float32 0.1 has more digits than its `str`.
+  if (spec.empty() && !v.is_tensor() && !v.is(Kind::NumPyScalar) && !v.is(Kind::NdArray)) return to_str(interp, v);
   if (type->slots->format) return type->slots->format(interp, v, spec);
   return fail(ErrorKind::TypeError, "unsupported format string passed to {}.__format__", type->name->text);
 }

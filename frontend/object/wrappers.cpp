@@ -157,6 +157,8 @@ Result<Value> dir_method(Interp& interp, Value* args) {
 }
 Result<Value> class_getter(Interp& interp, Value* args) { return Value::share(interp.type_of(args[0])); }
 Result<Value> dict_getter(Interp& interp, Value* args) {
+  const Type* type = interp.type_of(args[0]);
+  if (!type->slot_names.is_empty() && !slot_allows(type, interp.sym.__dict__)) return no_attribute(interp, args[0], interp.sym.__dict__);
   Dict* d = instance_dict(interp, args[0], true);
   if (!d) return no_attribute(interp, args[0], interp.sym.__dict__);
   return Value::share(d);

@@ -20,7 +20,10 @@ struct Scan {
   bool wide = false;     // an int outside 32 bits
   bool tensors = false;  // tensors are among the leaves
   bool objects = false;  // the leaf that was refused is an instance of a class
-  std::optional<DType> decided;  // dtype of NumPy scalars and arrays among the leaves
+  std::optional<DType> decided;  // dtype of the first tensor among the leaves
+  std::optional<DType> arrays;   // dtype of NumPy's scalars and arrays, when these are all the leaves and alike
+  DType real = DType::F32;       // of floats: NumPy's float64 and float16 stay what they are when they come first
+  bool hosts = false;            // leaves that are neither tensors nor NumPy's
 };
 
 constexpr int kMaxNesting = 64;
@@ -88,8 +91,48 @@ bool concrete_of(const Value& v, Tensor& out) {
   }
 }
 
+/// A leaf of this kind after others.
+Result<void> join_leaf(Scan& scan, Leaf leaf) {
+  if (scan.leaf == Leaf::None || scan.leaf == leaf) {
+    scan.leaf = leaf;
+    return {};
+  }
+  // The first element decides; a bool fits among numbers, an int among floats and the other way round.
+  if (scan.leaf == Leaf::Text || leaf == Leaf::Text || scan.leaf == Leaf::Bool) return mixed();
+  if (leaf == Leaf::Float) scan.leaf = Leaf::Float;
+  return {};
+}
+
+bool outside_i32(const Tensor& t) {
+  auto beyond = [&](auto zero) {
+    using T = decltype(zero);
+    const T* at = t.data<T>();
+    return std::any_of(at, at + t.size(), [](T v) { return (static_cast<int32_t>(v) < 0) != (v < T(0)) || static_cast<T>(static_cast<int32_t>(v)) != v; });
+  };
+  switch (t.dtype()) {
+    case DType::I64: return beyond(int64_t());
+    case DType::U64: return beyond(uint64_t());
+    case DType::U32: return beyond(uint32_t());
+    default: return false;
+  }
+}
+
+/// A NumPy scalar, or the elements of an array, within a sequence: TensorFlow asks what kind of number it is, and not for its width.
+Result<void> note_array(Interp& interp, const Tensor& t, Scan& scan) {
+  if (t.size() == 0) return {};
+  const bool first = scan.leaf == Leaf::None;
+  const DType d = t.dtype();
+  if (first && !scan.hosts) scan.arrays = d;
+  else if (scan.arrays != d) scan.arrays.reset();
+  if (first && (d == DType::F64 || d == DType::F16)) scan.real = d;
+  if (is_integer(d) && dtype_size(d) >= 4 && d != DType::I32) scan.wide |= outside_i32(TFL_TRY(contiguous(interp.context, t)));
+  return join_leaf(scan, d == DType::Bool ? Leaf::Bool : d == DType::String ? Leaf::Text : is_integer(d) ? Leaf::Int : Leaf::Float);
+}
+
 Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
   Leaf leaf;
+  scan.hosts = true;
+  scan.arrays.reset();
   switch (v.tag()) {
     case Tag::Bool: leaf = Leaf::Bool; break;
     case Tag::Int:
@@ -106,14 +149,7 @@ Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
       else if (v.is_none() && scan.leaf != Leaf::None) return mixed();
       else return unsupported(interp, v);
   }
-  if (scan.leaf == Leaf::None || scan.leaf == leaf) {
-    scan.leaf = leaf;
-    return {};
-  }
-  // The first element decides; a bool fits among numbers, an int among floats and the other way round.
-  if (scan.leaf == Leaf::Text || leaf == Leaf::Text || scan.leaf == Leaf::Bool) return mixed();
-  if (leaf == Leaf::Float) scan.leaf = Leaf::Float;
-  return {};
+  return join_leaf(scan, leaf);
 }
 
 Result<void> note_dims(Scan& scan, size_t depth, std::span<const int64_t> dims, bool first) {
@@ -144,9 +180,12 @@ Result<void> scan_value(Interp& interp, const Value& v, size_t depth, Scan& scan
   }
   Tensor t;
   if (concrete_of(v, t)) {
-    bool tensor = is_tensor_or_variable(v);
-    if (!scan.decided || (tensor && !scan.tensors)) scan.decided = t.dtype();  // the first tensor, or else the first array
-    scan.tensors |= tensor;
+    if (is_tensor_or_variable(v)) {
+      if (!scan.decided) scan.decided = t.dtype();
+      scan.tensors = true;
+    } else {
+      TFL_TRY(note_array(interp, t, scan));
+    }
     return note_dims(scan, depth, t.dims(), first);
   }
   if (v.is(Kind::Symbolic)) {
@@ -237,6 +276,8 @@ struct Filler {
       Tensor c = t;
       if (t.dtype() != dtype) {
         bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
+        // A fraction is no integer, and a number no bool.
+        if (array && !casts && ((is_floating(t.dtype()) && is_integer(dtype)) || dtype == DType::Bool)) return cannot_convert(interp, shown, dtype);
         if ((!array && !casts) || t.dtype() == DType::String || dtype == DType::String) return cannot_pack(v, parent, t.dtype(), shown);
         c = TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)));
       }
@@ -267,13 +308,16 @@ struct Filler {
   }
 };
 
-DType natural_dtype(const Scan& scan) {
+DType natural_dtype(const Interp& interp, const Scan& scan) {
   if (scan.decided) return *scan.decided;
+  // A graph's constants are made by NumPy, and what 64 bits have by default becomes 32.
+  if (interp.sink && scan.arrays && *scan.arrays != DType::F64 && *scan.arrays != DType::I64) return *scan.arrays;
   switch (scan.leaf) {
     case Leaf::Bool: return DType::Bool;
     case Leaf::Int: return scan.wide ? DType::I64 : DType::I32;
     case Leaf::Text: return DType::String;
-    case Leaf::Float: case Leaf::None: break;
+    case Leaf::Float: return interp.sink ? DType::F32 : scan.real;
+    case Leaf::None: break;
   }
   return DType::F32;
 }
@@ -402,7 +446,7 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
   auto scanned = scan_value(interp, v, 0, scan, true);
   if (!scanned && scan.objects) return to_tensor(interp, TFL_TRY(without_objects(interp, v, 0)), wanted);
   if (!scanned) return scanned.failure();
-  DType dtype = wanted.dtype ? *wanted.dtype : natural_dtype(scan);
+  DType dtype = wanted.dtype ? *wanted.dtype : natural_dtype(interp, scan);
   const bool hinted = !wanted.dtype && wanted.preferred && (scan.tensors || !scan.decided) && fits(scan, *wanted.preferred);
   if (hinted) dtype = *wanted.preferred;
   if (wanted.dtype && !wanted.cast_items && scan.leaf == Leaf::None && scan.decided && *scan.decided != dtype && scan.tensors) {

@@ -18,6 +18,8 @@ std::string show_values(Interp& interp, Exception* e);
 std::string advice(Interp& interp, Exception* e);
 
 /// The traceback without all that: CPython's text, for scripts that print it or look into it.
+/// The lines of a traceback for one of its entries; empty for what belongs to the library.
+std::string traceback_entry_text(const TraceEntry& entry);
 std::string plain_traceback(Interp& interp, const Value& exception);
 
 /// Whether `import name` would find a module of the language.

@@ -59,6 +59,12 @@ void append_source_line(std::string& out, const TraceEntry& entry) {
   out += '\n';
 }
 
+void append_entry(std::string& out, const TraceEntry& entry) {
+  const Source* source = entry.code->source.get();
+  out += "  File \"" + (source ? source->name : std::string("?")) + "\", line " + std::to_string(entry.span.line) + ", in " + entry.code->name->text + "\n";
+  append_source_line(out, entry);
+}
+
 void append_repeats(std::string& out, int repeats) {
   if (repeats <= kShownRepeats) return;
   int more = repeats - kShownRepeats;
@@ -94,8 +100,7 @@ void append_frames(std::string& out, const Exception* e) {
     }
     before = &entry;
     if (++repeats > kShownRepeats) continue;
-    out += "  File \"" + (source ? source->name : std::string("?")) + "\", line " + std::to_string(entry.span.line) + ", in " + entry.code->name->text + "\n";
-    append_source_line(out, entry);
+    append_entry(out, entry);
   }
   append_repeats(out, repeats);
 }
@@ -160,6 +165,13 @@ std::string headline(Interp& interp, const Value& exception, bool plain) {
 }
 
 }  // namespace
+
+std::string traceback_entry_text(const TraceEntry& entry) {
+  std::string out;
+  const Source* source = entry.code->source.get();
+  if (!source || !source->internal) append_entry(out, entry);
+  return out;
+}
 
 std::string exception_headline(Interp& interp, const Value& exception) { return headline(interp, exception, false); }
 
