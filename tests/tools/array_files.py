@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from sanitizers import sanitizer
+
 MIB = 1 << 20
 ELEMENTS = 6 * MIB  # of eight bytes each
 
@@ -45,9 +47,8 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--tfl", required=True)
     tfl = os.path.abspath(p.parse_args().tfl)
-    with open(tfl, "rb") as f:
-        if b"__asan_init" in f.read():
-            return print("not with AddressSanitizer, which keeps what is freed")
+    if kind := sanitizer(tfl):
+        return print(f"not with the {kind} sanitizer: its records of the memory count, too, and what is freed is kept")
     with tempfile.TemporaryDirectory(prefix="tfl-arrays-") as folder:
         base = os.path.join(folder, "a")
         peak(tfl, MAKE, folder, base)

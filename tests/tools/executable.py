@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from sanitizers import sanitizer
+
 SCRIPTS = {
     "main.tfl": '''import sys
 
@@ -114,8 +116,7 @@ def main():
                 if got.stderr.splitlines()[-1:] != want.stderr.splitlines()[-1:] or ("fail" in arguments and 'helper.tfl", line 12' not in got.stderr):
                     sys.exit(f"{arguments}: errors\n{got.stderr}\ninstead of\n{want.stderr}")
         needed, own = (re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", program).stdout) for program in (place + "/main", tfl))
-        with open(tfl, "rb") as f:
-            sanitized = b"__asan_init" in f.read()  # then the C++ library is a shared one
+        sanitized = sanitizer(tfl)  # then the C++ library is a shared one
         if not needed or any(not re.match(r"lib(c|m)\.so|ld-linux", n) and not (sanitized and n in own) for n in needed):
             sys.exit(f"the program needs {needed}")
         in_empty_root(folder, place + "/main", wanted)

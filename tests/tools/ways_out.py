@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+from sanitizers import sanitizer
+
 # Each with the line of its loop.
 ENDLESS = {
     "a reduction in the condition": (4, '''import tensorflow as tf
@@ -147,8 +149,13 @@ def main():
     tfl = os.path.abspath(p.parse_args().tfl)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
+        names = list(ENDLESS)
+        if sanitizer(tfl) == "thread":
+            # It puts handlers of signals off until the program makes a call that it knows of: loops of machine code make none.
+            names = ["products"]
+            print("the thread sanitizer keeps signals from loops that call nothing")
         checks = [(f"{how}, {name}", lambda name=name, how=how: interrupted(tfl, folder, name, *ENDLESS[name], how))
-                  for name in ENDLESS for how in ("interrupt", "timeout")]
+                  for name in names for how in ("interrupt", "timeout")]
         for name, check in checks + [("many functions", lambda: left_behind(tfl, folder))]:
             wrong = check()
             failed += bool(wrong)
