@@ -93,6 +93,7 @@ Result<std::vector<Value>> items_of(Interp& interp, const Value& v) {
 Result<Value> tape_gradient_of(Interp& interp, Value* args) {
   Tape& tape = tape_of(args[0]);
   GradientQuery query;
+  query.only_watched = true;
   query.targets = TFL_TRY(items_of(interp, args[1]));
   query.sources = TFL_TRY(items_of(interp, args[2]));
   if (!args[3].is_none()) query.seeds = TFL_TRY(items_of(interp, args[3]));

@@ -84,6 +84,7 @@ Tape* recording_tape(Sink* sink);
 
 struct GradientQuery {
   std::vector<Value> targets, sources, seeds;  // seeds: one a target, None for ones
+  bool only_watched = false;  // sources that the tape was not told of have none, though they stand beside others in what was recorded
 };
 /// One gradient a source: a tensor, an instance of IndexedSlices made by `make_slices(values, indices, shape)`, or None.
 Result<std::vector<Value>> tape_gradient(Interp&, Tape& tape, const GradientQuery& query, const Value& make_slices);

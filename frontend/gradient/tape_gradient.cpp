@@ -360,7 +360,9 @@ Result<Value> finish(TapeAdjoint& a, Sum& sum, const Value& make_slices) {
 Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const GradientQuery& query, const Value& make_slices) {
   // What depends on a source.
   std::unordered_set<TapeKey, TapeKeyHash> active;
-  for (const Value& s : query.sources) active.insert(tape_key(s));
+  for (const Value& s : query.sources) {
+    if (!query.only_watched || tape.is_tracked(s)) active.insert(tape_key(s));
+  }
   std::vector<bool> relevant(tape.records.size(), false);
   for (size_t i = 0; i < tape.records.size(); ++i) {
     const TapeRecord& r = tape.records[i];

@@ -400,8 +400,8 @@ Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, co
                 v.is(Kind::Variable) ? "Variable" : "Tensor", dtype_name(t.dtype()), tensor_repr(interp, t));
   }
   if (v.is(Kind::Tensor)) return v;
-  if (v.is(Kind::NdArray)) {
-    // An array may change later; a tensor may not. Elements are copied unless the array is the only owner's constant.
+  if (array) {
+    // An array may change later; a tensor may not. Nor is the number that x.numpy() gave x itself, which a tape may watch.
     Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
     Tensor row_major = TFL_TRY(contiguous(interp.context, t));
     if (t.dtype() == DType::String) std::copy_n(row_major.data<std::string>(), t.size(), copy.data<std::string>());
