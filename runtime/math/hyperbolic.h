@@ -1,6 +1,6 @@
 // sinh, cosh, tanh and their inverses, and the logistic function.
 //
-// tanh and sigmoid divide unevaluated pairs built from the pieces of e^x, in the element type itself, so that f32 needs no f64.
+// sigmoid, and tanh in f64, divide unevaluated pairs built from the pieces of e^x, in the element type itself, so that f32 needs no f64.
 // The rarer functions take f32 through f64 and round once.
 #pragma once
 
@@ -40,23 +40,50 @@ TFL_INLINE V sigmoid(V x) {
   return select(x != x, x, y);
 }
 
+// In f32 a polynomial where |x| is small, and 1 - 2 / (e^2|x| + 1), of which the subtraction loses nothing where it is not: from 10 on the
+// result is 1. Both are cheap enough to compute for all lanes.
+template <class V>
+TFL_INLINE V tanh_f32(V x) {
+  V a = abs(x);
+  V z = a * a;
+  V p = horner(z, -0x1.555546p-2f, 0x1.110db4p-3f, -0x1.b9993p-5f, 0x1.618422p-6f, -0x1.097a0cp-7f, 0x1.3ed406p-9f, -0x1.a4e9bep-12f);
+  V small = fma(a * z, p, a);
+  // |x| = k ln(2) / 2 + r, with ln 2 in two parts as in exp_parts.
+  const V magic = 0x1.8p23f;
+  V b = min(V(10.0f), a);
+  V t = fma(b, 0x1.715476p+1f, magic);
+  V kf = t - magic;
+  V r = fma(kf, -0x1.7f7d1cp-21f, fma(kf, -0x1.62e4p-2f, b));
+  V q = horner(r, 0x1p1f, 0x1.55548ap0f, 0x1.5554e4p-1f, 0x1.123e3cp-2f, 0x1.6d515ap-4f);
+  V rest = fma(r * r, q, r + r);  // e^2r - 1
+  V s = pow2<V>(bitcast<std::int32_t>(t) - bitcast<std::int32_t>(magic));
+  V d = fma(s, rest, s + V(1));
+  V large = fma(V(-2), V(1) / d, V(1));
+  V y = copysign(select(a < 0.95f, small, large), x);
+  return select(x != x, x, y);
+}
+
 // With E = e^2|x| - 1 as a pair, tanh |x| = E / (E + 2).
 template <class V>
 TFL_INLINE V tanh(V x) {
-  V a = min(by_type<V>(20.0f, 40.0), abs(x) * 2.0f);
-  ExpParts<V> e = exp_parts(a);
-  V s = pow2<V>(e.k);
-  V m = s - V(1);
-  V b = s * e.r;
-  V sum = m + b;
-  V tail = fma(s, e.tail, (m - sum) + b);
-  V hi = sum + tail;
-  V lo = (sum - hi) + tail;
-  V d = hi + V(2);
-  V d_low = ((max(hi, V(2)) - d) + min(hi, V(2))) + lo;
-  V y = divide_pairs(hi, lo, d, d_low);
-  y = select(abs(x) < by_type<V>(0x1p-13f, 0x1p-28), abs(x), y);
-  return select(x != x, x, copysign(min(y, V(1)), x));
+  if constexpr (is_f32<V>) {
+    return tanh_f32(x);
+  } else {
+    V a = min(V(40), abs(x) * 2.0f);
+    ExpParts<V> e = exp_parts(a);
+    V s = pow2<V>(e.k);
+    V m = s - V(1);
+    V b = s * e.r;
+    V sum = m + b;
+    V tail = fma(s, e.tail, (m - sum) + b);
+    V hi = sum + tail;
+    V lo = (sum - hi) + tail;
+    V d = hi + V(2);
+    V d_low = ((max(hi, V(2)) - d) + min(hi, V(2))) + lo;
+    V y = divide_pairs(hi, lo, d, d_low);
+    y = select(abs(x) < 0x1p-28, abs(x), y);
+    return select(x != x, x, copysign(min(y, V(1)), x));
+  }
 }
 
 template <class V>

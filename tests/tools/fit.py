@@ -100,6 +100,9 @@ def main():
     show("cos_f32", lambda x: cos(x) - 1 + x * x / 2, [4, 6, 8], 0, quarter_pi)
     show("sin_f64", lambda x: sin(x) - x, odd(3, 13), 0, quarter_pi, rel(sin), bits=53)
     show("cos_f64", lambda x: cos(x) - 1 + x * x / 2, [4, 6, 8, 10, 12, 14], 0, quarter_pi, bits=53)
+    root = mp.sqrt
+    show("tanh_f32", lambda z: (mp.tanh(root(z)) - root(z)) / root(z)**3, range(7), 0, mp.mpf("0.95")**2 * mp.mpf("1.0005"), lambda z: root(z)**3 / mp.tanh(root(z)))
+    show("tanh_exp_f32", lambda x: exp(2 * x) - 1 - 2 * x, range(2, 7), -half_ln2 / 2, half_ln2 / 2)
     show("tan_f64", lambda x: mp.tan(x) - x, odd(3, 29), 0, quarter_pi, rel(mp.tan), bits=53)
     show("atan_f64", lambda x: atan(x) - x, odd(3, 25), 0, mp.mpf(7) / 16, rel(atan), bits=53)
     show("asin_f64", lambda x: asin(x) - x, odd(3, 27), 0, 0.5, rel(asin), bits=53)
