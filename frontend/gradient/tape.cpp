@@ -187,8 +187,8 @@ Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const Function
   d->wanted = wanted;
   d->first_of = first_of;
   // Zeros for what no gradient flows into would not be the same: they may meet an infinity.
-  std::vector<bool> seeded = call.may_have_gradient;
-  if (seeded.empty()) seeded.assign(call.function->body.results.size(), true);
+  std::vector<gradient::Reach> seeded = call.may_have_gradient;
+  if (seeded.empty()) seeded.assign(call.function->body.results.size(), gradient::Reach::Always);
   d->derivative = TFL_TRY(gradient::differentiate(interp.context, *call.function, wanted, seeded, first_of));
   d->forward.function = d->derivative->forward;
   d->forward.arguments = call.arguments;

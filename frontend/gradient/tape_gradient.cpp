@@ -7,6 +7,7 @@
 #include "frontend/trace/scope.h"
 #include "ir/array.h"
 #include "ir/gradient/block_adjoint.h"
+#include "ir/gradient/presence.h"
 #include "ir/gradient/regions.h"
 
 namespace tfl {
@@ -89,7 +90,12 @@ class TapeAdjoint : public gradient::Adjoint {
   X x(Value v) { return X(this, add(std::move(v))); }
   Interp& interp() { return interp_; }
   /// Nobody sees the difference unless another tape records, or a graph that may be differentiated is built.
-  X first_of_sum(X g) { return interp_.sink ? gradient::first_of_sum(g) : g; }
+  V first_of_sum(V g) override { return interp_.sink ? Adjoint::first_of_sum(g) : g; }
+  gradient::Presence known(const X& condition) override {
+    if (!condition || !value(condition.id()).is_tensor()) return Adjoint::known(condition);
+    Result<Tensor> t = to_concrete(interp_, value(condition.id()));
+    return t && *t->data<uint8_t>() ? gradient::Presence::always() : Adjoint::known(condition);
+  }
   /// Where the node that is differentiated stands.
   void set_scope(std::shared_ptr<Scope> scope) { scope_ = std::move(scope); }
 
@@ -132,20 +138,20 @@ class TapeAdjoint : public gradient::Adjoint {
 };
 
 // A gradient as it adds up: a tensor, rows of one, or both.
-struct Sum {
-  X dense;
+struct TapeSum {
+  gradient::Sum dense;
   struct Rows {
     X values, indices;
     size_t record;  // the step they come from
   };
   std::vector<Rows> rows;
   X shape;  // of the whole, for the rows
-  bool empty() const { return !dense && rows.empty(); }
+  bool empty() const { return !dense.value && rows.empty(); }
 };
-using Sums = std::unordered_map<TapeKey, Sum, TapeKeyHash>;
+using Sums = std::unordered_map<TapeKey, TapeSum, TapeKeyHash>;
 
-X to_dense(Sum& sum) {
-  for (const Sum::Rows& r : sum.rows) sum.dense = gradient::sum_of(sum.dense, gradient::rows_to_tensor(r.values, r.indices, sum.shape));
+const gradient::Sum& to_dense(TapeSum& sum) {
+  for (const TapeSum::Rows& r : sum.rows) sum.dense = gradient::merged(sum.dense, {gradient::rows_to_tensor(r.values, r.indices, sum.shape)});
   sum.rows.clear();
   return sum.dense;
 }
@@ -169,8 +175,9 @@ class RecordCall : public gradient::RuleCall {
       Value v = i < r.results.size() ? r.results[i] : symbolic_value(a.interp(), symbolic(r.results[0])->scope, {r.node, static_cast<uint32_t>(i)});
       auto found = sums_.find(tape_key(v));
       results_.push_back(a.add(std::move(v)));
-      g_.push_back(found == sums_.end() ? X() : to_dense(found->second));
+      g_.push_back(found == sums_.end() ? gradient::Sum() : to_dense(found->second));
     }
+    find_own();
   }
   size_t operand_count() const override { return operands_.size(); }
   size_t result_count() const override { return result_count_; }
@@ -182,21 +189,17 @@ class RecordCall : public gradient::RuleCall {
     return key == TapeKey{} ? values_[i].identical(values_[j]) : key == tape_key(values_[j]);
   }
   bool wanted(size_t i) const override { return active_.count(tape_key(values_[i])) > 0; }
-  X g(size_t i) const override { return g_[i]; }
+  const gradient::Sum& flowing(size_t i) const override { return g_[i]; }
   X x(size_t i) override { return X(&tape_, operands_[i]); }
   X r(size_t i) override { return X(&tape_, results_[i]); }
   X x_shape(size_t i) override { return shape_of(operands_[i]); }
   X r_shape(size_t i) override { return shape_of(results_[i]); }
   X x_size(size_t i) override { return emit(Op::array_size, {x(i)}); }
   X r_size(size_t i) override { return emit(Op::array_size, {r(i)}); }
-  void give(size_t i, X gradient) override {
-    if (!gradient || !wanted(i)) return;
-    Sum& sum = sums_[tape_key(values_[i])];
-    sum.dense = sum.empty() ? tape_.first_of_sum(gradient) : gradient::sum_of(to_dense(sum), gradient);
-  }
   void give_rows(size_t i, X values, X indices) override {
     if (!values || !indices || !wanted(i)) return;
-    Sum& sum = sums_[tape_key(values_[i])];
+    if (!own().is_always()) return give(i, gradient::rows_to_tensor(values, indices, x_shape(i)));
+    TapeSum& sum = sums_[tape_key(values_[i])];
     sum.shape = x_shape(i);
     // One row an index, in one axis.
     int64_t minus_one = -1, one = 1;
@@ -205,17 +208,17 @@ class RecordCall : public gradient::RuleCall {
     std::vector<X> shape = emit_many(Op::concat, sizes, Attrs().set_int(Attr::axis, 0));
     if (shape.empty()) return;
     sum.rows.push_back({emit(Op::reshape, {values, shape[0]}), flat, record_});
-    if (sum.dense) to_dense(sum);
+    if (sum.dense.value) to_dense(sum);
   }
-  X gathered(size_t i) const override {
+  gradient::Sum gathered(size_t i) const override {
     auto found = sums_.find(tape_key(values_[i]));
-    return found == sums_.end() ? X() : to_dense(found->second);
+    return found == sums_.end() ? gradient::Sum() : to_dense(found->second);
   }
-  void replace(size_t i, X gradient) override {
-    if (!gradient || !wanted(i)) return;
-    Sum& sum = sums_[tape_key(values_[i])];
+  void put(size_t i, gradient::Sum gradient) override {
+    if (!gradient.value) return;
+    TapeSum& sum = sums_[tape_key(values_[i])];
     sum.rows.clear();
-    sum.dense = gradient;
+    sum.dense = std::move(gradient);
   }
   ir::Node* node() const override { return r_.node; }
 
@@ -234,32 +237,22 @@ class RecordCall : public gradient::RuleCall {
   std::vector<Value> values_;  // the operands
   std::vector<V> operands_, results_;
   size_t result_count_;
-  std::vector<X> g_;
+  std::vector<gradient::Sum> g_;
 };
 
 // The gradient of a traced function that ran under the tape: its backward function, called.
 Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r) {
   const gradient::Derivative& d = *r.derived->derivative;
   std::vector<Value> operands;
-  std::vector<bool> empty;
-  for (size_t i = 0; i < c.operand_count(); ++i) empty.push_back(!c.gathered(i));
-  for (size_t k : d.seeds) {
-    X g = g_or_zeros(c, k);
-    if (!g) return a.take_failure();
-    operands.push_back(a.value(g.id()));
-  }
-  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
-    if (d.gradient_of[i] < 0) continue;
-    X sum = c.sum_so_far(i);
-    if (!sum) return a.take_failure();
-    operands.push_back(a.value(sum.id()));
-  }
+  std::vector<V> before;
+  if (!gradient::sums_before(c, d, before)) return a.take_failure();
+  for (V v : before) operands.push_back(a.value(v));
   for (const gradient::Derivative::Read& read : d.reads) operands.push_back(read.parameter ? r.operands[read.index] : r.results[read.index]);
   SmallVec<Value, 2> results;
   TFL_TRY(call_function(a.interp(), r.derived->backward, operands, results));
-  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
-    if (d.gradient_of[i] >= 0) c.put_sum(i, gradient::settled(d, i, empty[i], a.x(results[static_cast<size_t>(d.gradient_of[i])])));
-  }
+  std::vector<X> given;
+  for (Value& v : results) given.push_back(a.x(std::move(v)));
+  gradient::put_sums(c, d, given);
   return {};
 }
 
@@ -286,12 +279,15 @@ Result<void> custom_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r)
 
 // What flows into a reading of a variable flows into the variable; rows stay rows.
 void pass_to_variable(TapeAdjoint& a, Sums& sums, const TapeRecord& r) {
-  Sum mine = sums.at(tape_key(r.results[0]));
-  Sum& sum = sums[tape_key(r.operands[0])];
-  if (mine.dense) sum.dense = sum.empty() ? a.first_of_sum(mine.dense) : gradient::sum_of(to_dense(sum), mine.dense);
-  for (const Sum::Rows& rows : mine.rows) sum.rows.push_back(rows);
+  TapeSum mine = sums.at(tape_key(r.results[0]));
+  TapeSum& sum = sums[tape_key(r.operands[0])];
+  if (gradient::Sum dense = mine.dense; dense.value) {
+    if (sum.empty()) dense.value = X(&a, a.first_of_sum(dense.value.id()));
+    sum.dense = gradient::merged(to_dense(sum), dense);
+  }
+  for (const TapeSum::Rows& rows : mine.rows) sum.rows.push_back(rows);
   if (!mine.rows.empty()) sum.shape = mine.shape;
-  if (sum.dense) to_dense(sum);
+  if (sum.dense.value) to_dense(sum);
 }
 
 // Rows stand in TensorFlow's order: of the steps breadth first from the targets, a step after all that use its results.
@@ -335,13 +331,17 @@ std::vector<size_t> breadth_first(const Tape& tape, const std::vector<bool>& rel
   return rank;
 }
 
-Result<Value> finish(TapeAdjoint& a, Sum& sum, const Value& make_slices) {
-  if (sum.dense || sum.rows.empty() || make_slices.is_none()) return a.value(to_dense(sum).id());
+Result<Value> finish(TapeAdjoint& a, TapeSum& sum, const Value& make_slices) {
+  if (sum.dense.value || sum.rows.empty() || make_slices.is_none()) {
+    // What has a gradient in some runs gets zeros in the others, as in TensorFlow.
+    X all = gradient::filled(to_dense(sum), gradient::Presence::always(), gradient::Fill::Zero);
+    return all ? Result<Value>(a.value(all.id())) : a.take_failure();
+  }
   Interp& interp = a.interp();
   X values = sum.rows[0].values, indices = sum.rows[0].indices;
   if (sum.rows.size() > 1) {
     std::vector<X> all_values, all_indices;
-    for (const Sum::Rows& r : sum.rows) {
+    for (const TapeSum::Rows& r : sum.rows) {
       all_values.push_back(r.values);
       all_indices.push_back(r.indices);
     }
@@ -394,8 +394,8 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
       seed = emit(Op::fill, {shape, gradient::literal(a, type.tensor.dtype, 1.0)});
     }
     if (!seed) return a.take_failure();
-    Sum& sum = sums[tape_key(target)];
-    sum.dense = gradient::sum_of(sum.dense, seed);
+    gradient::Sum& sum = sums[tape_key(target)].dense;
+    sum = gradient::merged(sum, {seed});
   }
 
   for (size_t i = tape.records.size(); i-- > 0;) {
@@ -435,10 +435,10 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
       out.push_back(Value::none());
       continue;
     }
-    std::vector<Sum::Rows>& rows = found->second.rows;
-    if (rows.size() > 1 && !found->second.dense) {
+    std::vector<TapeSum::Rows>& rows = found->second.rows;
+    if (rows.size() > 1 && !found->second.dense.value) {
       std::vector<size_t> rank = breadth_first(tape, relevant, query.targets);
-      std::stable_sort(rows.begin(), rows.end(), [&](const Sum::Rows& x, const Sum::Rows& y) { return rank[x.record] < rank[y.record]; });
+      std::stable_sort(rows.begin(), rows.end(), [&](const TapeSum::Rows& x, const TapeSum::Rows& y) { return rank[x.record] < rank[y.record]; });
     }
     out.push_back(TFL_TRY(finish(a, found->second, make_slices)));
     if (a.failed()) return a.take_failure();

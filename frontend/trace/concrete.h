@@ -11,6 +11,10 @@
 
 namespace tfl {
 
+namespace gradient {
+enum class Reach : uint8_t;
+}
+
 /// An array of tensors as a value outside of graphs: what a gradient keeps of a loop. (What a script sees is a list.)
 struct ArrayObject : Object {
   std::shared_ptr<ir::ArrayContent> content;
@@ -27,7 +31,7 @@ struct FunctionCall {
   int device = gpu::kCpu;                 // the GPU that the function asks for, or a refused_device
   bool compiled = false;                  // the first call waits for machine code (jit_compile=True)
   bool gives_arrays = false;              // arrays among the results stay arrays instead of becoming lists
-  std::vector<bool> may_have_gradient;    // for each result, where a gradient made the function; empty: all may
+  std::vector<gradient::Reach> may_have_gradient;  // for each result, where a gradient made the function; empty: all may
   mutable std::shared_ptr<void> derived;  // what gradients were made of it: frontend/gradient knows
 };
 

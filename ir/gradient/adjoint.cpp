@@ -1,5 +1,6 @@
 #include "ir/gradient/adjoint.h"
 
+#include "ir/gradient/presence.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
@@ -83,6 +84,55 @@ X int_scalar(Adjoint& a, int64_t value) {
   return X(&a, a.constant(t.take()));
 }
 
+V Adjoint::first_of_sum(V g) { return type(g).is_tensor() ? emit(Op::identity, {X(this, g)}).id() : g; }
+
+Presence Adjoint::known(const X& condition) { return Presence::when(condition); }
+
+void RuleCall::find_own() {
+  own_ = Presence::never();
+  for (size_t i = 0; i < result_count(); ++i) {
+    const Sum& sum = flowing(i);
+    if (sum.value) own_ = either(own_, sum.present);
+  }
+}
+
+// There is no choosing between arrays: what is added to one must be zero where it means nothing.
+bool RuleCall::adds_to_array() const {
+  if (op_info(op).kind == OpKind::Elementwise || (node() && (!node()->regions.empty() || node()->target()))) return false;
+  for (size_t i = 0; i < operand_count(); ++i) {
+    if (operand_type(i).kind == ir::TypeKind::Array) return true;
+  }
+  return false;
+}
+
+Presence RuleCall::running(const Presence& p) const { return a.runs == kNone ? p : both(Presence::when(X(&a, a.runs)), p); }
+
+X RuleCall::g(size_t i) const {
+  const Sum& sum = flowing(i);
+  if (sum.present.is_always() && a.runs == kNone) return sum.value;
+  if (!adds_to_array() || !sum.value || !a.type(sum.value.id()).is_tensor()) return filled(sum, own_, Fill::Zero);
+  return a.runs == kNone && sum.fill == Fill::Zero ? sum.value : choose(running(sum.present), sum.value, X(0.0));
+}
+
+void RuleCall::give(size_t i, X gradient, const Presence& present) {
+  if (!gradient || !wanted(i)) return;
+  bool tensor = a.type(gradient.id()).is_tensor();
+  Sum sum = {gradient, tensor ? both(own_, present) : Presence::always(), Fill::Unknown};
+  Sum before = gathered(i);
+  if (!before.value) sum.value = X(&a, a.first_of_sum(gradient.id()));
+  put(i, merged(before, sum));
+}
+
+void RuleCall::give_array(size_t i, X gradient, X elements) {
+  if (gradient && wanted(i)) put(i, merged(gathered(i), {gradient, Presence::always(), Fill::Unknown, elements}));
+}
+
+void RuleCall::replace(size_t i, const Sum& sum) {
+  if (sum.value && wanted(i)) put(i, replaced(gathered(i), sum, own_));
+}
+
+void RuleCall::put_sum(size_t i, const Sum& sum, size_t first) { repeated(i, first) ? give(i, sum.value, sum.present) : replace(i, sum); }
+
 void RuleCall::give_unbroadcast(size_t i, X gradient) {
   if (!gradient) return;
   const TensorType& want = operand_type(i).tensor;
@@ -115,13 +165,13 @@ X zeros_of_x(RuleCall& c, size_t i, double zero) {
   if (type.kind == ir::TypeKind::Resource) return zeros_of_type(c.a, type, X(), zero);
   return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, c.x_size(i)) : zeros(c, type.tensor, c.x_shape(i), zero);
 }
-X zeros_of_r(RuleCall& c, size_t i) {
+X zeros_of_r(RuleCall& c, size_t i, double zero) {
   const ir::Type& type = c.result_type(i);
-  return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, c.r_size(i)) : zeros(c, type.tensor, c.r_shape(i), 0.0);
+  return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, c.r_size(i)) : zeros(c, type.tensor, c.r_shape(i), zero);
 }
 
 X RuleCall::sum_so_far(size_t i, size_t first) {
-  X sum = repeated(i, first) ? X() : gathered(i);
+  X sum = repeated(i, first) ? X() : filled(gathered(i), own_, Fill::EmptySum);
   return sum ? sum : zeros_of_x(*this, i, kEmptySum);
 }
 

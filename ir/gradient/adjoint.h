@@ -19,8 +19,9 @@ inline constexpr int kUnnumbered = -1;
 
 /// What the gradient of a function that calls itself has to know wherever the function does so; see recursion.h.
 struct Recursion;
-/// Which iterations of a loop have which gradients; see phases.h.
-class Phases;
+
+class X;
+class Presence;
 
 class Adjoint {
  public:
@@ -53,11 +54,18 @@ class Adjoint {
 
   /// Set inside functions that call themselves.
   Recursion* recursion = nullptr;
-  /// Set inside loops of which some iterations have gradients that others have not.
-  Phases* phases = nullptr;
-  /// Whether what is being emitted means anything in the iteration that runs; kNone: it does in all. Operations see 1 in place of a
-  /// forward value where it does not.
-  V gate = kNone;
+  /// A boolean scalar of this side: x and y, x or y (presence.h).
+  struct Condition {
+    Op op;
+    V x, y, result;
+  };
+  std::vector<Condition> conditions;
+  /// Inside a region: a scalar that says whether what runs means anything; kNone: it always does.
+  V runs = kNone;
+  /// A condition as it is, or what it has come to where operations run as they are put.
+  virtual Presence known(const X& condition);
+  /// What the sum of a value's gradients begins with.
+  virtual V first_of_sum(V g);
 
   bool failed() const { return failure_ != nullptr; }
   Failure take_failure() { return Failure{std::move(failure_)}; }
@@ -90,6 +98,36 @@ class X {
   V v_ = kNone;
   double literal_ = 0;
   bool is_literal_ = false;
+};
+
+/// Whether a gradient is there: in every run, in none, or where a boolean scalar of the gradient's side is true (see presence.h).
+class Presence {
+ public:
+  static Presence always() { return Presence(Kind::Always, {}); }
+  static Presence never() { return Presence(Kind::Never, {}); }
+  static Presence when(X condition) { return Presence(Kind::When, condition); }
+  bool is_always() const { return kind_ == Kind::Always; }
+  bool is_never() const { return kind_ == Kind::Never; }
+  const X& condition() const { return condition_; }
+
+ private:
+  enum class Kind : uint8_t { Always, Never, When };
+  Presence(Kind kind, X condition) : kind_(kind), condition_(condition) {}
+  Kind kind_;
+  X condition_;
+};
+
+/// What is known of a value where there is no gradient: nothing, 0, or kEmptySum.
+enum class Fill : uint8_t { Unknown, Zero, EmptySum };
+
+/// What the gradients of a value have added up to so far.
+struct Sum {
+  X value;  // empty: nothing was added
+  Presence present = Presence::always();
+  Fill fill = Fill::Unknown;
+  /// Arrays are always there. An array of booleans says which of their elements are; empty: all, zeros where nothing was written. Only
+  /// stacks have it, whose values come back one by one: what adds arrays up forgets it.
+  X elements;
 };
 
 /// One operation; operands that are literals take the element type of the others. Empty when any operand is.
@@ -139,11 +177,15 @@ class RuleCall {
   /// The sum that operand i's gradients are added to one by one (see kEmptySum), and putting back what it became. A value that is an
   /// operand twice has one such sum; what its other places get is added at the end.
   X sum_so_far(size_t i, size_t first = 0);
-  void put_sum(size_t i, X sum, size_t first = 0) { repeated(i, first) ? give(i, sum) : replace(i, sum); }
+  void put_sum(size_t i, const Sum& sum, size_t first = 0);
   /// Whether anybody asks for this operand's gradient.
   virtual bool wanted(size_t i) const = 0;
-  /// The gradient of result i; empty: nothing flows into it.
-  virtual X g(size_t i) const = 0;
+  /// What has been added up for result i.
+  virtual const Sum& flowing(size_t i) const = 0;
+  /// Whether any result has a gradient. Only there what a rule gives means anything.
+  const Presence& own() const { return own_; }
+  /// The gradient of result i where any has one; empty: nothing flows into it.
+  X g(size_t i) const;
   X g() const { return g(0); }
 
   // Forward values. Each one read may have to be kept until now: read only what the formula needs.
@@ -155,11 +197,15 @@ class RuleCall {
   virtual X x_shape(size_t i) = 0;
   virtual X r_shape(size_t i) = 0;
 
-  /// Adds to the gradient of operand i.
-  virtual void give(size_t i, X gradient) = 0;
-  /// What has been added up for operand i so far (empty: nothing), and putting another value in its place.
-  virtual X gathered(size_t i) const = 0;
-  virtual void replace(size_t i, X gradient) = 0;
+  /// Adds to the gradient of operand i; where not always, then where `present` holds, too.
+  void give(size_t i, X gradient, const Presence& present = Presence::always());
+  /// The gradient of operand i that is an array.
+  void give_array(size_t i, X gradient, X elements);
+  /// What has been added up for operand i so far, and putting something else in its place.
+  virtual Sum gathered(size_t i) const = 0;
+  virtual void put(size_t i, Sum sum) = 0;
+  /// The same where any result has a gradient; elsewhere it stays as it was.
+  void replace(size_t i, const Sum& sum);
   /// The number of elements of an operand or result that is an array.
   virtual X x_size(size_t i) = 0;
   virtual X r_size(size_t i) = 0;
@@ -169,13 +215,24 @@ class RuleCall {
   void give_unbroadcast(size_t i, X gradient);
   /// The node of an operation with regions or a callee; null otherwise.
   virtual ir::Node* node() const { return nullptr; }
+
+  /// `p`, and the region around runs for a purpose.
+  Presence running(const Presence& p) const;
+
+ protected:
+  /// To be called when flowing() can be.
+  void find_own();
+
+ private:
+  bool adds_to_array() const;
+  Presence own_ = Presence::always();
 };
 
 /// An array of `size` elements of this type of which none is written.
 X zero_array(const TensorType& element, const X& size);
 /// Zeros with the sizes of operand i or result i; of an array: one with no element written.
 X zeros_of_x(RuleCall& c, size_t i, double zero = 0.0);
-X zeros_of_r(RuleCall& c, size_t i);
+X zeros_of_r(RuleCall& c, size_t i, double zero = 0.0);
 /// g(i), or zeros when nothing flows into result i.
 X g_or_zeros(RuleCall& c, size_t i);
 inline bool known(const TensorType& t) {

@@ -1,4 +1,5 @@
 // Gradients of array operations: the gradient of an array is an array, whose elements that were never written are zeros.
+#include "ir/gradient/presence.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
@@ -6,8 +7,9 @@ namespace tfl::gradient {
 namespace {
 
 void read(RuleCall& c) {
-  X base = c.gathered(0) ? c.gathered(0) : zeros_of_x(c, 0);
-  c.replace(0, emit(Op::array_add, {base, c.x(1), c.g()}));
+  X base = c.gathered(0).value;
+  if (!base) base = zeros_of_x(c, 0);
+  c.replace(0, {emit(Op::array_add, {base, c.x(1), c.g()})});
 }
 
 void write(RuleCall& c) {
@@ -27,14 +29,25 @@ void sum(RuleCall& c) {
 }
 
 void push(RuleCall& c) {
-  std::vector<X> g = {c.g()};
+  std::vector<X> g = {c.g()}, elements = {c.flowing(0).elements};
   std::vector<X> popped = emit_many(Op::array_pop, g);
   if (popped.empty()) return;
-  if (c.wanted(0)) c.give(0, popped[0]);
-  if (c.wanted(1)) c.give(1, popped[1]);
+  if (elements[0]) elements = emit_many(Op::array_pop, elements);
+  if (c.a.failed()) return;
+  c.give_array(0, popped[0], elements[0]);
+  c.give(1, popped[1], elements[0] ? Presence::when(elements[1]) : Presence::always());
 }
 
-void pop(RuleCall& c) { c.give(0, emit(Op::array_push, {g_or_zeros(c, 0), g_or_zeros(c, 1)})); }
+void pop(RuleCall& c) {
+  const Sum &rest = c.flowing(0), &value = c.flowing(1);
+  Presence present = value.value ? value.present : Presence::never();
+  X elements;
+  if (rest.value ? static_cast<bool>(rest.elements) : !present.is_always()) {
+    X others = rest.value ? rest.elements : presences(c.r_size(0), false);
+    elements = emit(Op::array_push, {others, scalar(c.a, c.running(present))});
+  }
+  c.give_array(0, emit(Op::array_push, {g_or_zeros(c, 0), g_or_zeros(c, 1)}), elements);
+}
 
 void stack(RuleCall& c) { c.give(0, emit(Op::array_from, {c.g()})); }
 

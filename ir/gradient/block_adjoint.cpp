@@ -1,29 +1,18 @@
 #include "ir/gradient/block_adjoint.h"
 
 #include "ir/gradient/custom.h"
-#include "ir/gradient/phases.h"
+#include "ir/gradient/presence.h"
 #include "ir/gradient/region_adjoint.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
 
 Result<void> BlockAdjoint::apply(Op op, std::span<const V> operands, const Attrs& attrs, SmallVec<V, 2>& results) {
-  std::vector<ir::Ref> refs(operands.size());
-  // The last one first: gradients of this gradient come back to the first operand first, as if there were no gates.
-  for (size_t i = operands.size(); i-- > 0;) refs[i] = TFL_TRY(gated(operands[i]));
+  std::vector<ir::Ref> refs;
+  for (V v : operands) refs.push_back(ref(v));
   ir::Node* node = TFL_TRY(ir::append(context_, backward_block_, op, std::move(refs), attrs));
   for (uint32_t i = 0; i < node->types.size(); ++i) results.push_back(add({node, i}));
   return {};
-}
-
-// Each use has a gate of its own, so that what flows back through them is added up one by one.
-Result<ir::Ref> BlockAdjoint::gated(V operand) {
-  ir::Ref value = ref(operand);
-  if (gate == kNone || !is_forward_[operand] || !value.type().is_tensor() || !differentiable(value.type())) return value;
-  Tensor one = TFL_TRY(scalar(context_, DType::F64, 1.0));
-  one = TFL_TRY(apply1(context_, Op::cast, {std::move(one)}, Attrs().set_dtype(Attr::dtype, value.type().tensor.dtype)));
-  ir::Ref other = ir::append_constant(backward_block_, std::move(one));
-  return ir::Ref{TFL_TRY(ir::append(context_, backward_block_, Op::where, {ref(gate), value, other})), 0};
 }
 
 Result<void> BlockAdjoint::apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
@@ -53,7 +42,6 @@ Result<V> BlockAdjoint::forward(ir::Ref value) {
     v = constant(value.node->constant);
   } else {
     v = add(TFL_TRY(carry(value)));
-    is_forward_[v] = true;
   }
   carried_[value] = v;
   return v;
@@ -74,13 +62,8 @@ class NodeCall : public RuleCall {
  public:
   NodeCall(Adjoint& a, ir::Node& node, const ActiveSet& active, Gradients& gradients)
       : RuleCall(a, node.op, node.attrs), node_(node), active_(active), gradients_(gradients), operands_(node.operands), types_(node.types) {
-    if (!a.phases) return;
-    mask_ = 0;
-    for (uint32_t i = 0; i < types_.size(); ++i) {
-      if (gradients.count({&node, i})) mask_ |= a.phases->mask({&node, i});
-    }
+    find_own();
   }
-  Phases::Mask mask() const { return mask_; }
 
   size_t operand_count() const override { return operands_.size(); }
   size_t result_count() const override { return types_.size(); }
@@ -88,12 +71,10 @@ class NodeCall : public RuleCall {
   const ir::Type& result_type(size_t i) const override { return types_[i]; }
   bool same_operand(size_t i, size_t j) const override { return operands_[i] == operands_[j]; }
   bool wanted(size_t i) const override { return active_.count(operands_[i]) > 0; }
-  X g(size_t i) const override {
-    ir::Ref result = {&node_, static_cast<uint32_t>(i)};
-    auto it = gradients_.find(result);
-    if (it == gradients_.end()) return {};
-    X g(&a, it->second);
-    return a.phases ? a.phases->filled(result, g, mask_, 0.0) : g;
+  const Sum& flowing(size_t i) const override {
+    static const Sum kNothing;
+    auto it = gradients_.find({&node_, static_cast<uint32_t>(i)});
+    return it == gradients_.end() ? kNothing : it->second;
   }
   X x(size_t i) override { return read(operands_[i]); }
   X r(size_t i) override { return read({&node_, static_cast<uint32_t>(i)}); }
@@ -101,20 +82,12 @@ class NodeCall : public RuleCall {
   X r_shape(size_t i) override { return shape_of({&node_, static_cast<uint32_t>(i)}); }
   X x_size(size_t i) override { return derived(Op::array_size, operands_[i]); }
   X r_size(size_t i) override { return derived(Op::array_size, {&node_, static_cast<uint32_t>(i)}); }
-  void give(size_t i, X gradient) override {
-    if (!gradient || !wanted(i)) return;
-    X before = found(i);
-    X sum = a.phases ? a.phases->sum(operands_[i], before, gradient, mask_) : before ? sum_of(before, gradient) : first_of_sum(gradient);
-    if (sum) gradients_[operands_[i]] = sum.id();
+  Sum gathered(size_t i) const override {
+    auto it = gradients_.find(operands_[i]);
+    return it == gradients_.end() ? Sum() : it->second;
   }
-  X gathered(size_t i) const override {
-    X sum = found(i);
-    return sum && a.phases ? a.phases->filled(operands_[i], sum, mask_, kEmptySum) : sum;
-  }
-  void replace(size_t i, X gradient) override {
-    if (!gradient || !wanted(i)) return;
-    if (a.phases) gradient = a.phases->replaced(operands_[i], found(i), gradient, mask_);
-    if (gradient) gradients_[operands_[i]] = gradient.id();
+  void put(size_t i, Sum sum) override {
+    if (sum.value) gradients_[operands_[i]] = std::move(sum);
   }
   void give_rows(size_t i, X values, X indices) override {
     give(i, rows_to_tensor(values, indices, x_shape(i)));
@@ -122,10 +95,6 @@ class NodeCall : public RuleCall {
   ir::Node* node() const override { return &node_; }
 
  private:
-  X found(size_t i) const {
-    auto it = gradients_.find(operands_[i]);
-    return it == gradients_.end() ? X() : X(&a, it->second);
-  }
   X read(ir::Ref r) {
     Result<V> v = a.forward(r);
     if (v) return X(&a, *v);
@@ -148,12 +117,17 @@ class NodeCall : public RuleCall {
   Gradients& gradients_;
   SmallVec<ir::Ref, 2> operands_;  // the node may grow while it is differentiated
   std::vector<ir::Type> types_;
-  Phases::Mask mask_ = 0;
 };
 
 }  // namespace
 
-X first_of_sum(const X& g) { return g.adjoint()->type(g.id()).is_tensor() ? emit(Op::identity, {g}) : g; }
+X size_of(Adjoint& a, ir::Ref array) {
+  Result<ir::Ref> size = a.derive(Op::array_size, array);
+  Result<V> v = size ? a.forward(*size) : Result<V>(size.failure());
+  if (v) return X(&a, *v);
+  a.fail_with(v.failure());
+  return {};
+}
 
 X sum_of(const X& a, const X& b) {
   if (!a) return b;
@@ -200,60 +174,86 @@ ActiveSet all_dependents(const ir::Block& region) {
   return dependents(region, from);
 }
 
-std::vector<ir::Ref> chosen(const std::vector<ir::Ref>& values, const std::vector<bool>& which) {
-  std::vector<ir::Ref> out;
-  for (size_t i = 0; i < which.size(); ++i) {
-    if (which[i]) out.push_back(values[i]);
-  }
-  return out;
-}
-
 // The operands of control flow that get a gradient when the results in `needed` have one. To say more than that would cost: a zero that
 // flows into what is infinite is no zero.
-std::vector<bool> reached_operands(const ir::Node& node, std::vector<bool> needed) {
-  std::vector<bool> out(node.operands.size(), false);
+std::vector<Reach> reached_operands(const ir::Node& node, std::vector<Reach> needed) {
+  std::vector<Reach> out(node.operands.size(), Reach::None);
+  auto reached = [&](const ir::Block& region, const ActiveSet& active) {
+    std::vector<Reached> to;
+    for (size_t k = 0; k < needed.size(); ++k) to.push_back({region.results[k], needed[k]});
+    return reached_params(region, to, active);
+  };
   if (node.op != Op::while_loop) {
-    for (const auto& region : node.regions) {
-      std::vector<bool> reached = reached_params(*region, chosen(region->results, needed), all_dependents(*region));
-      for (size_t i = 0; i < reached.size(); ++i) out[i + 1] = out[i + 1] || reached[i];
+    for (size_t b = 0; b < node.regions.size(); ++b) {
+      std::vector<Reach> here = reached(*node.regions[b], all_dependents(*node.regions[b]));
+      for (size_t i = 0; i < here.size(); ++i) out[i + 1] = b == 0 ? here[i] : one_of(out[i + 1], here[i], node.operands[i + 1].type());
     }
     return out;
   }
   const ir::Block& body = *node.regions[1];
   ActiveSet active = all_dependents(body);
-  for (bool again = true; again;) {
-    again = false;
-    out = reached_params(body, chosen(body.results, needed), active);
-    for (size_t k = 0; k < needed.size(); ++k) {
-      if (out[k] && !needed[k]) needed[k] = again = true;
-    }
+  std::vector<Reach> here = reached_through_loop(body, active, std::vector<bool>(needed.size(), true), needed);
+  for (size_t k = 0; k < needed.size(); ++k) out[k] = needed[k];
+  // A loop may run no iteration.
+  for (size_t i = needed.size(); i < out.size(); ++i) {
+    if (here[i] != Reach::None) out[i] = node.operands[i].type().kind == ir::TypeKind::Array ? Reach::Always : Reach::Maybe;
   }
-  for (size_t k = 0; k < needed.size(); ++k) out[k] = out[k] || needed[k];
   return out;
 }
 
 }  // namespace
 
-std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const ActiveSet& active) {
-  ActiveSet needed;
-  for (ir::Ref r : to) {
-    if (active.count(r)) needed.insert(r);
+std::vector<Reach> reached_through_loop(const ir::Block& body, const ActiveSet& active, const std::vector<bool>& wanted, std::vector<Reach>& variables) {
+  while (true) {
+    std::vector<Reached> to;
+    for (size_t k = 0; k < variables.size(); ++k) to.push_back({body.results[k], variables[k]});
+    std::vector<Reach> reached = reached_params(body, to, active);
+    bool again = false;
+    for (size_t k = 0; k < variables.size(); ++k) {
+      Reach now = wanted[k] ? one_of(variables[k], reached[k], body.param(k).type()) : variables[k];
+      again |= now != variables[k];
+      variables[k] = now;
+    }
+    if (!again) return reached;
   }
+}
+
+std::vector<Reach> reached_params(const ir::Block& block, const std::vector<Reached>& to, const ActiveSet& active) {
+  RefMap<Reach> needed;
+  auto add = [&](ir::Ref r, Reach reach) {
+    if (reach == Reach::None || !active.count(r)) return;
+    Reach& known = needed[r];
+    // Arrays that are added up forget which of their elements are there.
+    known = known != Reach::None && r.type().kind == ir::TypeKind::Array ? Reach::Always : std::max(known, reach);
+  };
+  auto of = [&](ir::Ref r) {
+    auto found = needed.find(r);
+    return found == needed.end() ? Reach::None : found->second;
+  };
+  for (const Reached& r : to) add(r.value, r.reach);
   for (size_t i = block.nodes.size(); i-- > 0;) {
     ir::Node* node = block.nodes[i].get();
-    bool any = false;
-    std::vector<bool> results;
-    for (uint32_t k = 0; k < node->types.size(); ++k) results.push_back(needed.count({node, k}) > 0);
-    for (bool r : results) any |= r;
-    if (!any) continue;
-    std::vector<bool> reached(node->operands.size(), true);
+    std::vector<Reach> results;
+    for (uint32_t k = 0; k < node->types.size(); ++k) results.push_back(of({node, k}));
+    Reach any = Reach::None;
+    for (Reach r : results) any = std::max(any, r);
+    if (any == Reach::None) continue;
+    // Of what goes through calls of the function itself it is told whether it is there.
+    std::vector<Reach> reached(node->operands.size(), chooses(node->op, node->attrs) || node->op == Op::call ? Reach::Maybe : any);
+    if (node->op == Op::array_pop) {
+      reached[0] = results[0] != Reach::None ? results[0] : results[1];
+    } else if (node->regions.empty() && node->op != Op::array_push && node->op != Op::call) {
+      for (size_t k = 0; k < reached.size(); ++k) {
+        if (node->operands[k].type().kind == ir::TypeKind::Array) reached[k] = Reach::Always;
+      }
+    }
     if (!node->regions.empty() && !is_custom(*node)) reached = reached_operands(*node, std::move(results));
     for (size_t k = 0; k < node->operands.size(); ++k) {
-      if (reached[k] && active.count(node->operands[k]) && flows(*node, k)) needed.insert(node->operands[k]);
+      if (flows(*node, k)) add(node->operands[k], reached[k]);
     }
   }
-  std::vector<bool> out;
-  for (size_t i = 0; i < block.params.size(); ++i) out.push_back(needed.count(block.param(i)) > 0);
+  std::vector<Reach> out;
+  for (size_t i = 0; i < block.params.size(); ++i) out.push_back(of(block.param(i)));
   return out;
 }
 
@@ -268,10 +268,7 @@ Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const ActiveSet& 
     for (ir::Ref r : node.operands) wanted |= active.count(r) > 0;
     if (!wanted) continue;
     NodeCall call(adjoint, node, active, gradients);
-    V gate = adjoint.gate;
-    if (adjoint.phases) adjoint.gate = adjoint.phases->when(call.mask()).id();
     if (Rule rule = rule_of(node.op)) rule(call);
-    adjoint.gate = gate;
     if (adjoint.failed()) return adjoint.take_failure();
   }
   return {};

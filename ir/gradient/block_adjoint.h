@@ -4,7 +4,10 @@
 // This header must not know about tapes or host values.
 #pragma once
 
+#include <algorithm>
+
 #include "ir/gradient/adjoint.h"
+#include "ir/gradient/function.h"
 #include "ir/infer.h"
 #include "ir/ref_map.h"
 
@@ -30,7 +33,6 @@ class BlockAdjoint : public Adjoint {
 
   V add(ir::Ref backward) {
     values_.push_back(backward);
-    is_forward_.push_back(false);
     return static_cast<V>(values_.size() - 1);
   }
   ir::Ref ref(V v) const { return values_[v]; }
@@ -46,26 +48,33 @@ class BlockAdjoint : public Adjoint {
  private:
   ir::Block& forward_block_;
   ir::Block& backward_block_;
-  Result<ir::Ref> gated(V operand);
 
   std::vector<ir::Ref> values_;
-  std::vector<bool> is_forward_;
   RefMap<V> carried_;
   RefMap<ir::Ref> shapes_, sizes_;  // what derive() made
 };
 
-/// The gradients of a block's values, by value; V of the block's adjoint.
-using Gradients = RefMap<V>;
+/// The gradients of a block's values, by value; of the block's adjoint.
+using Gradients = RefMap<Sum>;
 
 /// The values of `block` that depend, through operations with a gradient, on `from`.
 ActiveSet dependents(const ir::Block& block, const std::vector<ir::Ref>& from);
-/// The parameters of `block` that get a gradient when the values in `to` have one, among those in `active`.
-std::vector<bool> reached_params(const ir::Block& block, const std::vector<ir::Ref>& to, const ActiveSet& active);
+struct Reached {
+  ir::Ref value;
+  Reach reach = Reach::Always;
+};
+/// Which parameters of `block` get a gradient when the values in `to` have one, among those in `active`.
+std::vector<Reach> reached_params(const ir::Block& block, const std::vector<Reached>& to, const ActiveSet& active);
+/// The same for the body of a loop. `variables`: which variables' results have a gradient behind the loop; becomes what holds when any
+/// iteration begins. Those that are not `wanted` stay as they are.
+std::vector<Reach> reached_through_loop(const ir::Block& body, const ActiveSet& active, const std::vector<bool>& wanted, std::vector<Reach>& variables);
+/// What holds of a value of that type where there are two ways to go on.
+inline Reach one_of(Reach a, Reach b, const ir::Type& type) { return a == b ? a : type.kind == ir::TypeKind::Array ? std::max(a, b) : Reach::Maybe; }
 
 /// Walks the nodes of `block` backwards and adds up the gradients of their operands. `gradients` begins with those of the results.
 Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const ActiveSet& active, Gradients& gradients);
-/// What the sum of a value's gradients begins with: a value of its own, as `nothing so far + g` is, where sums enter a region or call.
-X first_of_sum(const X& g);
+/// The number of elements of an array of the forward side.
+X size_of(Adjoint& a, ir::Ref array);
 /// The sum of two gradients of one value, tensors or arrays.
 X sum_of(const X& a, const X& b);
 /// Rows `values` at `indices` of axis 0, added up to a tensor of the sizes in `shape`.

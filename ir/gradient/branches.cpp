@@ -1,8 +1,11 @@
 // Gradients of branches (cond, switch_case): the node is extended to hand out what its gradient reads, and another one after it runs
 // the gradients of the branches, of which again one is chosen.
+#include <algorithm>
+
 #include "ir/gradient/region_adjoint.h"
 #include "ir/gradient/custom.h"
 #include "ir/gradient/function.h"
+#include "ir/gradient/presence.h"
 #include "ir/gradient/regions.h"
 #include "ir/gradient/rules.h"
 
@@ -13,17 +16,49 @@ namespace {
 // Zeros for the gradient of a parameter of the forward region.
 X zeros_of_param(RegionAdjoint& a, ir::Ref param) {
   const ir::Type& type = param.type();
-  if (type.kind != ir::TypeKind::Array && known(type.tensor)) return zeros_of_type(a, type, X());
+  // Of an array only the size is kept: there are no stacks of arrays.
+  if (type.kind == ir::TypeKind::Array) return zero_array(type.tensor, size_of(a, param));
+  if (known(type.tensor)) return zeros_of_type(a, type, X());
   if (type.kind == ir::TypeKind::Resource) {
     a.fail_with(fail(ErrorKind::ValueError, "the gradient of a variable of unknown shape through a branch is not defined"));
     return {};
   }
-  // Of an array only the size is kept: there are no stacks of arrays.
-  Result<ir::Ref> read = type.kind == ir::TypeKind::Array ? a.derive(Op::array_size, param) : param;
-  Result<V> v = read ? a.forward(*read) : Result<V>(read.failure());
-  if (v) return type.kind == ir::TypeKind::Array ? zero_array(type.tensor, X(&a, *v)) : zeros_of_type(a, type, X(&a, *v));
+  Result<V> v = a.forward(param);
+  if (v) return zeros_of_type(a, type, X(&a, *v));
   a.fail_with(v.failure());
   return {};
+}
+
+// The conditions under which sums that go into the regions are there: operands, and in each region a parameter.
+class Conditions {
+ public:
+  /// As the regions see it, which run where `own` holds.
+  Presence within(const Presence& p, const Presence& own) {
+    if (implies(own, p)) return Presence::always();
+    if (p.is_never()) return p;
+    if (std::find(values_.begin(), values_.end(), p.condition().id()) == values_.end()) values_.push_back(p.condition().id());
+    return p;
+  }
+  const std::vector<V>& values() const { return values_; }
+  Presence inside(RegionAdjoint& a, const Presence& p, const std::vector<ir::Ref>& params) const {
+    if (p.is_always() || p.is_never()) return p;
+    auto place = std::find(values_.begin(), values_.end(), p.condition().id()) - values_.begin();
+    return Presence::when(X(&a, a.add(params[static_cast<size_t>(place)])));
+  }
+
+ private:
+  std::vector<V> values_;
+};
+
+// What all branches leave where a gradient is not there.
+Fill common_fill(const std::vector<Sum>& sums) {
+  bool zero = true, empty = true;
+  for (const Sum& s : sums) {
+    if (s.present.is_always()) continue;
+    zero = zero && s.fill == Fill::Zero;
+    empty = empty && s.fill == Fill::EmptySum;
+  }
+  return zero ? Fill::Zero : empty ? Fill::EmptySum : Fill::Unknown;
 }
 
 }  // namespace
@@ -33,34 +68,41 @@ void branch_rule(RuleCall& c) {
   if (is_custom(node)) return custom_rule(c);
   size_t inputs = c.operand_count() - 1, branch_count = node.regions.size();
   for (auto& region : node.regions) inline_calls(*region);
-  std::vector<X> seeds;
-  for (size_t k = 0; k < c.result_count(); ++k) seeds.push_back(c.g(k));
+  Conditions conditions;
+  auto entering = [&](Sum sum) {
+    if (sum.value) sum.present = conditions.within(sum.present, c.own());
+    return sum;
+  };
+  std::vector<Sum> seeds;
+  for (size_t k = 0; k < c.result_count(); ++k) seeds.push_back(entering(c.flowing(k)));
 
   // The inputs that get a gradient from some branch. Sums go on where they stand, as if the branch had been written without one.
   std::vector<ActiveSet> active(branch_count);
   std::vector<bool> reached(inputs, false);
   for (size_t b = 0; b < branch_count; ++b) {
     ir::Block& forward = *node.regions[b];
-    std::vector<ir::Ref> from, to;
+    std::vector<ir::Ref> from;
+    std::vector<Reached> to;
     for (size_t i = 0; i < inputs; ++i) {
       if (c.wanted(i + 1)) from.push_back(forward.param(i));
     }
     active[b] = dependents(forward, from);
     for (size_t k = 0; k < seeds.size(); ++k) {
-      if (seeds[k]) to.push_back(forward.results[k]);
+      if (seeds[k].value) to.push_back({forward.results[k]});
     }
-    std::vector<bool> here = reached_params(forward, to, active[b]);
-    for (size_t i = 0; i < inputs; ++i) reached[i] = reached[i] || here[i];
+    std::vector<Reach> here = reached_params(forward, to, active[b]);
+    for (size_t i = 0; i < inputs; ++i) reached[i] = reached[i] || here[i] != Reach::None;
   }
   std::vector<size_t> targets;
-  std::vector<X> sums;  // one a target; empty: none so far
+  std::vector<Sum> sums;  // one a target; empty: none so far
   for (size_t i = 0; i < inputs; ++i) {
     if (!reached[i]) continue;
     targets.push_back(i);
-    sums.push_back(c.repeated(i + 1, 1) ? X() : c.gathered(i + 1));
+    sums.push_back(c.repeated(i + 1, 1) ? Sum() : entering(c.gathered(i + 1)));
   }
   if (targets.empty()) return;
 
+  X runs = run_condition(c);
   std::vector<std::unique_ptr<ir::Block>> regions;
   std::vector<std::unique_ptr<RegionAdjoint>> adjoints;
   std::vector<Gradients> gradients(branch_count);
@@ -71,38 +113,48 @@ void branch_rule(RuleCall& c) {
     adjoints.push_back(std::make_unique<RegionAdjoint>(c.a.context(), forward, *regions[b]));
     RegionAdjoint& a = *adjoints[b];
     a.recursion = c.a.recursion;
-    if (c.a.gate != kNone) {
-      seed_params[b].push_back(regions[b]->add_param(c.a.type(c.a.gate), "when"));
-      a.gate = a.add(seed_params[b].back());
-    }
+    auto take_in = [&](V v, const char* name) {
+      seed_params[b].push_back(regions[b]->add_param(c.a.type(v), name));
+      return seed_params[b].back();
+    };
+    if (runs) a.runs = a.add(take_in(runs.id(), "runs"));
+    std::vector<ir::Ref> told;
+    for (V v : conditions.values()) told.push_back(take_in(v, "present"));
+    auto inside = [&](const Sum& s, const char* name) {
+      X value(&a, a.add(take_in(s.value.id(), name)));
+      return Sum{value, conditions.inside(a, s.present, told), s.fill, s.elements ? X(&a, a.add(take_in(s.elements.id(), "present"))) : X()};
+    };
     for (size_t t = 0; t < targets.size(); ++t) {
-      if (!sums[t]) continue;
-      seed_params[b].push_back(regions[b]->add_param(c.a.type(sums[t].id()), "sum"));
-      gradients[b][forward.param(targets[t])] = a.add(seed_params[b].back());
+      if (sums[t].value) gradients[b][forward.param(targets[t])] = inside(sums[t], "sum");
     }
     for (size_t k = 0; k < seeds.size(); ++k) {
-      if (!seeds[k]) continue;
-      ir::Ref seed = regions[b]->add_param(c.a.type(seeds[k].id()), "gradient");
-      seed_params[b].push_back(seed);
+      if (!seeds[k].value) continue;
+      Sum seed = inside(seeds[k], "gradient");
       ir::Ref result = forward.results[k];
       if (!active[b].count(result)) continue;
-      X g(&a, a.add(seed));
-      auto found = gradients[b].find(result);
-      if (found != gradients[b].end()) g = sum_of(X(&a, found->second), g);
-      gradients[b][result] = g.id();
+      Sum& sum = gradients[b][result];
+      sum = merged(sum, seed);
     }
     Result<void> done = backpropagate(a, forward, active[b], gradients[b]);
     if (!done) return c.a.fail_with(done.failure());
   }
-  for (size_t b = 0; b < branch_count; ++b) {
-    RegionAdjoint& a = *adjoints[b];
-    for (size_t i : targets) {
+  std::vector<bool> flagged;  // targets whose gradient only some branches have
+  std::vector<Fill> fills;
+  for (size_t i : targets) {
+    std::vector<Sum> ways;
+    bool always = true, all_told = true, is_array = node.regions[0]->param(i).type().kind == ir::TypeKind::Array;
+    for (size_t b = 0; b < branch_count; ++b) {
+      RegionAdjoint& a = *adjoints[b];
       ir::Ref param = node.regions[b]->param(i);
-      if (gradients[b].count(param)) continue;
-      X zero = zeros_of_param(a, param);
+      Sum& sum = gradients[b][param];
+      if (!sum.value) sum = {zeros_of_param(a, param), Presence::never(), Fill::Zero, is_array ? presences(size_of(a, param), false) : X()};
       if (a.failed()) return c.a.fail_with(a.take_failure());
-      gradients[b][param] = zero.id();
+      always = always && sum.present.is_always();
+      all_told = all_told && sum.elements;
+      ways.push_back(sum);
     }
+    flagged.push_back(is_array ? all_told : !always);
+    fills.push_back(common_fill(ways));
   }
 
   // Both sides of every region take the same inputs: all forward inputs that some gradient reads, the gradients of the results, and
@@ -128,12 +180,13 @@ void branch_rule(RuleCall& c) {
     if (!r) return;
     operands.push_back(r.id());
   }
-  if (c.a.gate != kNone) operands.push_back(c.a.gate);
-  for (const X& s : sums) {
-    if (s) operands.push_back(s.id());
-  }
-  for (const X& s : seeds) {
-    if (s) operands.push_back(s.id());
+  if (runs) operands.push_back(runs.id());
+  operands.insert(operands.end(), conditions.values().begin(), conditions.values().end());
+  for (const std::vector<Sum>* list : {&sums, &seeds}) {
+    for (const Sum& s : *list) {
+      if (s.value) operands.push_back(s.value.id());
+      if (s.elements) operands.push_back(s.elements.id());
+    }
   }
 
   // The forward node: stacks go in behind its inputs and come out behind its results.
@@ -222,7 +275,14 @@ void branch_rule(RuleCall& c) {
       if (t.index[b] != kThrough) take(a.stacks()[t.index[b]].backward_in);
       else block.add_param(t.type, "stack");
     }
-    for (size_t i : targets) block.results.push_back(a.ref(gradients[b].at(node.regions[b]->param(i))));
+    for (size_t i : targets) block.results.push_back(a.ref(gradients[b].at(node.regions[b]->param(i)).value.id()));
+    for (size_t t = 0; t < targets.size(); ++t) {
+      if (!flagged[t]) continue;
+      const Sum& sum = gradients[b].at(node.regions[b]->param(targets[t]));
+      X present = sum.elements ? sum.elements : scalar(a, sum.present);
+      if (!present) return c.a.fail_with(a.take_failure());
+      block.results.push_back(a.ref(present.id()));
+    }
     size_t first_stack = block.params.size() - threaded.size();
     for (size_t t = 0; t < threaded.size(); ++t) {
       size_t s = threaded[t].index[b];
@@ -232,8 +292,15 @@ void branch_rule(RuleCall& c) {
   std::vector<V> results;
   Result<void> done = c.a.apply_node(node.op, operands, Attrs(), std::move(regions), nullptr, results);
   if (!done) return c.a.fail_with(done.failure());
-  for (size_t t = 0; t < targets.size(); ++t) c.put_sum(targets[t] + 1, X(&c.a, results[t]), 1);
-  for (size_t t = 0; t < threaded.size(); ++t) c.a.leave_stack(threaded[t].before, results[targets.size() + t]);
+  size_t r = targets.size();
+  for (size_t t = 0; t < targets.size(); ++t) {
+    Sum sum = {X(&c.a, results[t]), Presence::always(), fills[t]};
+    X present = flagged[t] ? X(&c.a, results[r++]) : X();
+    if (present && c.operand_type(targets[t] + 1).kind == ir::TypeKind::Array) sum.elements = present;
+    else if (present) sum.present = Presence::when(present);
+    c.put_sum(targets[t] + 1, sum, 1);
+  }
+  for (const Threaded& t : threaded) c.a.leave_stack(t.before, results[r++]);
 }
 
 }  // namespace tfl::gradient

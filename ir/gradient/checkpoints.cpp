@@ -126,7 +126,7 @@ Result<ir::Ref> int_constant(Context& context, ir::Block& block, int32_t value) 
 
 namespace {
 
-Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& sums, V& count, std::vector<V>& results) {
+Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& given_fixed, V& count, std::vector<V>& results) {
   Context& context = l.c.a.context();
   auto steps = static_cast<int32_t>(l.loop.attrs.get_int(Attr::k));
   std::unique_ptr<ir::Block> again = std::move(l.loop.regions[1]);
@@ -137,12 +137,12 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
   // The loop over segments: what it has are parameters in this order, then those that do not change.
   std::unique_ptr<ir::Block> outer = new_region(l.loop);
   ir::Ref left = outer->add_param(count_type(), "iterations");
-  std::vector<ir::Ref> gradients, stacks, fixed, sums_in;
+  std::vector<ir::Ref> gradients, stacks, fixed, fixed_in;
   for (ir::Ref p : l.carried_params) gradients.push_back(outer->add_param(p.type(), "gradient"));
   for (const ir::Type& t : states.types) stacks.push_back(outer->add_param(t, "states"));
   size_t outer_variables = outer->params.size();
   for (size_t j = 0; j < l.m; ++j) fixed.push_back(outer->add_param(again->param(l.n + j).type(), again->params[l.n + j]->name));
-  for (ir::Ref p : l.sum_params) sums_in.push_back(outer->add_param(p.type(), "sum"));
+  for (ir::Ref p : l.fixed_params) fixed_in.push_back(outer->add_param(p.type(), p.node->name));
 
   ir::Ref one = TFL_TRY(int_constant(context, *outer, 1)), every = TFL_TRY(int_constant(context, *outer, steps));
   ir::Node* last = TFL_TRY(ir::append(context, *outer, Op::subtract, {left, one}));
@@ -204,9 +204,9 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
     backward.push_back(fixed[p.param - l.n]);
     move_param(back_params, *l.back, p.backward);
   }
-  for (size_t i = 0; i < l.sum_params.size(); ++i) {
-    backward.push_back(sums_in[i]);
-    move_param(back_params, *l.back, l.sum_params[i]);
+  for (size_t i = 0; i < l.fixed_params.size(); ++i) {
+    backward.push_back(fixed_in[i]);
+    move_param(back_params, *l.back, l.fixed_params[i]);
   }
   l.back->add_param(count_type(), "first");
   backward.push_back({first, 0});
@@ -231,7 +231,7 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
     if (!x) return l.c.a.take_failure();
     given.push_back(x.id());
   }
-  given.insert(given.end(), sums.begin(), sums.end());
+  given.insert(given.end(), given_fixed.begin(), given_fixed.end());
   std::vector<std::unique_ptr<ir::Block>> regions;
   regions.push_back(std::move(condition));
   regions.push_back(std::move(outer));
@@ -245,8 +245,8 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
 
 }  // namespace
 
-bool checkpointed(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& sums, V& count, std::vector<V>& results) {
-  Result<void> built = build(l, operands, sums, count, results);
+bool checkpointed(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& given_fixed, V& count, std::vector<V>& results) {
+  Result<void> built = build(l, operands, given_fixed, count, results);
   if (!built) l.c.a.fail_with(built.failure());
   return built.ok();
 }

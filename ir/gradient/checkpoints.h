@@ -20,8 +20,8 @@ struct LoopGradient {
   size_t n, m;                         // variables, values that do not change
   std::vector<ir::Ref> back_results;   // iterations left, gradients of variables, sums of gradients of what does not change
   ir::Ref counter;
-  std::vector<ir::Ref> carried_params; // of `back`: the gradients
-  std::vector<ir::Ref> sum_params;     // of `back`: what was added up before
+  std::vector<ir::Ref> carried_params; // of `back`: the gradients, and whether they are there
+  std::vector<ir::Ref> fixed_params;   // of `back`: what else goes in and does not change
 };
 
 /// Makes the forward loop keep its states, and the loop over segments that is its gradient:
@@ -32,9 +32,9 @@ struct LoopGradient {
 ///     gv' = while_loop(n, gv, kept) { ... the gradient's body, which pops ... }   until first
 ///     yield first, gv', states }
 ///
-/// `operands`: the gradients that go in, as carried_params; `sums`: as sum_params. Gives the number of iterations and the gradients that
+/// `operands`: the gradients that go in, as carried_params; `fixed`: as fixed_params. Gives the number of iterations and the gradients that
 /// come out.
-bool checkpointed(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& sums, V& count, std::vector<V>& results);
+bool checkpointed(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& fixed, V& count, std::vector<V>& results);
 
 /// Puts a variable behind the first `variables` of a loop's regions: parameter `in` of the body, which becomes `out`.
 void add_variable(ir::Block& condition, ir::Block& body, size_t variables, const ir::Type& type, ir::Node* in, ir::Ref out);

@@ -1,5 +1,6 @@
 // Gradients of elementwise operations: the formulas in the rows, evaluated on values that put each primitive through the
 // operation table, so that a gradient can be differentiated in turn.
+#include "ir/gradient/presence.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
@@ -156,8 +157,20 @@ constexpr Rule kRules[] = {
 #undef TFL_ELEMENTWISE
 };
 
+// What was chosen gets the gradient, and the other nothing.
+void choice_rule(RuleCall& c) {
+  if (!chooses(c.op, c.attrs)) return rule_where(c);
+  X condition = c.wanted(1) || c.wanted(2) ? c.x(0) : X();
+  if (!condition) return;
+  c.give(1, c.g(), Presence::when(condition));
+  if (c.wanted(2)) c.give(2, c.g(), Presence::when(emit(Op::logical_not, {condition})));
+}
+
 }  // namespace
 
-Rule elementwise_rule(Op op) { return static_cast<size_t>(op) < std::size(kRules) ? kRules[static_cast<size_t>(op)] : nullptr; }
+Rule elementwise_rule(Op op) {
+  if (op == Op::where) return choice_rule;
+  return static_cast<size_t>(op) < std::size(kRules) ? kRules[static_cast<size_t>(op)] : nullptr;
+}
 
 }  // namespace tfl::gradient

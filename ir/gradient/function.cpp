@@ -1,5 +1,6 @@
 #include "ir/gradient/function.h"
 
+#include "ir/gradient/presence.h"
 #include "ir/gradient/recursion.h"
 #include "ir/gradient/regions.h"
 #include "ir/inlined.h"
@@ -83,7 +84,7 @@ void inline_calls(ir::Block& block) {
 }
 
 Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const ir::Function& f, std::vector<bool> wanted,
-                                                        const std::vector<bool>& seeded, const std::vector<size_t>& first_of) {
+                                                        const std::vector<Reach>& seeded, const std::vector<size_t>& first_of) {
   if (calls_itself(f)) return differentiate_recursive(context, f, wanted, seeded);
   auto d = std::make_shared<Derivative>();
   d->forward = ir::clone(f);
@@ -113,83 +114,197 @@ Result<std::shared_ptr<const Derivative>> differentiate(Context& context, const 
   return std::shared_ptr<const Derivative>(std::move(d));
 }
 
+namespace {
+
+bool is_array(ir::Ref r) { return r.type().kind == ir::TypeKind::Array; }
+
+}  // namespace
+
+ir::Type presence_type(const ir::Type& type) {
+  const TensorType flag{DType::Bool, true, {}};
+  return type.kind == ir::TypeKind::Array ? ir::Type::array(flag) : ir::Type::of(flag);
+}
+
 Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& backward, const std::vector<bool>& wanted,
-                                const std::vector<bool>& seeded, Derivative& d) {
+                                const std::vector<Reach>& seeded, Derivative& d) {
   std::vector<ir::Ref> from;
   for (size_t i = 0; i < body.params.size(); ++i) {
     if (wanted[i]) from.push_back(body.param(i));
   }
   ActiveSet active = dependents(body, from);
   Gradients gradients;
-  std::vector<ir::Ref> to;
+  std::vector<Reached> to;
   for (size_t k = 0; k < body.results.size(); ++k) {
-    if (!seeded[k] || !differentiable(body.results[k].type())) continue;
+    if (seeded[k] == Reach::None || !differentiable(body.results[k].type())) continue;
     d.seeds.push_back(k);
-    to.push_back(body.results[k]);
+    // Of arrays it is told always, and so is all that goes through calls of the function itself.
+    bool told = seeded[k] == Reach::Maybe || is_array(body.results[k]) || a.recursion;
+    if (told) d.told.push_back(k);
+    to.push_back({body.results[k], told ? Reach::Maybe : Reach::Always});
   }
-  std::vector<ir::Ref> seed_params;
-  for (size_t k : d.seeds) seed_params.push_back(backward.add_param(body.results[k].type(), "gradient"));
+  std::vector<Sum> seeds;
+  auto take_in = [&](ir::Type type, const char* name) { return X(&a, a.add(backward.add_param(std::move(type), name))); };
+  auto set_presence = [&](Sum& sum, ir::Ref r) {
+    X present = take_in(presence_type(r.type()), "present");
+    if (is_array(r)) sum.elements = present;
+    else sum.present = Presence::when(present);
+  };
+  for (size_t k : d.seeds) seeds.push_back({take_in(body.results[k].type(), "gradient")});
+  for (size_t s = 0, t = 0; s < d.seeds.size() && t < d.told.size(); ++s) {
+    if (d.seeds[s] == d.told[t]) set_presence(seeds[s], body.results[d.told[t++]]);
+  }
   size_t parameters = body.params.size();  // stacks may be added
-  std::vector<bool> reached = reached_params(body, to, active);
+  std::vector<Reach> reached = reached_params(body, to, active);
   d.gradient_of.assign(parameters, -1);
-  int gradient_count = 0;
+  d.presence_of.assign(parameters, -1);
+  int result_count = 0;
   for (size_t i = 0; i < parameters; ++i) {
-    if (!wanted[i] || !reached[i]) continue;
+    if (!wanted[i] || reached[i] == Reach::None) continue;
+    d.gradient_of[i] = result_count++;
+    if (is_array(body.param(i)) && (reached[i] == Reach::Maybe || a.recursion)) continue;
     ir::Type type = body.param(i).type();
     if (type.kind == ir::TypeKind::Resource) type = ir::Type::of(type.tensor);
-    gradients[body.param(i)] = a.add(backward.add_param(std::move(type), "sum"));
-    d.gradient_of[i] = gradient_count++;
+    gradients[body.param(i)] = {take_in(std::move(type), "sum"), Presence::always(), Fill::EmptySum};
+  }
+  for (size_t i = 0; i < parameters; ++i) {
+    if (d.gradient_of[i] < 0 || (reached[i] == Reach::Always && !a.recursion)) continue;
+    d.presence_of[i] = result_count++;
+    if (!is_array(body.param(i))) set_presence(gradients[body.param(i)], body.param(i));
   }
   for (size_t s = 0; s < d.seeds.size(); ++s) {
     ir::Ref result = body.results[d.seeds[s]];
     if (!active.count(result)) continue;
-    X g(&a, a.add(seed_params[s]));
-    auto found = gradients.find(result);
-    if (found != gradients.end()) g = sum_of(X(&a, found->second), g);
-    if (!g) return a.take_failure();
-    gradients[result] = g.id();
+    Sum& sum = gradients[result];
+    sum = merged(sum, seeds[s]);
+    if (!sum.value) return a.take_failure();
   }
+  d.gradient_inputs = backward.params.size();
   TFL_TRY(backpropagate(a, body, active, gradients));
 
-  d.untouched.assign(parameters, true);
-  for (const auto& node : body.nodes) {
-    bool gives = false;
-    for (uint32_t k = 0; k < node->types.size(); ++k) gives |= gradients.count({node.get(), k}) > 0;
-    if (!gives || !node->regions.empty() || node->target()) continue;
-    for (ir::Ref r : node->operands) {
-      for (size_t i = 0; i < parameters; ++i) {
-        if (body.param(i) == r) d.untouched[i] = false;
-      }
-    }
-  }
+  std::vector<ir::Ref> presences;
   for (size_t i = 0; i < parameters; ++i) {
-    if (d.gradient_of[i] >= 0) backward.results.push_back(a.ref(gradients[body.param(i)]));
+    if (d.gradient_of[i] < 0) continue;
+    Sum& sum = gradients[body.param(i)];
+    if (!sum.value) sum = {zero_array(body.param(i).type().tensor, size_of(a, body.param(i))), Presence::never(), Fill::Unknown};
+    X value = d.presence_of[i] >= 0 ? sum.value : filled(sum, Presence::always(), Fill::EmptySum), present;
+    if (d.presence_of[i] >= 0) present = is_array(body.param(i)) ? elements_of(sum) : scalar(a, sum.present);
+    if (a.failed()) return a.take_failure();
+    backward.results.push_back(a.ref(value.id()));
+    if (present) presences.push_back(a.ref(present.id()));
   }
+  backward.results.insert(backward.results.end(), presences.begin(), presences.end());
   return {};
 }
 
-std::vector<bool> may_have_gradient(const Derivative& d) {
-  std::vector<bool> out(d.forward->body.results.size(), true);
+std::vector<Reach> may_have_gradient(const Derivative& d) {
+  std::vector<Reach> out(d.forward->body.results.size(), Reach::Always);
   const ir::Block& block = d.backward->body;
   std::vector<ir::Ref> params;
   for (size_t i = 0; i < block.params.size(); ++i) params.push_back(block.param(i));
-  std::vector<bool> reached = reached_params(block, block.results, dependents(block, params));
+  std::vector<Reached> to;
+  for (ir::Ref r : block.results) to.push_back({r});
+  std::vector<Reach> reached = reached_params(block, to, dependents(block, params));
   size_t first = block.params.size() - d.reads.size();
   for (size_t i = 0; i < d.reads.size(); ++i) {
-    if (!d.reads[i].parameter) out[d.reads[i].index] = reached[first + i];
+    if (!d.reads[i].parameter) out[d.reads[i].index] = reached[first + i] == Reach::None ? Reach::None : Reach::Maybe;
   }
   return out;
 }
 
-X settled(const Derivative& d, size_t parameter, bool was_empty, X sum) {
-  if (!was_empty || !d.untouched[parameter] || !sum || sum.adjoint()->type(sum.id()).kind != ir::TypeKind::Tensor) return sum;
-  return sum + X(0.0);
+std::vector<Reach> reach_of_results(const RuleCall& c) {
+  std::vector<Reach> out;
+  for (size_t k = 0; k < c.result_count(); ++k) {
+    const Sum& seed = c.flowing(k);
+    out.push_back(!seed.value ? Reach::None : !seed.elements && implies(c.own(), seed.present) ? Reach::Always : Reach::Maybe);
+  }
+  return out;
+}
+
+bool sums_before(RuleCall& c, const Derivative& d, std::vector<V>& operands) {
+  auto put = [&](const X& x) {
+    if (x) operands.push_back(x.id());
+    return static_cast<bool>(x);
+  };
+  for (size_t k : d.seeds) {
+    if (!put(g_or_zeros(c, k))) return false;
+  }
+  auto presence = [&](const Sum& sum) { return scalar(c.a, !sum.value ? Presence::never() : implies(c.own(), sum.present) ? Presence::always() : sum.present); };
+  for (size_t k : d.told) {
+    const Sum& seed = c.flowing(k);
+    bool array = c.result_type(k).kind == ir::TypeKind::Array;
+    if (!put(!array ? presence(seed) : seed.value ? elements_of(seed) : presences(c.r_size(k), false))) return false;
+  }
+  auto told_array = [&](size_t i) { return d.presence_of[i] >= 0 && c.operand_type(i).kind == ir::TypeKind::Array; };
+  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
+    if (d.gradient_of[i] >= 0 && !told_array(i) && !put(c.sum_so_far(i))) return false;
+  }
+  for (size_t i = 0; i < d.presence_of.size(); ++i) {
+    if (d.presence_of[i] < 0 || told_array(i)) continue;
+    if (!put(presence(c.repeated(i) ? Sum() : c.gathered(i)))) return false;
+  }
+  return true;
+}
+
+namespace {
+
+// An array that a function gave where the call has a gradient; elsewhere what was there before, or one of which no element is there. There
+// is no choosing between arrays but by a branch.
+Sum array_where_own(RuleCall& c, const Sum& before, const Sum& after) {
+  Presence own = c.own().is_always() ? c.own() : c.a.known(c.own().condition());
+  if (own.is_always()) return after;
+  if (!c.node()) return before;  // it has run: there is no gradient
+  std::vector<V> operands = {scalar(c.a, own).id(), after.value.id()};
+  if (after.elements) operands.push_back(after.elements.id());
+  if (before.value) operands.push_back(before.value.id());
+  std::vector<std::unique_ptr<ir::Block>> regions;
+  for (bool here : {true, false}) {
+    regions.push_back(new_region(*c.node()));
+    ir::Block& region = *regions.back();
+    std::vector<ir::Ref> params;
+    for (size_t i = 1; i < operands.size(); ++i) params.push_back(region.add_param(c.a.type(operands[i]), "array"));
+    for (size_t i = 0; i < (after.elements ? 2 : 1); ++i) {
+      ir::Ref out = params[i];
+      if (!here && i == 0 && before.value) {
+        out = params.back();
+      } else if (!here) {
+        Result<ir::Node*> none = ir::append(c.a.context(), region, Op::array_zeros_like, {params[i]});
+        if (!check(c, none)) return {};
+        out = {*none, 0};
+      }
+      region.results.push_back(out);
+    }
+  }
+  std::vector<V> results;
+  Result<void> done = c.a.apply_node(Op::cond, operands, Attrs(), std::move(regions), nullptr, results);
+  if (!done) c.a.fail_with(done.failure());
+  if (!done) return {};
+  return {X(&c.a, results[0]), Presence::always(), Fill::Unknown, after.elements ? X(&c.a, results[1]) : X()};
+}
+
+}  // namespace
+
+void put_sums(RuleCall& c, const Derivative& d, const std::vector<X>& results) {
+  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
+    if (d.gradient_of[i] < 0) continue;
+    Sum sum = {results[static_cast<size_t>(d.gradient_of[i])]};
+    X present = d.presence_of[i] < 0 ? X() : results[static_cast<size_t>(d.presence_of[i])];
+    if (c.operand_type(i).kind != ir::TypeKind::Array) {
+      if (present) sum.present = c.a.known(present);
+      c.put_sum(i, sum);
+    } else if (present) {
+      sum.elements = present;
+      sum = array_where_own(c, {}, sum);
+      c.give_array(i, sum.value, sum.elements);
+    } else {
+      c.put_sum(i, array_where_own(c, c.repeated(i) ? Sum() : c.gathered(i), sum));
+    }
+  }
 }
 
 void call_rule(RuleCall& c) {
   ir::Node& node = *c.node();
   if (!node.callee || calls_itself(*node.callee)) return recursive_call_rule(c);
-  std::vector<bool> wanted, seeded;
+  std::vector<bool> wanted;
   std::vector<size_t> first_of;
   for (size_t i = 0; i < c.operand_count(); ++i) {
     wanted.push_back(c.wanted(i));
@@ -197,8 +312,7 @@ void call_rule(RuleCall& c) {
     while (!c.same_operand(first, i)) ++first;
     first_of.push_back(first);
   }
-  for (size_t k = 0; k < c.result_count(); ++k) seeded.push_back(static_cast<bool>(c.g(k)));
-  Result<std::shared_ptr<const Derivative>> derived = differentiate(c.a.context(), *node.callee, wanted, seeded, first_of);
+  Result<std::shared_ptr<const Derivative>> derived = differentiate(c.a.context(), *node.callee, wanted, reach_of_results(c), first_of);
   if (!check(c, derived)) return;
   const Derivative& d = **derived;
   uint32_t first_kept = static_cast<uint32_t>(c.result_count());
@@ -206,15 +320,7 @@ void call_rule(RuleCall& c) {
   node.types.resize(first_kept);
   for (size_t k = first_kept; k < d.forward->body.results.size(); ++k) node.types.push_back(d.forward->body.results[k].type());
   std::vector<V> operands;
-  std::vector<bool> empty;
-  for (size_t i = 0; i < c.operand_count(); ++i) empty.push_back(!c.gathered(i));
-  for (size_t k : d.seeds) operands.push_back(c.g(k).id());
-  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
-    if (d.gradient_of[i] < 0) continue;
-    X sum = c.sum_so_far(i);
-    if (!sum) return;
-    operands.push_back(sum.id());
-  }
+  if (!sums_before(c, d, operands)) return;
   for (const Derivative::Read& read : d.reads) {
     if (read.parameter) {
       X x = c.x(read.index);
@@ -229,9 +335,9 @@ void call_rule(RuleCall& c) {
   std::vector<V> results;
   Result<void> done = c.a.apply_node(Op::call, operands, Attrs(), {}, d.backward, results);
   if (!done) return c.a.fail_with(done.failure());
-  for (size_t i = 0; i < d.gradient_of.size(); ++i) {
-    if (d.gradient_of[i] >= 0) c.put_sum(i, settled(d, i, empty[i], X(&c.a, results[static_cast<size_t>(d.gradient_of[i])])));
-  }
+  std::vector<X> sums;
+  for (V v : results) sums.push_back(X(&c.a, v));
+  put_sums(c, d, sums);
 }
 
 }  // namespace tfl::gradient

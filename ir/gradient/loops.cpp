@@ -7,7 +7,7 @@
 //   %gv0, %gc = while_loop(%n, %gv, 0, %stack) cond { n > 0 } body { x = pop(stack); yield n - 1, gv * df/dv, gc + gv * df/dc, stack }
 #include "ir/gradient/checkpoints.h"
 #include "ir/gradient/function.h"
-#include "ir/gradient/phases.h"
+#include "ir/gradient/presence.h"
 #include "ir/gradient/regions.h"
 
 namespace tfl::gradient {
@@ -22,43 +22,12 @@ void add_variable(ir::Node& loop, size_t variables, ir::Ref initial, const ir::T
   loop.types.push_back(type);
 }
 
-// The values whose gradients the backward loop carries: variables that get one from the results or from each other's updates, and
-// invariants that a body's gradient reaches.
+// The values whose gradients the backward loop carries: variables that get one from the results or from each other's updates, when an
+// iteration begins, and invariants that a body's gradient reaches.
 struct Carried {
-  std::vector<bool> variables, invariants;
+  std::vector<Reach> variables, invariants;
   ActiveSet active;
-  std::vector<std::vector<bool>> phases;  // the variables that have one when the gradient's first, second ... iteration begins
 };
-
-// What flows into the variables in `has` from behind flows on into these.
-std::vector<bool> flows_on(ir::Block& body, const std::vector<bool>& has, const ActiveSet& active) {
-  std::vector<ir::Ref> to;
-  for (size_t k = 0; k < has.size(); ++k) {
-    if (has[k]) to.push_back(body.results[k]);
-  }
-  return reached_params(body, to, active);
-}
-
-void find_phases(ir::Block& body, const std::vector<bool>& active, Carried& carried) {
-  size_t n = active.size();
-  auto add = [&](std::vector<bool> has) {
-    // Arrays are taken to have one always: there is no choosing between them.
-    for (size_t k = 0; k < n; ++k) has[k] = has[k] || (carried.variables[k] && !body.param(k).type().is_tensor());
-    carried.phases.push_back(std::move(has));
-  };
-  std::vector<bool> has = std::move(carried.phases.back());
-  carried.phases.clear();
-  add(has);
-  while (carried.phases.size() < Phases::kTold) {
-    std::vector<bool> next = flows_on(body, carried.phases.back(), carried.active);
-    next.resize(n);
-    for (size_t k = 0; k < n; ++k) next[k] = next[k] && active[k];
-    add(std::move(next));
-    size_t last = carried.phases.size() - 1;
-    if (carried.phases[last] == carried.phases[last - 1]) return carried.phases.pop_back();
-  }
-  carried.phases.back() = carried.variables;
-}
 
 Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
   // Active: depends on what is wanted, in any iteration.
@@ -79,20 +48,13 @@ Carried find_carried(RuleCall& c, ir::Block& body, size_t n, size_t m) {
       if (!active_var[k] && out.active.count(body.results[k])) active_var[k] = again = true;
     }
   }
-  // Needed: something flows into it from behind.
-  out.variables.assign(n, false);
-  out.invariants.assign(m, false);
-  for (size_t k = 0; k < n; ++k) out.variables[k] = active_var[k] && c.g(k);
-  out.phases.push_back(out.variables);
-  for (bool again = true; again;) {
-    again = false;
-    std::vector<bool> reached = flows_on(body, out.variables, out.active);
-    for (size_t k = 0; k < n; ++k) {
-      if (reached[k] && active_var[k] && !out.variables[k]) out.variables[k] = again = true;
-    }
-    for (size_t j = 0; j < m; ++j) out.invariants[j] = reached[n + j];
+  // Something flows into it from behind.
+  out.variables = reach_of_results(c);
+  for (size_t k = 0; k < n; ++k) {
+    if (!active_var[k]) out.variables[k] = Reach::None;
   }
-  find_phases(body, active_var, out);
+  std::vector<Reach> reached = reached_through_loop(body, out.active, active_var, out.variables);
+  for (size_t j = 0; j < m; ++j) out.invariants.push_back(reached[n + j]);
   return out;
 }
 
@@ -106,21 +68,18 @@ bool may_begin(RuleCall& c, const ir::Block& body, size_t k) {
   return true;
 }
 // It goes on in the first iteration, which the gradient's loop runs last. Empty: nothing has been added.
-X sum_before(RuleCall& c, ir::Block& body, size_t k) {
-  X sum = may_begin(c, body, k) ? c.gathered(k) : X();
-  return sum && sum.adjoint()->type(sum.id()).is_tensor() ? sum : X();
+Sum sum_before(RuleCall& c, ir::Block& body, size_t k) {
+  Sum sum = may_begin(c, body, k) ? c.gathered(k) : Sum();
+  return sum.value && sum.value.adjoint()->type(sum.value.id()).is_tensor() ? sum : Sum();
 }
-// `sum` where `iterations` of the gradient's loop are left, else nothing.
-X sum_when_left(X sum, X iterations, X left) {
-  return emit(Op::where, {emit(Op::equal, {iterations, left}), sum, X(kEmptySum)});
-}
+Presence equal(X a, X b) { return Presence::when(emit(Op::equal, {a, b})); }
 
 // A loop that is itself a gradient pops what the iterations of another began with. What has been added up for the value that the first
 // of them began with goes on where that is popped: last, so that the gradient's loop begins with it.
 struct Begun {
   ir::Node* value;  // in the body
   size_t operand;   // of the loop
-  X sum;
+  Sum sum;
 };
 std::vector<Begun> find_begun(RuleCall& c, ir::Block& body, size_t n, const Carried& carried) {
   std::vector<Begun> out;
@@ -132,14 +91,14 @@ std::vector<Begun> find_begun(RuleCall& c, ir::Block& body, size_t n, const Carr
     bool popped = false;
     for (size_t i = 0; i < body.params.size(); ++i) {
       if (body.param(i) == origin && i >= n) operand = i;
-      if (body.param(i) == stack && i < n) popped = carried.variables[i];
+      if (body.param(i) == stack && i < n) popped = carried.variables[i] != Reach::None;
     }
     if (!popped || operand == c.operand_count()) continue;
-    X sum = c.gathered(operand);
+    Sum sum = c.gathered(operand);
     for (size_t i = 0; i < c.operand_count(); ++i) {
-      if (i != operand && c.same_operand(i, operand)) sum = X();
+      if (i != operand && c.same_operand(i, operand)) sum = Sum();
     }
-    if (sum && sum.adjoint()->type(sum.id()).is_tensor()) out.push_back({node.get(), operand, sum});
+    if (sum.value && sum.value.adjoint()->type(sum.value.id()).is_tensor()) out.push_back({node.get(), operand, sum});
   }
   return out;
 }
@@ -154,17 +113,18 @@ void loop_rule(RuleCall& c) {
   Carried carried = find_carried(c, body, n, m);
   std::vector<size_t> vars, invs;
   for (size_t k = 0; k < n; ++k) {
-    if (carried.variables[k]) vars.push_back(k);
+    if (carried.variables[k] != Reach::None) vars.push_back(k);
   }
   for (size_t j = 0; j < m; ++j) {
-    if (carried.invariants[j]) invs.push_back(j);
+    if (carried.invariants[j] != Reach::None) invs.push_back(j);
   }
   if (vars.empty()) return;
   Context& context = c.a.context();
   bool segments = checkpoint_steps(loop, c.a) > 0;
   std::unique_ptr<ir::Block> plain = segments ? ir::clone_region(body, &loop, loop.block->function) : nullptr;
 
-  // The gradient's body: counter, gradients of variables, sums for invariants so far; then stacks, then what passes as it is.
+  // The gradient's body: counter, gradients of variables, sums for invariants so far, whether they are there; then stacks, then what
+  // passes as it is.
   std::unique_ptr<ir::Block> back = new_region(loop);
   RegionAdjoint a(context, body, *back);
   a.pass_from(n);
@@ -173,113 +133,158 @@ void loop_rule(RuleCall& c) {
   a.set_loop(std::move(begins));
   a.recursion = c.a.recursion;
   ir::Ref counter = back->add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
+  X left(&a, a.add(counter));
   Gradients gradients;
-  std::vector<ir::Ref> var_params, inv_params;
   auto gradient_type = [&](const ir::Type& t) { return t.kind == ir::TypeKind::Resource ? ir::Type::of(t.tensor) : t; };
-  std::vector<X> sums;  // one a variable; those that are not empty are invariants of the gradient's loop
-  std::vector<ir::Ref> sum_params;
+  auto array = [&](size_t i) { return c.operand_type(i).kind == ir::TypeKind::Array; };
+  // What the iterations are given and leave as it is.
+  std::vector<ir::Ref> fixed_params;
+  std::vector<V> fixed;
+  auto take_in = [&](const X& x, const char* name) {
+    fixed.push_back(x.id());
+    fixed_params.push_back(back->add_param(c.a.type(x.id()), name));
+    return X(&a, a.add(fixed_params.back()));
+  };
+  auto sum_inside = [&](const Sum& sum) {
+    X value = take_in(sum.value, "sum");
+    return Sum{value, implies(c.own(), sum.present) ? Presence::always() : Presence::when(take_in(sum.present.condition(), "present")), sum.fill};
+  };
+  if (X runs = run_condition(c)) a.runs = take_in(runs, "runs").id();
+  std::vector<Sum> sums;  // one a variable: what was added up for the value that it begins with
   for (size_t k : vars) {
     sums.push_back(sum_before(c, body, k));
-    if (!sums.back()) continue;
-    sum_params.push_back(back->add_param(c.a.type(sums.back().id()), "sum"));
-    X sum = sum_when_left(X(&a, a.add(sum_params.back())), X(&a, a.add(counter)), 1.0);
-    if (!sum) return c.a.fail_with(a.take_failure());
-    gradients[body.param(k)] = sum.id();
+    if (sums.back().value) gradients[body.param(k)] = only(sum_inside(sums.back()), equal(left, X(1.0)));
   }
-  ir::Ref total, when;
   std::vector<Begun> begun = segments ? std::vector<Begun>() : find_begun(c, body, n, carried);
-  Phases phases(carried.phases);
-  bool phased = !segments && !phases.always();
-  if (!begun.empty() || phased) total = back->add_param(counter.type(), "total");
-  if (c.a.gate != kNone && !segments) {
-    when = back->add_param(c.a.type(c.a.gate), "when");
-    a.gate = a.add(when);
-    phases.within(X(&a, a.gate));
-  }
-  if (phased) {
-    a.phases = &phases;
-    phases.count(X(&a, a.add(counter)), X(&a, a.add(total)));
-  }
+  ir::Ref total;
   for (const Begun& b : begun) {
-    sum_params.push_back(back->add_param(c.a.type(b.sum.id()), "sum"));
-    X sum = sum_when_left(X(&a, a.add(sum_params.back())), X(&a, a.add(counter)), X(&a, a.add(total)));
-    if (!sum) return c.a.fail_with(a.take_failure());
-    gradients[{b.value, 0}] = sum.id();
+    if (!total) total = back->add_param(counter.type(), "total");
+    gradients[{b.value, 0}] = only(sum_inside(b.sum), equal(left, X(&a, a.add(total))));
   }
+  // Gradients that some iterations have and some have not say so in a variable of their own.
+  std::vector<ir::Ref> var_params, inv_params, present_params;
+  auto entering = [&](ir::Ref param, bool told) {
+    Sum sum = {X(&a, a.add(param)), Presence::always(), Fill::EmptySum};
+    if (!told) return sum;
+    ir::Type flag = ir::Type::of({DType::Bool, true, {}});
+    bool array = param.type().kind == ir::TypeKind::Array;
+    present_params.push_back(back->add_param(array ? ir::Type::array(flag.tensor) : flag, "present"));
+    X present(&a, a.add(present_params.back()));
+    if (array) sum.elements = present;
+    else sum.present = Presence::when(present);
+    return sum;
+  };
+  std::vector<bool> told_var, told_inv;
   for (size_t k : vars) {
-    ir::Ref p = back->add_param(gradient_type(body.param(k).type()), "gradient");
-    var_params.push_back(p);
+    told_var.push_back(carried.variables[k] == Reach::Maybe);
+    var_params.push_back(back->add_param(gradient_type(body.param(k).type()), "gradient"));
+    Sum seed = entering(var_params.back(), told_var.back());
     ir::Ref result = body.results[k];
     if (!carried.active.count(result)) continue;
-    X g(&a, a.add(p));
-    auto found = gradients.find(result);
-    Phases::Mask mask = phases.of_variable(k);
-    if (found != gradients.end()) g = sum_of(X(&a, found->second), g), mask |= phases.mask(result);
-    phases.set(result, mask, true);
-    gradients[result] = g.id();
+    Sum& sum = gradients[result];
+    sum = merged(sum, seed);
   }
   // Sums go on where they stand: what is added, and in which order, is the same as if the loop had been unrolled.
   for (size_t j : invs) {
+    Sum before = c.repeated(n + j, n) ? Sum() : c.gathered(n + j);
+    bool has_sum = before.value && implies(c.own(), before.present);
+    told_inv.push_back(carried.invariants[j] == Reach::Maybe && !has_sum && !array(n + j));
     inv_params.push_back(back->add_param(gradient_type(body.param(n + j).type()), "gradient"));
-    X sum(&a, a.add(inv_params.back()));
-    auto found = gradients.find(body.param(n + j));
-    if (found != gradients.end()) sum = sum_of(sum, X(&a, found->second));
-    gradients[body.param(n + j)] = sum.id();
+    Sum& sum = gradients[body.param(n + j)];
+    sum = merged(entering(inv_params.back(), told_inv.back()), sum);
   }
   Result<void> done = backpropagate(a, body, carried.active, gradients);
   if (!done) return c.a.fail_with(done.failure());
 
-  std::vector<ir::Ref> back_results;
+  std::vector<ir::Ref> back_results, present_results;
   Result<ir::Ref> one = int_constant(context, *back, 1);
   if (!check(c, one)) return;
   Result<ir::Node*> next = ir::append(context, *back, Op::subtract, {counter, *one});
   if (!check(c, next)) return;
   back_results.push_back({*next, 0});
+  auto yield = [&](Sum sum, ir::Ref param, bool told) {
+    if (!sum.value) sum = {zeros_of_type(a, param.type(), X(&a, a.add(param)), kEmptySum), Presence::never(), Fill::EmptySum};
+    X value = filled(sum, Presence::always(), Fill::EmptySum), present;
+    if (told) present = param.type().kind == ir::TypeKind::Array ? elements_of(sum) : scalar(a, sum.present);
+    if (!value || (told && !present)) return false;
+    back_results.push_back(a.ref(value.id()));
+    if (told) present_results.push_back(a.ref(present.id()));
+    return true;
+  };
   for (size_t i = 0; i < vars.size(); ++i) {
-    auto found = gradients.find(body.param(vars[i]));
-    X g = found != gradients.end() ? X(&a, found->second) : zeros_of_type(a, var_params[i].type(), X(&a, a.add(var_params[i])));
-    if (phased) g = phases.filled(body.param(vars[i]), g, phases.all(), 0.0);
-    if (!g) return c.a.fail_with(a.take_failure());
-    back_results.push_back(a.ref(g.id()));
+    if (!yield(gradients[body.param(vars[i])], var_params[i], told_var[i])) return c.a.fail_with(a.take_failure());
   }
-  for (size_t j : invs) back_results.push_back(a.ref(gradients[body.param(n + j)]));
+  for (size_t i = 0; i < invs.size(); ++i) {
+    if (!yield(gradients[body.param(n + invs[i])], inv_params[i], told_inv[i])) return c.a.fail_with(a.take_failure());
+  }
+  back_results.insert(back_results.end(), present_results.begin(), present_results.end());
 
   // What comes out: the gradients of variables, and the sums for what does not change.
-  auto give_results = [&](V count, const std::vector<V>& results) {
-    for (size_t j = 0; j < invs.size(); ++j) c.put_sum(n + invs[j], X(&c.a, results[vars.size() + j]), n);
-    for (size_t i = 0; i < vars.size(); ++i) {
-      X g(&c.a, results[i]);
-      // A loop that does not run hands on what its result got.
-      if (sums[i]) c.replace(vars[i], sum_when_left(sums[i], X(&c.a, count), 0.0) + g);
-      else c.give(vars[i], g);
+  auto give_results = [&](V count_value, const std::vector<V>& results) {
+    X count(&c.a, count_value);
+    size_t next_present = vars.size() + invs.size();
+    auto result = [&](size_t i, bool told, const Presence& otherwise, Fill fill) {
+      Sum sum = {X(&c.a, results[i]), otherwise, fill};
+      X present = told ? X(&c.a, results[next_present++]) : X();
+      if (present && c.a.type(present.id()).kind == ir::TypeKind::Array) sum.elements = present;
+      else if (present) sum.present = Presence::when(present);
+      return sum;
+    };
+    std::vector<Sum> var_sums, inv_sums;
+    for (size_t i = 0; i < vars.size(); ++i) var_sums.push_back(result(i, told_var[i], Presence::always(), Fill::EmptySum));
+    for (size_t i = 0; i < invs.size(); ++i) {
+      size_t j = n + invs[i];
+      Sum before = c.repeated(j, n) ? Sum() : c.gathered(j);
+      // A loop that does not run leaves what it was given: a plain zero, where there is no sum yet.
+      Presence ran = before.value && implies(c.own(), before.present) ? Presence::always() : Presence::when(emit(Op::greater, {count, X(0.0)}));
+      if (before.value) ran = either(before.present, ran);
+      inv_sums.push_back(result(vars.size() + i, told_inv[i], array(j) ? Presence::always() : ran, before.value || told_inv[i] ? Fill::EmptySum : Fill::Zero));
     }
-    for (const Begun& b : begun) c.replace(b.operand, sum_when_left(b.sum, X(&c.a, count), 0.0));
+    for (size_t i = 0; i < invs.size(); ++i) c.put_sum(n + invs[i], inv_sums[i], n);
+    for (size_t i = 0; i < vars.size(); ++i) {
+      // A loop that does not run hands on what its result got.
+      if (sums[i].value) c.replace(vars[i], merged(only(sums[i], equal(count, X(0.0))), var_sums[i]));
+      else if (array(vars[i])) c.give_array(vars[i], var_sums[i].value, var_sums[i].elements);
+      else c.give(vars[i], var_sums[i].value, var_sums[i].present);
+    }
+    for (const Begun& b : begun) c.replace(b.operand, only(b.sum, equal(count, X(0.0))));
   };
   std::vector<V> carried_in;
   auto find_carried_in = [&] {
-    for (size_t k : vars) {
-      X g = g_or_zeros(c, k);
-      if (!g) return false;
-      carried_in.push_back(g.id());
+    std::vector<V> present_in;
+    auto put_in = [&](X value, const Sum& sum, bool told) {
+      X present;
+      if (told && c.a.type(value.id()).kind == ir::TypeKind::Array) {
+        present = sum.value ? elements_of(sum) : presences(emit(Op::array_size, {value}), false);
+      } else if (told) {
+        present = scalar(c.a, !sum.value ? Presence::never() : implies(c.own(), sum.present) ? Presence::always() : sum.present);
+      }
+      if (told && !present) return false;
+      carried_in.push_back(value.id());
+      if (told) present_in.push_back(present.id());
+      return true;
+    };
+    for (size_t i = 0; i < vars.size(); ++i) {
+      const Sum& seed = c.flowing(vars[i]);
+      X g = seed.value ? filled(seed, c.own(), Fill::EmptySum) : zeros_of_r(c, vars[i], kEmptySum);
+      if (!g || !put_in(g, seed, told_var[i])) return false;
     }
-    for (size_t j : invs) {
-      // A loop that does not run leaves what it was given: a plain zero, where there is no sum yet.
-      X sum = c.repeated(n + j, n) ? X() : c.gathered(n + j);
-      if (!sum) sum = zeros_of_x(c, n + j);
-      if (!sum) return false;
-      carried_in.push_back(sum.id());
+    for (size_t i = 0; i < invs.size(); ++i) {
+      size_t j = n + invs[i];
+      Sum before = c.repeated(j, n) ? Sum() : c.gathered(j);
+      X sum = before.value ? filled(before, c.own(), Fill::EmptySum) : zeros_of_x(c, j, told_inv[i] ? kEmptySum : 0.0);
+      if (!sum || !put_in(sum, before, told_inv[i])) return false;
     }
+    carried_in.insert(carried_in.end(), present_in.begin(), present_in.end());
     return true;
   };
   if (segments) {
-    LoopGradient l{c, loop, a, std::move(plain), std::move(back), n, m, std::move(back_results), counter, var_params, sum_params};
+    LoopGradient l{c, loop, a, std::move(plain), std::move(back), n, m, std::move(back_results), counter, var_params, fixed_params};
     l.carried_params.insert(l.carried_params.end(), inv_params.begin(), inv_params.end());
-    std::vector<V> given_sums, results;
-    for (const X& sum : sums) {
-      if (sum) given_sums.push_back(sum.id());
-    }
+    l.carried_params.insert(l.carried_params.end(), present_params.begin(), present_params.end());
+    std::vector<V> results;
     V count = kNone;
-    if (find_carried_in() && checkpointed(l, carried_in, given_sums, count, results)) give_results(count, results);
+    if (find_carried_in() && checkpointed(l, carried_in, fixed, count, results)) give_results(count, results);
     return;
   }
 
@@ -340,6 +345,7 @@ void loop_rule(RuleCall& c) {
   take(counter);
   for (ir::Ref p : var_params) take(p);
   for (ir::Ref p : inv_params) take(p);
+  for (ir::Ref p : present_params) take(p);
   for (const Added& s : added) take(s.stack->backward_in);
   for (const auto& read : a.results_read()) take(read.backward);
   for (const auto& p : a.passed()) {
@@ -348,18 +354,11 @@ void loop_rule(RuleCall& c) {
     operands.push_back(x.id());
     take(p.backward);
   }
-  for (const X& sum : sums) {
-    if (sum) operands.push_back(sum.id());
-  }
-  for (const Begun& b : begun) operands.push_back(b.sum.id());
-  for (ir::Ref p : sum_params) take(p);
+  operands.insert(operands.end(), fixed.begin(), fixed.end());
+  for (ir::Ref p : fixed_params) take(p);
   if (total) {
     operands.push_back(*count);
     take(total);
-  }
-  if (when) {
-    operands.push_back(c.a.gate);
-    take(when);
   }
   back->results = std::move(back_results);
 

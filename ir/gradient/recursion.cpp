@@ -21,7 +21,7 @@ struct Pair {
 
 // What calls of functions that lead to none of those around them have become.
 struct Found {
-  std::map<std::tuple<const ir::Function*, std::vector<bool>, std::vector<bool>>, Pair> pairs;
+  std::map<std::tuple<const ir::Function*, std::vector<bool>, std::vector<Reach>>, Pair> pairs;
 };
 
 namespace {
@@ -39,7 +39,7 @@ bool calls(const ir::Block& block, const ir::Function& f, int depth) {
 }
 
 bool same(const Derivative& a, const Derivative& b) {
-  return a.seeds == b.seeds && a.gradient_of == b.gradient_of && a.untouched == b.untouched && a.reads == b.reads;
+  return a.seeds == b.seeds && a.gradient_of == b.gradient_of && a.presence_of == b.presence_of && a.reads == b.reads;
 }
 
 // Parameters from `own` on in another order; those that are not in it are none of the block's.
@@ -74,7 +74,7 @@ Recursion* led_back_to(const ir::Function& callee, Recursion* from) {
   return found_in(from, [&](const Recursion& r) { return calls(callee.body, *r.original, 0); });
 }
 
-Result<Pair> differentiate_body_of(Context& context, const ir::Function& f, std::vector<bool> wanted, std::vector<bool> seeded,
+Result<Pair> differentiate_body_of(Context& context, const ir::Function& f, std::vector<bool> wanted, std::vector<Reach> seeded,
                                    Recursion* around);
 
 // Calls that no gradient goes through must thread stacks like the others: empty ones, of which nobody reads what they become.
@@ -87,7 +87,8 @@ Result<void> thread_empty_stacks(Context& context, Recursion& recursion, const s
     size_t plain = node->operands.size();
     if (node->callee) {
       if (!led_back_to(*node->callee, &recursion)) continue;
-      std::vector<bool> wanted(plain, false), seeded(node->types.size(), false);
+      std::vector<bool> wanted(plain, false);
+      std::vector<Reach> seeded(node->types.size(), Reach::None);
       node->callee = TFL_TRY(differentiate_body_of(context, *node->callee, wanted, seeded, &recursion)).forward;
     } else {
       Recursion* target = found_in(&recursion, [&](const Recursion& r) { return r.forward == node->recursive; });
@@ -119,9 +120,8 @@ Result<Pair> attempt(Context& context, const ir::Function& f, Recursion& recursi
   out.backward->symbols = f.symbols;
   RegionAdjoint a(context, out.forward->body, out.backward->body);
   a.recursion = &recursion;
-  std::vector<bool> wanted = recursion.wanted, seeded = recursion.seeded;
-  TFL_TRY(differentiate_body(a, out.forward->body, out.backward->body, wanted, seeded, out.derivative));
-  size_t own = out.derivative.seeds.size() + out.backward->body.results.size();
+  TFL_TRY(differentiate_body(a, out.forward->body, out.backward->body, recursion.wanted, recursion.seeded, out.derivative));
+  size_t own = out.derivative.gradient_inputs;
   std::vector<ir::Ref> forward, backward;
   for (const auto& p : a.passed()) {
     out.derivative.reads.push_back({true, p.param});
@@ -145,19 +145,20 @@ Result<Pair> attempt(Context& context, const ir::Function& f, Recursion& recursi
   return out;
 }
 
-Result<Pair> differentiate_body_of(Context& context, const ir::Function& f, std::vector<bool> wanted, std::vector<bool> seeded,
+Result<Pair> differentiate_body_of(Context& context, const ir::Function& f, std::vector<bool> wanted, std::vector<Reach> seeded,
                                    Recursion* around) {
   Recursion recursion;
   recursion.original = &f;
   recursion.around = led_back_to(f, around) ? around : nullptr;
   recursion.found = around ? around->found : std::make_shared<Found>();
+  for (Reach& r : seeded) r = r == Reach::None ? r : Reach::Maybe;
   std::tuple key(&f, wanted, seeded);
   auto before = recursion.found->pairs.find(key);
   if (!recursion.around && before != recursion.found->pairs.end()) return before->second;
   recursion.wanted = std::move(wanted);
   recursion.seeded = std::move(seeded);
   recursion.known.gradient_of.assign(f.body.params.size(), -1);
-  recursion.known.untouched.assign(f.body.params.size(), true);
+  recursion.known.presence_of.assign(f.body.params.size(), -1);
   Recursion& outermost = recursion.outermost();
   std::vector<ir::Type> known_stacks = std::move(outermost.stacks);
   size_t others = outermost.made.size();
@@ -185,7 +186,7 @@ Result<Pair> differentiate_body_of(Context& context, const ir::Function& f, std:
 bool calls_itself(const ir::Function& f) { return calls(f.body, f, 0); }
 
 Result<std::shared_ptr<const Derivative>> differentiate_recursive(Context& context, const ir::Function& f, std::vector<bool> wanted,
-                                                                  std::vector<bool> seeded) {
+                                                                  std::vector<Reach> seeded) {
   Pair pair = TFL_TRY(differentiate_body_of(context, f, std::move(wanted), std::move(seeded), nullptr));
   auto d = std::make_shared<Derivative>(std::move(pair.derivative));
   d->forward = std::make_shared<ir::Function>();
@@ -218,9 +219,9 @@ void recursive_call_rule(RuleCall& c) {
   bool inside = !node.callee;
   Recursion* target = inside ? found_in(around, [&](const Recursion& r) { return r.forward == node.recursive; }) : nullptr;
   size_t operand_count = c.operand_count(), result_count = c.result_count();
-  std::vector<bool> wanted, seeded;
+  std::vector<bool> wanted;
+  std::vector<Reach> seeded = reach_of_results(c);
   for (size_t i = 0; i < operand_count; ++i) wanted.push_back(c.wanted(i));
-  for (size_t k = 0; k < result_count; ++k) seeded.push_back(static_cast<bool>(c.g(k)));
   bool leads_back = inside;
   Pair pair;
   if (!inside) {
@@ -234,7 +235,9 @@ void recursive_call_rule(RuleCall& c) {
       if (wanted[i] && !target->wanted[i]) target->wanted[i] = target->more = true;
     }
     for (size_t k = 0; k < result_count; ++k) {
-      if (seeded[k] && !target->seeded[k]) target->seeded[k] = target->more = true;
+      if (seeded[k] == Reach::None || target->seeded[k] != Reach::None) continue;
+      target->seeded[k] = Reach::Maybe;
+      target->more = true;
     }
     pair.derivative = target->known;
     pair.stacks = target->outermost().stacks;
@@ -246,21 +249,15 @@ void recursive_call_rule(RuleCall& c) {
   const Derivative& d = pair.derivative;
   std::vector<V> operands;
   std::vector<ir::Type> types;
-  std::vector<bool> empty;
-  for (size_t i = 0; i < operand_count; ++i) empty.push_back(!c.gathered(i));
-  for (size_t k : d.seeds) {
-    X g = g_or_zeros(c, k);
-    if (!g) return;
-    operands.push_back(g.id());
-  }
+  if (!sums_before(c, d, operands)) return;
+  std::vector<ir::Type> presence_types;
   for (size_t i = 0; i < operand_count; ++i) {
     if (d.gradient_of[i] < 0) continue;
-    X sum = wanted[i] ? c.sum_so_far(i) : zeros_of_x(c, i, kEmptySum);
-    if (!sum) return;
-    operands.push_back(sum.id());
     const ir::Type& type = c.operand_type(i);
     types.push_back(type.kind == ir::TypeKind::Resource ? ir::Type::of(type.tensor) : type);
+    presence_types.push_back(presence_type(type));
   }
+  types.insert(types.end(), presence_types.begin(), presence_types.end());
   for (const Derivative::Read& read : d.reads) {
     X value = read.parameter ? c.x(read.index) : c.r(read.index);
     if (!value) return;
@@ -289,10 +286,9 @@ void recursive_call_rule(RuleCall& c) {
     Result<void> done = c.a.apply_node(Op::call, operands, Attrs(), {}, pair.backward, results);
     if (!done) return c.a.fail_with(done.failure());
   }
-  for (size_t i = 0; i < operand_count; ++i) {
-    if (d.gradient_of[i] < 0 || !wanted[i]) continue;
-    c.put_sum(i, settled(d, i, empty[i], X(&c.a, results[static_cast<size_t>(d.gradient_of[i])])));
-  }
+  std::vector<X> sums;
+  for (V v : results) sums.push_back(X(&c.a, v));
+  put_sums(c, d, sums);
   for (size_t s = 0; s < before.size(); ++s) c.a.leave_stack(before[s], results[results.size() - before.size() + s]);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/gradient/presence.h"
+
 namespace tfl::gradient {
 
 namespace {
@@ -14,6 +16,12 @@ void move_before(ir::Block& block, size_t size, const ir::Node& node) {
 }
 
 }  // namespace
+
+X run_condition(RuleCall& c) {
+  Presence around = c.a.runs == kNone ? Presence::always() : Presence::when(X(&c.a, c.a.runs));
+  Presence out = both(around, c.own());
+  return out.is_always() ? X() : out.condition();
+}
 
 Result<ir::Ref> constant_before(Context& context, ir::Node& node, int32_t value) {
   ir::Block& block = *node.block;

@@ -11,10 +11,16 @@ void branch_rule(RuleCall& c);  // cond, switch_case
 void loop_rule(RuleCall& c);    // while_loop
 void call_rule(RuleCall& c);    // call
 
-/// The body of a function differentiated: `backward` gets parameters for the gradients of results and for sums so far, and gives these
-/// sums gone on with. Fills in all of `d` but its functions and `reads`.
+/// The body of a function differentiated: `backward` gets parameters for the gradients of results and for sums so far, as told above
+/// Derivative::backward, and gives these sums gone on with. Fills in all of `d` but its functions and `reads`.
 Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& backward, const std::vector<bool>& wanted,
-                                const std::vector<bool>& seeded, Derivative& d);
+                                const std::vector<Reach>& seeded, Derivative& d);
+
+/// What says whether a value of this type has a gradient.
+ir::Type presence_type(const ir::Type& type);
+
+/// Whether what the regions of `c`'s gradient compute means anything; empty: it always does.
+X run_condition(RuleCall& c);
 
 /// A constant int32 in front of `node`, in its block.
 Result<ir::Ref> constant_before(Context& context, ir::Node& node, int32_t value);

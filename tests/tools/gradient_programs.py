@@ -137,12 +137,33 @@ class Program:
         return r.choice([f"tf.reduce_sum({self.name()}) > {r.uniform(-2, 2):.2f}", f"{self.name()}[{r.randrange(3)}] < {r.uniform(-1, 1):.2f}",
                          f"n > {r.randrange(5)}"])
 
+    def wasted(self, depth):
+        """A value without bound that control flow overwrites: nothing flows into what it was made of."""
+        r = self.rng
+        name = r.choice(self.names)
+        out = [f"{name} = {self.expression()} / (x - x)"]
+        if r.random() < 0.3:
+            out.append((f"if tf.reduce_sum(x) > {r.choice(['-100.0', '100.0'])}:", [f"{name} = {name} * x"]))
+        everything = self.names
+        self.names = [n for n in everything if n != name]
+        new = lambda: [f"{name} = {self.expression()} + 0.0 * x"]
+        self.fresh += 1
+        out.append(r.choice([
+            lambda: (f"if {self.condition()}:", new(), "else:", new()),
+            lambda: (f"for i{self.fresh} in tf.range({r.choice(['n + 1', '3'])}):", new()),
+            lambda: (f"for i{self.fresh} in tf.range({r.choice(['n + 1', '2'])}):",
+                     [(f"if {self.condition()}:", new(), "else:", new())] if depth else new())])())
+        self.names = everything
+        return out + [RENEW]
+
     def block(self, depth, loop=False):
         r = self.rng
         out = []
         for _ in range(r.randint(1, 3)):
             kind = r.random()
-            if depth == 0 or kind < 0.5:
+            if kind > 0.95:
+                out += self.wasted(depth)
+            elif depth == 0 or kind < 0.5:
                 out.append(f"{r.choice(self.names)} = {self.expression()} + 0.0 * x")
             elif kind < 0.68:
                 out.append((f"if {self.condition()}:", self.block(depth - 1, loop), "else:", self.block(depth - 1, loop), RENEW) if r.random() < 0.6
@@ -157,7 +178,7 @@ class Program:
                 k = f"k{self.fresh}"
                 out.append(f"{k} = n")
                 out.append((f"while {k} > 0:", self.block(depth - 1, True) + [f"{k} -= 1"], RENEW))
-            elif loop and kind < 0.95:
+            elif loop and kind < 0.93:
                 out.append((f"if {self.condition()}:", ["break"]))
             else:
                 self.fresh += 1
