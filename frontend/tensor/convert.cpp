@@ -442,6 +442,7 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
     if (!items.dtype) items.dtype = wanted.preferred;
     return pack(interp, v, items, items.dtype && wanted.cast_items);
   }
+  if (v.is_none() && interp.sink && interp.sink->building()) return fail(ErrorKind::ValueError, "None values not supported.");
   Scan scan;
   auto scanned = scan_value(interp, v, 0, scan, true);
   if (!scanned && scan.objects) return to_tensor(interp, TFL_TRY(without_objects(interp, v, 0)), wanted);

@@ -187,7 +187,7 @@ Result<Value> eye(Interp& interp, Value* args) {
   dims.push_back(TFL_TRY(optional_int(interp, args[1], rows)));
   DType dtype = TFL_TRY(optional_dtype(interp, args[3], DType::F32));
   for (int64_t d : dims) {
-    if (d < 0) return fail(ErrorKind::InvalidArgumentError, "Arguments to tf.eye must not be negative: {} [Op:MatrixDiagV3]", d);
+    if (d < 0) return fail(ErrorKind::InvalidArgumentError, "Dimension {} must be >= 0 [Op:Fill] name: ", d);
   }
   Value sizes = TFL_TRY(shape_operand(interp, shape_value(interp, dims)));
   return apply_op(interp, Op::eye, {sizes}, Attrs().set_dtype(Attr::dtype, dtype));

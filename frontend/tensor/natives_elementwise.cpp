@@ -33,6 +33,13 @@ Result<Value> apply_to_arguments(Interp& interp, Op op, std::span<Value> args, c
 
 template <Op op, int arity>
 Result<Value> elementwise_native(Interp& interp, Value* args) {
+  if constexpr (op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not) {
+    ToTensor wanted;
+    wanted.dtype = DType::Bool;
+    for (int i = 0; i < arity; ++i) {
+      if (!is_tensor_like(args[i])) args[i] = TFL_TRY(to_tensor(interp, args[i], wanted));
+    }
+  }
   if constexpr (arity == 1) {
     args[0] = TFL_TRY(to_tensor(interp, args[0]));
   } else {

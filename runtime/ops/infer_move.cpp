@@ -137,8 +137,9 @@ Result<void> infer_pad(InferCall& call) {
     return invalid_in(name, fmt::format("paddings must be a matrix with 2 columns: {}", shape_words(p.dims)));
   }
   if (x.ranked && p.ranked && !may_equal(p.dims[0], static_cast<int64_t>(x.dims.size()))) {
-    return invalid_in(name, fmt::format("The first dimension of paddings must be the rank of inputs{}{} [{}]",
-                                        shape_words(x.dims), constant ? "" : ",", p.dims[0]));
+    if (constant) return invalid_in(name, fmt::format("The first dimension of paddings must be the rank of inputs{} {}", shape_words(p.dims), shape_words(x.dims)));
+    return invalid_in(name, fmt::format("The first dimension of paddings must be the rank of inputs{}, [{}]",
+                                        shape_words(x.dims), p.dims[0]));
   }
   if (!x.ranked)
     return give(call, p.ranked && known(p.dims[0]) ? ranked(x.dtype, Dims(static_cast<size_t>(p.dims[0]), -1)) : x);

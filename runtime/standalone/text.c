@@ -66,15 +66,40 @@ static void say_floating(text* t, int dtype, double v) {
   tfls_say(t, "%s", digits);
 }
 
+static void say_element(text* t, const shown* x, int64_t index) {
+  const char* p = x->data + index * tfls_bytes(x->dtype);
+  if (x->dtype <= TFLS_F64)
+    say_floating(t, x->dtype, floating_at(x->dtype, p));
+  else if (x->dtype == TFLS_U64)
+    tfls_say(t, "%llu", (unsigned long long)tfls_integer_at(x->dtype, p));
+  else
+    tfls_say(t, "%lld", (long long)tfls_integer_at(x->dtype, p));
+}
+
+/* The first elements in the order they lie in, for a failed assertion. */
+static void say_first(text* t, const shown* x, int axis, int64_t first, int64_t* left) {
+  if (*left <= 0) return;
+  if (axis == x->rank) {
+    --*left;
+    say_element(t, x, first);
+    return;
+  }
+  bool innermost = axis == x->rank - 1;
+  for (int64_t i = 0; i < x->shape[axis]; ++i) {
+    if (*left <= 0) {
+      if (innermost && axis) tfls_say(t, "...");
+      return;
+    }
+    if (innermost && i > 0) tfls_say(t, " ");
+    if (!innermost) tfls_say(t, "[");
+    say_first(t, x, axis + 1, first * x->shape[axis] + i, left);
+    if (!innermost) tfls_say(t, "]");
+  }
+}
+
 static void say_axis(text* t, const shown* x, int axis, int64_t first, int64_t edge) {
   if (axis == x->rank) {
-    const char* p = x->data + first * tfls_bytes(x->dtype);
-    if (x->dtype <= TFLS_F64)
-      say_floating(t, x->dtype, floating_at(x->dtype, p));
-    else if (x->dtype == TFLS_U64)
-      tfls_say(t, "%llu", (unsigned long long)tfls_integer_at(x->dtype, p));
-    else
-      tfls_say(t, "%lld", (long long)tfls_integer_at(x->dtype, p));
+    say_element(t, x, first);
     return;
   }
   int64_t n = x->shape[axis];
@@ -99,6 +124,13 @@ int64_t tfls_count_of(const shown* x) {
 }
 void tfls_say_tensor(text* t, const shown* x, int64_t summarize) {
   int64_t n = tfls_count_of(x);
+  if (summarize <= -2) { /* of_check() in runtime/text/print_tensor.h */
+    int64_t left = summarize == -2 || -3 - summarize > n ? n : -3 - summarize;
+    bool more = left < n;
+    say_first(t, x, 0, 0, &left);
+    if (more) tfls_say(t, "...");
+    return;
+  }
   say_axis(t, x, 0, 0, summarize < 0 || summarize > n ? n : summarize);
 }
 void tfls_say_shape(text* t, const shown* x) {

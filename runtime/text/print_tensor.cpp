@@ -34,6 +34,7 @@ struct Printer {
   const Tensor& t;
   int64_t edge;
   std::string out;
+  int64_t left = 0;  // elements of a failed assertion's text
 
   void element(const std::byte* at) {
     DType d = t.dtype();
@@ -71,11 +72,42 @@ struct Printer {
     }
     out += ']';
   }
+
+  /// The elements that are left, as TensorFlow's SummarizeValue writes them: the outermost brackets are whoever's asks.
+  void first_elements(int a, const std::byte* at) {
+    if (left <= 0) return;
+    if (a == t.rank()) {
+      --left;
+      if (t.dtype() == DType::String) out += *reinterpret_cast<const std::string*>(at);
+      else element(at);
+      return;
+    }
+    const bool innermost = a == t.rank() - 1 || t.dtype() == DType::String;
+    ptrdiff_t step = t.strides()[static_cast<size_t>(a)] * static_cast<ptrdiff_t>(dtype_size(t.dtype()));
+    for (int64_t i = 0; i < t.dim(a); ++i) {
+      if (left <= 0) {
+        if (innermost && a != 0 && t.dtype() != DType::String) out += "...";
+        return;
+      }
+      if (innermost && i > 0) out += ' ';
+      if (!innermost) out += '[';
+      first_elements(a + 1, at + i * step);
+      if (!innermost) out += ']';
+    }
+  }
 };
 
 }  // namespace
 
 std::string print_tensor(const Tensor& t, int64_t summarize) {
+  if (summarize <= of_check(-1)) {
+    const int64_t most = of_check(0) - summarize;
+    Printer p{t, 0, {}, most < 0 ? t.size() : std::min(most, t.size())};
+    const bool more = p.left < t.size();
+    p.first_elements(0, t.raw());
+    if (more) p.out += "...";
+    return std::move(p.out);
+  }
   Printer p{t, summarize < 0 ? t.size() : std::min(summarize, t.size()), {}};
   p.axis(0, t.raw());
   return std::move(p.out);
