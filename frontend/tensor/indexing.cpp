@@ -140,6 +140,46 @@ Result<Value> sliced(Interp& interp, const Tensor& x, const SliceSpec& spec) {
   return view.failure();
 }
 
+/// A key of host ints, slices of them, `...` and None, which needs neither values nor tensors on the way. False when it is another; `spec`
+/// is of no use then.
+bool add_host_key(Interp& interp, const Value& v, SliceSpec& spec) {
+  if (spec.begin.size() >= 62) return false;
+  int64_t bit = int64_t{1} << spec.begin.size();
+  int64_t begin = 0, end = 0, step = 1;
+  auto part = [](const Value& given, int64_t& number, int64_t* mask, int64_t left_out) {
+    if (given.is_int()) number = given.as_int();
+    else if (given.is_none() && mask) *mask |= left_out;
+    else return given.is_none();
+    return true;
+  };
+  if (v.is_int()) {
+    begin = v.as_int();
+    end = begin == INT64_MAX ? begin : begin + 1;
+    spec.shrink_axis_mask |= bit;
+  } else if (v.is(Kind::Slice)) {
+    const Slice* s = v.as<Slice>();
+    if (!part(s->start, begin, &spec.begin_mask, bit) || !part(s->stop, end, &spec.end_mask, bit) || !part(s->step, step, nullptr, bit)) return false;
+  } else if (v.is_none()) {
+    spec.new_axis_mask |= bit;
+  } else if (v.identical(interp.ellipsis)) {
+    spec.ellipsis_mask |= bit;
+  } else {
+    return false;
+  }
+  spec.begin.push_back(begin);
+  spec.end.push_back(end);
+  spec.strides.push_back(step);
+  return true;
+}
+
+bool add_host_keys(Interp& interp, const Value& key, SliceSpec& spec) {
+  if (!key.is(Kind::Tuple)) return add_host_key(interp, key, spec);
+  for (const Value& v : key.as<Tuple>()->span()) {
+    if (!add_host_key(interp, v, spec)) return false;
+  }
+  return true;
+}
+
 /// x[i] with a host int, which is the common case of loops. Empty when it is anything else, or no row that x has.
 Value plain_row(Interp& interp, const Value& x, const Value& key) {
   if (!key.is_int() || !x.is_tensor() || interp.sink || x.tensor_rep()->rank == 0) return Value();
@@ -175,7 +215,8 @@ Result<Value> tensor_get_item(Interp& interp, const Value& tensor, const Value& 
   if (Value row = plain_row(interp, x, key); !row.is_empty()) return row;
   if (key.is_bool() || (is_tensor_like(key) && dtype_of(interp, key) == DType::Bool)) return boolean_mask(interp, x, key, Value::none());
   if (x.is_tensor() && !interp.sink) {
-    SliceSpec spec = TFL_TRY(slice_spec(interp, key));
+    SliceSpec spec;
+    if (!add_host_keys(interp, key, spec)) spec = TFL_TRY(slice_spec(interp, key));
     return sliced(interp, x.tensor(), spec);
   }
   Keys keys = TFL_TRY(read_keys(interp, key));

@@ -1,11 +1,13 @@
 // Natives that make tensors: constant, convert_to_tensor, zeros, ones, fill, range, eye, cast.
 #include <cmath>
+#include <cstring>
 
 #include "frontend/object/native.h"
 #include "frontend/tensor/device.h"
 #include "frontend/tensor/natives.h"
 #include "frontend/tensor/text.h"
 #include "frontend/trace/scope.h"
+#include "runtime/kernels/elementwise.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl {
@@ -98,8 +100,42 @@ Result<Value> scalar_value(Interp& interp, DType dtype, int one) {
   return Value::of(literal(interp, std::move(t)));
 }
 
+/// A few zeros or ones as Op::fill makes them. Empty when they are many, when a sink has to see it, or when the sizes are none.
+Value few(Interp& interp, DType dtype, std::span<const int64_t> dims, int one) {
+  if (interp.sink || dtype == DType::String) return Value();
+  int64_t n = 1;
+  for (int64_t d : dims) {
+    if (d < 0 || d > kSmallElements || (n *= d) > kSmallElements) return Value();
+  }
+  auto t = Tensor::empty(interp.context, dtype, dims);
+  if (!t) return Value();
+  size_t size = dtype_size(dtype), bytes = t->bytes();
+  std::byte element[8] = {};
+  if (is_floating(dtype)) store_double(dtype, one, element);
+  else store_int(dtype, one, element);
+  for (size_t at = 0; at < bytes; at += size) std::memcpy(t->raw() + at, element, size);
+  return Value::of(t.take());
+}
+
+/// The same for sizes that are host ints, or one.
+Value few(Interp& interp, DType dtype, const Value& shape, int one) {
+  if (shape.is_int()) {
+    int64_t n = shape.as_int();
+    return few(interp, dtype, {&n, 1}, one);
+  }
+  if (!shape.is(Kind::List) && !shape.is(Kind::Tuple)) return Value();
+  std::span<const Value> items = shape.is(Kind::List) ? std::span<const Value>(shape.as<List>()->items) : shape.as<Tuple>()->span();
+  Dims dims;
+  for (const Value& v : items) {
+    if (!v.is_int()) return Value();
+    dims.push_back(v.as_int());
+  }
+  return few(interp, dtype, dims, one);
+}
+
 Result<Value> filled(Interp& interp, const Value& shape, const Value& dtype_argument, int one) {
   DType dtype = TFL_TRY(optional_dtype(interp, dtype_argument, DType::F32));
+  if (Value made = few(interp, dtype, shape, one); !made.is_empty()) return made;
   Value value = TFL_TRY(scalar_value(interp, dtype, one));
   Value sizes = TFL_TRY(sizes_operand(interp, shape));
   if (interp.sink) interp.tensors->node_name = one ? "ones" : "zeros";
@@ -111,6 +147,9 @@ Result<Value> ones(Interp& interp, Value* args) { return filled(interp, args[0],
 Result<Value> filled_like(Interp& interp, const Value& like, const Value& dtype_argument, int one) {
   Value x = TFL_TRY(to_tensor(interp, like));
   DType dtype = TFL_TRY(optional_dtype(interp, dtype_argument, *dtype_of(interp, x)));
+  if (x.is_tensor()) {
+    if (Value made = few(interp, dtype, x.tensor().dims(), one); !made.is_empty()) return made;
+  }
   Value value = TFL_TRY(scalar_value(interp, dtype, one));
   Value sizes;
   const TensorType* type = x.is(Kind::Symbolic) ? &symbolic_type(x) : nullptr;
