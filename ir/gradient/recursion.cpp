@@ -242,8 +242,9 @@ void recursive_call_rule(RuleCall& c) {
     pair.derivative = target->known;
     pair.stacks = target->outermost().stacks;
   } else {
-    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "a gradient inside a traced function goes through a call of the function itself: "
-                                                              "this is not defined")
+    // Differentiated, the function would hold the gradient of its gradient, and so on: one more function for each depth of its calls.
+    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "a gradient inside a traced function goes through a call of the function itself: each "
+                                                              "depth of its calls would differentiate it once more, which no finite graph does")
                              .with_hint("take the gradient outside of the recursion, or leave @tf.function out: eager code has it"));
   }
   const Derivative& d = pair.derivative;
