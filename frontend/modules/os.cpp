@@ -77,7 +77,7 @@ int make_folder(const char* path) { return ::mkdir(path, 0777); }
 Result<Value> os_rename(Interp& interp, Value* args) {
   std::string from = TFL_TRY(usable(interp, args[0], Access::Write));
   std::string to = TFL_TRY(usable(interp, args[1], Access::Write));
-  if (std::rename(from.c_str(), to.c_str()) != 0) return os_error(interp, errno, from);
+  if (std::rename(from.c_str(), to.c_str()) != 0) return os_error(interp, errno, from, to);
   return Value::none();
 }
 

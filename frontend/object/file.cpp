@@ -121,7 +121,7 @@ File::~File() {
   }
 }
 
-Failure os_error(Interp& interp, int error, std::string_view path) {
+Failure os_error(Interp& interp, int error, std::string_view path, std::string_view second) {
   ErrorKind kind = ErrorKind::OSError;
   switch (error) {
     case ENOENT: kind = ErrorKind::FileNotFoundError; break;
@@ -134,7 +134,9 @@ Failure os_error(Interp& interp, int error, std::string_view path) {
   }
   char buffer[256];
   const char* text = ::strerror_r(error, buffer, sizeof buffer);
-  auto made = interp.call(Value::share(interp.exception_type(kind)), {Value::integer(error), interp.str(std::string(text)), interp.str(std::string(path))});
+  Value type = Value::share(interp.exception_type(kind)), number = Value::integer(error), words = interp.str(std::string(text)), first = interp.str(std::string(path));
+  auto made = second.empty() ? interp.call(type, {number, words, first})
+                             : interp.call(type, {number, words, first, Value::none(), interp.str(std::string(second))});
   if (!made) return made.failure();
   return interp.raise(made.take());
 }

@@ -34,6 +34,6 @@ Result<std::string> file_read_line(Interp& interp, File* f);
 Result<void> file_write(Interp& interp, File* f, std::string_view text);
 Result<void> file_flush(Interp& interp, File* f);
 /// OSError of the class that fits `error` (an errno), about `path`.
-Failure os_error(Interp& interp, int error, std::string_view path);
+Failure os_error(Interp& interp, int error, std::string_view path, std::string_view second = {});
 
 }  // namespace tfl
