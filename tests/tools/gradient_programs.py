@@ -183,9 +183,15 @@ class Program:
             else:
                 self.fresh += 1
                 ta = f"t{self.fresh}"
-                out.append(f"{ta} = tf.TensorArray(tf.float32, size=3, element_shape=[3])")
+                out.append(f"{ta} = tf.TensorArray(tf.float32, size=3, element_shape=[3], clear_after_read=False)")
                 out.append((f"for j{self.fresh} in tf.range(3):", [f"{ta} = {ta}.write(j{self.fresh}, {self.name()} * x)"]))
-                out.append(f"{r.choice(self.names)} = tf.reduce_sum({ta}.stack(), axis=0)")
+                to = r.choice(self.names)
+                out += r.choice([
+                    lambda: [f"{to} = tf.reduce_sum({ta}.stack(), axis=0)"],
+                    lambda: [f"{to} = {ta}.read({r.randrange(3)}) + {ta}.read({r.randrange(3)}) * x"],
+                    lambda: [f"{to} = tf.reduce_sum({ta}.gather([2, {r.randrange(2)}]), axis=0) + 0.0 * x"],
+                    lambda: [(f"for r{self.fresh} in tf.range({r.choice(['3', '2', 'tf.minimum(n, 3)'])}):",
+                              [f"{to} = tf.sin({to} + {ta}.read(r{self.fresh}))"]), RENEW]])()
         return out
 
     def function(self):
