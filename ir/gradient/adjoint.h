@@ -5,7 +5,10 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <memory>
+#include <tuple>
+#include <unordered_map>
 
 #include "ir/graph.h"
 
@@ -54,12 +57,14 @@ class Adjoint {
 
   /// Set inside functions that call themselves.
   Recursion* recursion = nullptr;
-  /// A boolean scalar of this side: x and y, x or y (presence.h).
+  /// Boolean scalars of this side that are x and y, or x or y, and what they are (presence.h).
   struct Condition {
     Op op;
-    V x, y, result;
+    V x, y;
+    bool operator<(const Condition& c) const { return std::tie(op, x, y) < std::tie(c.op, c.x, c.y); }
   };
-  std::vector<Condition> conditions;
+  std::map<Condition, V> conditions;
+  std::unordered_map<V, Condition> made_of;
   /// Inside a region: a scalar that says whether what runs means anything; kNone: it always does.
   V runs = kNone;
   /// A condition as it is, or what it has come to where operations run as they are put.

@@ -11,11 +11,13 @@ constexpr int kDeepestProof = 4;
 bool holds(const Adjoint& adjoint, V a, V b, int depth) {
   if (a == b) return true;
   if (depth == 0) return false;
-  for (const Adjoint::Condition& c : adjoint.conditions) {
-    if (c.result != a && c.result != b) continue;
-    // Of what is assumed a conjunction needs one side to prove it, of what is proved a disjunction.
-    bool assumed = c.result == a, one_side = assumed == (c.op == Op::logical_and);
+  for (bool assumed : {true, false}) {
+    auto found = adjoint.made_of.find(assumed ? a : b);
+    if (found == adjoint.made_of.end()) continue;
+    const Adjoint::Condition& c = found->second;
     auto side = [&](V v) { return assumed ? holds(adjoint, v, b, depth - 1) : holds(adjoint, a, v, depth - 1); };
+    // Of what is assumed a conjunction needs one side to prove it, of what is proved a disjunction.
+    bool one_side = assumed == (c.op == Op::logical_and);
     if (one_side ? side(c.x) || side(c.y) : side(c.x) && side(c.y)) return true;
   }
   return false;
@@ -24,11 +26,11 @@ bool holds(const Adjoint& adjoint, V a, V b, int depth) {
 Presence combined(Op op, const X& x, const X& y) {
   if (!x || !y) return Presence::always();  // after a failure
   Adjoint& a = *x.adjoint();
-  for (const Adjoint::Condition& c : a.conditions) {
-    if (c.op == op && ((c.x == x.id() && c.y == y.id()) || (c.x == y.id() && c.y == x.id()))) return Presence::when(X(&a, c.result));
-  }
+  Adjoint::Condition c = {op, std::min(x.id(), y.id()), std::max(x.id(), y.id())};
+  auto known = a.conditions.find(c);
+  if (known != a.conditions.end()) return Presence::when(X(&a, known->second));
   X made = emit(op, {x, y});
-  if (made) a.conditions.push_back({op, x.id(), y.id(), made.id()});
+  if (made) a.made_of.emplace(a.conditions[c] = made.id(), c);
   return Presence::when(made);
 }
 
