@@ -188,7 +188,7 @@ class Program:
                 to = r.choice(self.names)
                 out += r.choice([
                     lambda: [f"{to} = tf.reduce_sum({ta}.stack(), axis=0)"],
-                    lambda: [f"{to} = {ta}.read({r.randrange(3)}) + {ta}.read({r.randrange(3)}) * x"],
+                    lambda: [f"{to} = {ta}.read({r.randrange(2)}) + {ta}.read(2) * x"],
                     lambda: [f"{to} = tf.reduce_sum({ta}.gather([2, {r.randrange(2)}]), axis=0) + 0.0 * x"],
                     lambda: [(f"for r{self.fresh} in tf.range({r.choice(['3', '2', 'tf.minimum(n, 3)'])}):",
                               [f"{to} = tf.sin({to} + {ta}.read(r{self.fresh}))"]), RENEW]])()
