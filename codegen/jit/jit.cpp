@@ -89,7 +89,11 @@ class Cluster final : public ir::Native {
       jit_->queue.compile_soon(unit_, context.interrupt, forced ? kForever : options.loop_patience);
     has_loop_ = wanted = false;  // once is enough
     switch (unit_->phase.load(std::memory_order_acquire)) {
-      case Unit::ready: entry_ = unit_->code->entry(); return true;
+      case Unit::ready:
+        entry_ = unit_->code->entry();
+        // The blocks that the evaluator took for values in between are of other sizes than what the code asks for, and would stay for nothing.
+        if (runs_ > 1) context.memory.trim();
+        return true;
       case Unit::failed: never_ = true; return false;
       case Unit::waiting:
         if (runs_ >= 2) jit_->queue.compile_later(unit_);
