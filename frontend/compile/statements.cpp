@@ -40,6 +40,8 @@ void FunctionCompiler::statement(const Stmt* s) {
     case StmtKind::Import: import(as<Import>(s)); break;
     case StmtKind::ImportFrom: import_from(as<ImportFrom>(s)); break;
     case StmtKind::Delete:
+      // What earlier statements computed may still lie in temporaries: whoever deletes a name expects its object to go.
+      for (Reg r = code_.top; r < code_.most; ++r) code_.emit(Opcode::Clear, r);
       for (const Expr* t : as<Delete>(s)->targets) remove_target(t);
       break;
     case StmtKind::Pass:

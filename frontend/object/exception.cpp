@@ -107,6 +107,8 @@ Result<Value> repr_exception(Interp& interp, const Value& self) {
   Exception* e = self.as<Exception>();
   std::string text = e->type->name->text + "(";
   bool first = true;
+  // TensorFlow's errors keep what they say elsewhere, and hand Exception nothing.
+  if (is_kind(e->type, interp, ErrorKind::OpError)) return interp.str(text + ")");
   for (Value& v : args_of(e)) {
     if (!first) text += ", ";
     first = false;
@@ -150,7 +152,7 @@ Result<Value> get_exception_attr(Interp& interp, const Value& self, Str* name) {
   Exception* e = self.as<Exception>();
   Type* t = e->type;
   Symbols& sym = interp.sym;
-  if (name == sym.args) return e->args;
+  if (name == sym.args) return is_kind(t, interp, ErrorKind::OpError) ? interp.tuple({}) : e->args;
   if (name == sym.__cause__) return or_none(e->cause);
   if (name == sym.__context__) return or_none(e->context);
   if (name == sym.__suppress_context__) return Value::boolean(e->suppress_context);
@@ -189,6 +191,7 @@ Result<Value> get_exception_attr(Interp& interp, const Value& self, Str* name) {
   }
   if (is_kind(t, interp, ErrorKind::OpError)) {
     bool full = args_of(e).size() >= 3;
+    if (name->text == "experimental_payloads") return interp.dict();
     if (name == sym.message) return full ? arg_or_none(e, 2) : arg_or_none(e, 0);
     if (name == sym.node_def) return full ? arg_or_none(e, 0) : Value::none();
     if (name == sym.op) return full ? arg_or_none(e, 1) : Value::none();
