@@ -278,8 +278,7 @@ void branch_rule(RuleCall& c) {
     for (size_t i : targets) block.results.push_back(a.ref(gradients[b].at(node.regions[b]->param(i)).value.id()));
     for (size_t t = 0; t < targets.size(); ++t) {
       if (!flagged[t]) continue;
-      const Sum& sum = gradients[b].at(node.regions[b]->param(targets[t]));
-      X present = sum.elements ? sum.elements : scalar(a, sum.present);
+      X present = telling(gradients[b].at(node.regions[b]->param(targets[t])), Presence::always());
       if (!present) return c.a.fail_with(a.take_failure());
       block.results.push_back(a.ref(present.id()));
     }
@@ -294,11 +293,7 @@ void branch_rule(RuleCall& c) {
   if (!done) return c.a.fail_with(done.failure());
   size_t r = targets.size();
   for (size_t t = 0; t < targets.size(); ++t) {
-    Sum sum = {X(&c.a, results[t]), Presence::always(), fills[t]};
-    X present = flagged[t] ? X(&c.a, results[r++]) : X();
-    if (present && c.operand_type(targets[t] + 1).kind == ir::TypeKind::Array) sum.elements = present;
-    else if (present) sum.present = Presence::when(present);
-    c.put_sum(targets[t] + 1, sum, 1);
+    c.put_sum(targets[t] + 1, told(X(&c.a, results[t]), flagged[t] ? X(&c.a, results[r++]) : X(), fills[t]), 1);
   }
   for (const Threaded& t : threaded) c.a.leave_stack(t.before, results[r++]);
 }

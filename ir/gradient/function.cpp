@@ -138,20 +138,16 @@ Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& bac
     if (seeded[k] == Reach::None || !differentiable(body.results[k].type())) continue;
     d.seeds.push_back(k);
     // Of arrays it is told always, and so is all that goes through calls of the function itself.
-    bool told = seeded[k] == Reach::Maybe || is_array(body.results[k]) || a.recursion;
-    if (told) d.told.push_back(k);
-    to.push_back({body.results[k], told ? Reach::Maybe : Reach::Always});
+    bool is_told = seeded[k] == Reach::Maybe || is_array(body.results[k]) || a.recursion;
+    if (is_told) d.told.push_back(k);
+    to.push_back({body.results[k], is_told ? Reach::Maybe : Reach::Always});
   }
   std::vector<Sum> seeds;
   auto take_in = [&](ir::Type type, const char* name) { return X(&a, a.add(backward.add_param(std::move(type), name))); };
-  auto set_presence = [&](Sum& sum, ir::Ref r) {
-    X present = take_in(presence_type(r.type()), "present");
-    if (is_array(r)) sum.elements = present;
-    else sum.present = Presence::when(present);
-  };
+  auto say = [&](Sum& sum, ir::Ref r) { sum = told(sum.value, take_in(presence_type(r.type()), "present"), sum.fill); };
   for (size_t k : d.seeds) seeds.push_back({take_in(body.results[k].type(), "gradient")});
   for (size_t s = 0, t = 0; s < d.seeds.size() && t < d.told.size(); ++s) {
-    if (d.seeds[s] == d.told[t]) set_presence(seeds[s], body.results[d.told[t++]]);
+    if (d.seeds[s] == d.told[t]) say(seeds[s], body.results[d.told[t++]]);
   }
   size_t parameters = body.params.size();  // stacks may be added
   std::vector<Reach> reached = reached_params(body, to, active);
@@ -169,7 +165,7 @@ Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& bac
   for (size_t i = 0; i < parameters; ++i) {
     if (d.gradient_of[i] < 0 || (reached[i] == Reach::Always && !a.recursion)) continue;
     d.presence_of[i] = result_count++;
-    if (!is_array(body.param(i))) set_presence(gradients[body.param(i)], body.param(i));
+    if (!is_array(body.param(i))) say(gradients[body.param(i)], body.param(i));
   }
   for (size_t s = 0; s < d.seeds.size(); ++s) {
     ir::Ref result = body.results[d.seeds[s]];
@@ -186,8 +182,8 @@ Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& bac
     if (d.gradient_of[i] < 0) continue;
     Sum& sum = gradients[body.param(i)];
     if (!sum.value) sum = {zero_array(body.param(i).type().tensor, size_of(a, body.param(i))), Presence::never(), Fill::Unknown};
-    X value = d.presence_of[i] >= 0 ? sum.value : filled(sum, Presence::always(), Fill::EmptySum), present;
-    if (d.presence_of[i] >= 0) present = is_array(body.param(i)) ? elements_of(sum) : scalar(a, sum.present);
+    X value = d.presence_of[i] >= 0 ? sum.value : filled(sum, Presence::always(), Fill::EmptySum);
+    X present = d.presence_of[i] >= 0 ? telling(sum, Presence::always()) : X();
     if (a.failed()) return a.take_failure();
     backward.results.push_back(a.ref(value.id()));
     if (present) presences.push_back(a.ref(present.id()));
@@ -228,11 +224,11 @@ bool sums_before(RuleCall& c, const Derivative& d, std::vector<V>& operands) {
   for (size_t k : d.seeds) {
     if (!put(g_or_zeros(c, k))) return false;
   }
-  auto presence = [&](const Sum& sum) { return scalar(c.a, !sum.value ? Presence::never() : implies(c.own(), sum.present) ? Presence::always() : sum.present); };
+  auto put_telling = [&](const Sum& sum, bool array, const auto& size) {
+    return put(sum.value ? telling(sum, c.own()) : array ? presences(size(), false) : scalar(c.a, Presence::never()));
+  };
   for (size_t k : d.told) {
-    const Sum& seed = c.flowing(k);
-    bool array = c.result_type(k).kind == ir::TypeKind::Array;
-    if (!put(!array ? presence(seed) : seed.value ? elements_of(seed) : presences(c.r_size(k), false))) return false;
+    if (!put_telling(c.flowing(k), c.result_type(k).kind == ir::TypeKind::Array, [&] { return c.r_size(k); })) return false;
   }
   auto told_array = [&](size_t i) { return d.presence_of[i] >= 0 && c.operand_type(i).kind == ir::TypeKind::Array; };
   for (size_t i = 0; i < d.gradient_of.size(); ++i) {
@@ -240,7 +236,7 @@ bool sums_before(RuleCall& c, const Derivative& d, std::vector<V>& operands) {
   }
   for (size_t i = 0; i < d.presence_of.size(); ++i) {
     if (d.presence_of[i] < 0 || told_array(i)) continue;
-    if (!put(presence(c.repeated(i) ? Sum() : c.gathered(i)))) return false;
+    if (!put_telling(c.repeated(i) ? Sum() : c.gathered(i), false, [] { return X(); })) return false;
   }
   return true;
 }
@@ -278,7 +274,7 @@ Sum array_where_own(RuleCall& c, const Sum& before, const Sum& after) {
   Result<void> done = c.a.apply_node(Op::cond, operands, Attrs(), std::move(regions), nullptr, results);
   if (!done) c.a.fail_with(done.failure());
   if (!done) return {};
-  return {X(&c.a, results[0]), Presence::always(), Fill::Unknown, after.elements ? X(&c.a, results[1]) : X()};
+  return told(X(&c.a, results[0]), after.elements ? X(&c.a, results[1]) : X(), Fill::Unknown);
 }
 
 }  // namespace

@@ -103,283 +103,286 @@ std::vector<Begun> find_begun(RuleCall& c, ir::Block& body, size_t n, const Carr
   return out;
 }
 
-}  // namespace
+// The rule at work on one loop.
+class LoopRule {
+ public:
+  explicit LoopRule(RuleCall& c)
+      : c_(c), loop_(*c.node()), body_(*loop_.regions[1]), n_(c.result_count()), m_(c.operand_count() - n_), back_(new_region(loop_)),
+        a_(c.a.context(), body_, *back_) {}
 
-void loop_rule(RuleCall& c) {
-  ir::Node& loop = *c.node();
-  ir::Block& body = *loop.regions[1];
-  inline_calls(body);
-  size_t n = c.result_count(), m = c.operand_count() - n;
-  Carried carried = find_carried(c, body, n, m);
-  std::vector<size_t> vars, invs;
-  for (size_t k = 0; k < n; ++k) {
-    if (carried.variables[k] != Reach::None) vars.push_back(k);
+  Result<void> run() {
+    inline_calls(body_);
+    carried_ = find_carried(c_, body_, n_, m_);
+    for (size_t k = 0; k < n_; ++k) {
+      if (carried_.variables[k] != Reach::None) handed_.push_back({k, carried_.variables[k] == Reach::Maybe});
+    }
+    if (handed_.empty()) return {};
+    for (size_t j = 0; j < m_; ++j) {
+      bool told = carried_.invariants[j] == Reach::Maybe && !is_array(n_ + j) && !is_there(sum_of_invariant(n_ + j));
+      if (carried_.invariants[j] != Reach::None) handed_.push_back({n_ + j, told});
+    }
+    segments_ = checkpoint_steps(loop_, c_.a) > 0;
+    std::unique_ptr<ir::Block> plain = segments_ ? ir::clone_region(body_, &loop_, loop_.block->function) : nullptr;
+    enter();
+    TFL_TRY(emitted(a_));
+    TFL_TRY(backpropagate(a_, body_, carried_.active, gradients_));
+    TFL_TRY(leave());
+    if (!segments_) return run_backwards();
+    LoopGradient l{c_, loop_, a_, std::move(plain), std::move(back_), n_, m_, std::move(results_), counter_, handed_params(), fixed_params_};
+    start();
+    TFL_TRY(emitted(c_.a));
+    V count = kNone;
+    std::vector<V> results;
+    if (checkpointed(l, started_, fixed_, count, results)) give(X(&c_.a, count), results);
+    return {};
   }
-  for (size_t j = 0; j < m; ++j) {
-    if (carried.invariants[j] != Reach::None) invs.push_back(j);
-  }
-  if (vars.empty()) return;
-  Context& context = c.a.context();
-  bool segments = checkpoint_steps(loop, c.a) > 0;
-  std::unique_ptr<ir::Block> plain = segments ? ir::clone_region(body, &loop, loop.block->function) : nullptr;
 
-  // The gradient's body: counter, gradients of variables, sums for invariants so far, whether they are there; then stacks, then what
-  // passes as it is.
-  std::unique_ptr<ir::Block> back = new_region(loop);
-  RegionAdjoint a(context, body, *back);
-  a.pass_from(n);
-  std::vector<bool> begins(n);
-  for (size_t k = 0; k < n && !segments; ++k) begins[k] = may_begin(c, body, k);
-  a.set_loop(std::move(begins));
-  a.recursion = c.a.recursion;
-  ir::Ref counter = back->add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
-  X left(&a, a.add(counter));
-  Gradients gradients;
-  auto gradient_type = [&](const ir::Type& t) { return t.kind == ir::TypeKind::Resource ? ir::Type::of(t.tensor) : t; };
-  auto array = [&](size_t i) { return c.operand_type(i).kind == ir::TypeKind::Array; };
-  // What the iterations are given and leave as it is.
-  std::vector<ir::Ref> fixed_params;
-  std::vector<V> fixed;
-  auto take_in = [&](const X& x, const char* name) {
-    fixed.push_back(x.id());
-    fixed_params.push_back(back->add_param(c.a.type(x.id()), name));
-    return X(&a, a.add(fixed_params.back()));
+ private:
+  // A gradient that an iteration hands to the next: of a variable, or the sum for what does not change. If `told`, some iterations have it and
+  // some have not, and a variable of its own says so.
+  struct Handed {
+    size_t operand;  // of the loop
+    bool told;
+    ir::Ref param = {}, present = {};
+    Sum before = {};  // of a variable: what was added up for the value that it begins with
   };
-  auto sum_inside = [&](const Sum& sum) {
+
+  bool is_array(size_t operand) const { return c_.operand_type(operand).kind == ir::TypeKind::Array; }
+  bool is_variable(const Handed& h) const { return h.operand < n_; }
+  bool is_there(const Sum& sum) const { return sum.value && implies(c_.own(), sum.present); }
+  Sum sum_of_invariant(size_t operand) const { return c_.repeated(operand, n_) ? Sum() : c_.gathered(operand); }
+  static Result<void> emitted(Adjoint& a) { return a.failed() ? Result<void>(a.take_failure()) : Result<void>(); }
+
+  // The iterations get these and leave them as they are.
+  X take_in(const X& x, const char* name) {
+    if (!x) return {};
+    fixed_.push_back(x.id());
+    fixed_params_.push_back(back_->add_param(c_.a.type(x.id()), name));
+    return X(&a_, a_.add(fixed_params_.back()));
+  }
+  Sum take_in(const Sum& sum) {
     X value = take_in(sum.value, "sum");
-    return Sum{value, implies(c.own(), sum.present) ? Presence::always() : Presence::when(take_in(sum.present.condition(), "present")), sum.fill};
-  };
-  if (X runs = run_condition(c)) a.runs = take_in(runs, "runs").id();
-  std::vector<Sum> sums;  // one a variable: what was added up for the value that it begins with
-  for (size_t k : vars) {
-    sums.push_back(sum_before(c, body, k));
-    if (sums.back().value) gradients[body.param(k)] = only(sum_inside(sums.back()), equal(left, X(1.0)));
+    return {value, is_there(sum) ? Presence::always() : Presence::when(take_in(sum.present.condition(), "present")), sum.fill};
   }
-  std::vector<Begun> begun = segments ? std::vector<Begun>() : find_begun(c, body, n, carried);
-  ir::Ref total;
-  for (const Begun& b : begun) {
-    if (!total) total = back->add_param(counter.type(), "total");
-    gradients[{b.value, 0}] = only(sum_inside(b.sum), equal(left, X(&a, a.add(total))));
-  }
-  // Gradients that some iterations have and some have not say so in a variable of their own.
-  std::vector<ir::Ref> var_params, inv_params, present_params;
-  auto entering = [&](ir::Ref param, bool told) {
-    Sum sum = {X(&a, a.add(param)), Presence::always(), Fill::EmptySum};
-    if (!told) return sum;
-    ir::Type flag = ir::Type::of({DType::Bool, true, {}});
-    bool array = param.type().kind == ir::TypeKind::Array;
-    present_params.push_back(back->add_param(array ? ir::Type::array(flag.tensor) : flag, "present"));
-    X present(&a, a.add(present_params.back()));
-    if (array) sum.elements = present;
-    else sum.present = Presence::when(present);
-    return sum;
-  };
-  std::vector<bool> told_var, told_inv;
-  for (size_t k : vars) {
-    told_var.push_back(carried.variables[k] == Reach::Maybe);
-    var_params.push_back(back->add_param(gradient_type(body.param(k).type()), "gradient"));
-    Sum seed = entering(var_params.back(), told_var.back());
-    ir::Ref result = body.results[k];
-    if (!carried.active.count(result)) continue;
-    Sum& sum = gradients[result];
-    sum = merged(sum, seed);
-  }
-  // Sums go on where they stand: what is added, and in which order, is the same as if the loop had been unrolled.
-  for (size_t j : invs) {
-    Sum before = c.repeated(n + j, n) ? Sum() : c.gathered(n + j);
-    bool has_sum = before.value && implies(c.own(), before.present);
-    told_inv.push_back(carried.invariants[j] == Reach::Maybe && !has_sum && !array(n + j));
-    inv_params.push_back(back->add_param(gradient_type(body.param(n + j).type()), "gradient"));
-    Sum& sum = gradients[body.param(n + j)];
-    sum = merged(entering(inv_params.back(), told_inv.back()), sum);
-  }
-  Result<void> done = backpropagate(a, body, carried.active, gradients);
-  if (!done) return c.a.fail_with(done.failure());
 
-  std::vector<ir::Ref> back_results, present_results;
-  Result<ir::Ref> one = int_constant(context, *back, 1);
-  if (!check(c, one)) return;
-  Result<ir::Node*> next = ir::append(context, *back, Op::subtract, {counter, *one});
-  if (!check(c, next)) return;
-  back_results.push_back({*next, 0});
-  auto yield = [&](Sum sum, ir::Ref param, bool told) {
-    if (!sum.value) sum = {zeros_of_type(a, param.type(), X(&a, a.add(param)), kEmptySum), Presence::never(), Fill::EmptySum};
-    X value = filled(sum, Presence::always(), Fill::EmptySum), present;
-    if (told) present = param.type().kind == ir::TypeKind::Array ? elements_of(sum) : scalar(a, sum.present);
-    if (!value || (told && !present)) return false;
-    back_results.push_back(a.ref(value.id()));
-    if (told) present_results.push_back(a.ref(present.id()));
-    return true;
-  };
-  for (size_t i = 0; i < vars.size(); ++i) {
-    if (!yield(gradients[body.param(vars[i])], var_params[i], told_var[i])) return c.a.fail_with(a.take_failure());
+  // The parameters of the gradient's body and what it begins with: a counter, what is handed on, whether that is there.
+  void enter() {
+    a_.pass_from(n_);
+    std::vector<bool> begins(n_);
+    for (size_t k = 0; k < n_ && !segments_; ++k) begins[k] = may_begin(c_, body_, k);
+    a_.set_loop(std::move(begins));
+    a_.recursion = c_.a.recursion;
+    counter_ = back_->add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
+    X left(&a_, a_.add(counter_));
+    if (X runs = run_condition(c_)) a_.runs = take_in(runs, "runs").id();
+    for (Handed& h : handed_) {
+      if (!is_variable(h)) continue;
+      h.before = sum_before(c_, body_, h.operand);
+      if (h.before.value) gradients_[body_.param(h.operand)] = only(take_in(h.before), equal(left, X(1.0)));
+    }
+    if (!segments_) begun_ = find_begun(c_, body_, n_, carried_);
+    for (const Begun& b : begun_) {
+      if (!total_) total_ = back_->add_param(counter_.type(), "total");
+      gradients_[{b.value, 0}] = only(take_in(b.sum), equal(left, X(&a_, a_.add(total_))));
+    }
+    for (Handed& h : handed_) {
+      ir::Type type = body_.param(h.operand).type();
+      if (type.kind == ir::TypeKind::Resource) type = ir::Type::of(type.tensor);
+      h.param = back_->add_param(type, "gradient");
+      if (h.told) h.present = back_->add_param(presence_type(type), "present");
+      Sum entering = told(X(&a_, a_.add(h.param)), h.told ? X(&a_, a_.add(h.present)) : X(), Fill::EmptySum);
+      // Sums go on where they stand: what is added, and in which order, is the same as if the loop had been unrolled.
+      ir::Ref value = is_variable(h) ? body_.results[h.operand] : body_.param(h.operand);
+      if (is_variable(h) && !carried_.active.count(value)) continue;
+      Sum& sum = gradients_[value];
+      sum = is_variable(h) ? merged(sum, entering) : merged(entering, sum);
+    }
   }
-  for (size_t i = 0; i < invs.size(); ++i) {
-    if (!yield(gradients[body.param(n + invs[i])], inv_params[i], told_inv[i])) return c.a.fail_with(a.take_failure());
+
+  std::vector<ir::Ref> handed_params() const {
+    std::vector<ir::Ref> out;
+    for (const Handed& h : handed_) out.push_back(h.param);
+    for (const Handed& h : handed_) {
+      if (h.told) out.push_back(h.present);
+    }
+    return out;
   }
-  back_results.insert(back_results.end(), present_results.begin(), present_results.end());
+
+  // The results of the gradient's body, in the same order.
+  Result<void> leave() {
+    ir::Ref one = TFL_TRY(int_constant(c_.a.context(), *back_, 1));
+    ir::Node* next = TFL_TRY(ir::append(c_.a.context(), *back_, Op::subtract, {counter_, one}));
+    results_.push_back({next, 0});
+    std::vector<ir::Ref> presents;
+    for (const Handed& h : handed_) {
+      Sum sum = gradients_[body_.param(h.operand)];
+      if (!sum.value) sum = {zeros_of_type(a_, h.param.type(), X(&a_, a_.add(h.param)), kEmptySum), Presence::never(), Fill::EmptySum};
+      X value = filled(sum, Presence::always(), Fill::EmptySum), present = h.told ? telling(sum, Presence::always()) : X();
+      TFL_TRY(emitted(a_));
+      results_.push_back(a_.ref(value.id()));
+      if (present) presents.push_back(a_.ref(present.id()));
+    }
+    results_.insert(results_.end(), presents.begin(), presents.end());
+    return {};
+  }
+
+  // What the gradient's loop begins with.
+  void start() {
+    std::vector<V> presents;
+    for (const Handed& h : handed_) {
+      bool variable = is_variable(h);
+      Sum sum = variable ? c_.flowing(h.operand) : sum_of_invariant(h.operand);
+      if (!sum.value) {
+        // A loop that does not run leaves what it was given: a plain zero, where there is no sum yet.
+        X zeros = variable ? zeros_of_r(c_, h.operand, kEmptySum) : zeros_of_x(c_, h.operand, h.told ? kEmptySum : 0.0);
+        sum = {zeros, Presence::never(), h.told || variable ? Fill::EmptySum : Fill::Zero};
+      }
+      X value = sum.present.is_never() ? sum.value : filled(sum, c_.own(), Fill::EmptySum);
+      X present = h.told ? telling(sum, c_.own()) : X();
+      if (c_.a.failed()) return;
+      started_.push_back(value.id());
+      if (h.told) presents.push_back(present.id());
+    }
+    started_.insert(started_.end(), presents.begin(), presents.end());
+  }
 
   // What comes out: the gradients of variables, and the sums for what does not change.
-  auto give_results = [&](V count_value, const std::vector<V>& results) {
-    X count(&c.a, count_value);
-    size_t next_present = vars.size() + invs.size();
-    auto result = [&](size_t i, bool told, const Presence& otherwise, Fill fill) {
-      Sum sum = {X(&c.a, results[i]), otherwise, fill};
-      X present = told ? X(&c.a, results[next_present++]) : X();
-      if (present && c.a.type(present.id()).kind == ir::TypeKind::Array) sum.elements = present;
-      else if (present) sum.present = Presence::when(present);
-      return sum;
-    };
-    std::vector<Sum> var_sums, inv_sums;
-    for (size_t i = 0; i < vars.size(); ++i) var_sums.push_back(result(i, told_var[i], Presence::always(), Fill::EmptySum));
-    for (size_t i = 0; i < invs.size(); ++i) {
-      size_t j = n + invs[i];
-      Sum before = c.repeated(j, n) ? Sum() : c.gathered(j);
-      // A loop that does not run leaves what it was given: a plain zero, where there is no sum yet.
-      Presence ran = before.value && implies(c.own(), before.present) ? Presence::always() : Presence::when(emit(Op::greater, {count, X(0.0)}));
-      if (before.value) ran = either(before.present, ran);
-      inv_sums.push_back(result(vars.size() + i, told_inv[i], array(j) ? Presence::always() : ran, before.value || told_inv[i] ? Fill::EmptySum : Fill::Zero));
-    }
-    for (size_t i = 0; i < invs.size(); ++i) c.put_sum(n + invs[i], inv_sums[i], n);
-    for (size_t i = 0; i < vars.size(); ++i) {
-      // A loop that does not run hands on what its result got.
-      if (sums[i].value) c.replace(vars[i], merged(only(sums[i], equal(count, X(0.0))), var_sums[i]));
-      else if (array(vars[i])) c.give_array(vars[i], var_sums[i].value, var_sums[i].elements);
-      else c.give(vars[i], var_sums[i].value, var_sums[i].present);
-    }
-    for (const Begun& b : begun) c.replace(b.operand, only(b.sum, equal(count, X(0.0))));
-  };
-  std::vector<V> carried_in;
-  auto find_carried_in = [&] {
-    std::vector<V> present_in;
-    auto put_in = [&](X value, const Sum& sum, bool told) {
-      X present;
-      if (told && c.a.type(value.id()).kind == ir::TypeKind::Array) {
-        present = sum.value ? elements_of(sum) : presences(emit(Op::array_size, {value}), false);
-      } else if (told) {
-        present = scalar(c.a, !sum.value ? Presence::never() : implies(c.own(), sum.present) ? Presence::always() : sum.present);
+  void give(const X& count, const std::vector<V>& results) {
+    size_t next_present = handed_.size();
+    std::vector<Sum> sums;
+    for (size_t i = 0; i < handed_.size(); ++i) {
+      const Handed& h = handed_[i];
+      X value(&c_.a, results[i]);
+      if (h.told || is_variable(h) || is_array(h.operand)) {
+        sums.push_back(told(value, h.told ? X(&c_.a, results[next_present++]) : X(), Fill::EmptySum));
+        continue;
       }
-      if (told && !present) return false;
-      carried_in.push_back(value.id());
-      if (told) present_in.push_back(present.id());
-      return true;
-    };
-    for (size_t i = 0; i < vars.size(); ++i) {
-      const Sum& seed = c.flowing(vars[i]);
-      X g = seed.value ? filled(seed, c.own(), Fill::EmptySum) : zeros_of_r(c, vars[i], kEmptySum);
-      if (!g || !put_in(g, seed, told_var[i])) return false;
+      Sum before = sum_of_invariant(h.operand);
+      Presence ran = is_there(before) ? Presence::always() : Presence::when(emit(Op::greater, {count, X(0.0)}));
+      sums.push_back({value, before.value ? either(before.present, ran) : ran, before.value ? Fill::EmptySum : Fill::Zero});
     }
-    for (size_t i = 0; i < invs.size(); ++i) {
-      size_t j = n + invs[i];
-      Sum before = c.repeated(j, n) ? Sum() : c.gathered(j);
-      X sum = before.value ? filled(before, c.own(), Fill::EmptySum) : zeros_of_x(c, j, told_inv[i] ? kEmptySum : 0.0);
-      if (!sum || !put_in(sum, before, told_inv[i])) return false;
+    for (size_t i = 0; i < handed_.size(); ++i) {
+      if (!is_variable(handed_[i])) c_.put_sum(handed_[i].operand, sums[i], n_);
     }
-    carried_in.insert(carried_in.end(), present_in.begin(), present_in.end());
-    return true;
-  };
-  if (segments) {
-    LoopGradient l{c, loop, a, std::move(plain), std::move(back), n, m, std::move(back_results), counter, var_params, fixed_params};
-    l.carried_params.insert(l.carried_params.end(), inv_params.begin(), inv_params.end());
-    l.carried_params.insert(l.carried_params.end(), present_params.begin(), present_params.end());
-    std::vector<V> results;
-    V count = kNone;
-    if (find_carried_in() && checkpointed(l, carried_in, fixed, count, results)) give_results(count, results);
-    return;
+    for (size_t i = 0; i < handed_.size(); ++i) {
+      const Handed& h = handed_[i];
+      if (!is_variable(h)) continue;
+      // A loop that does not run hands on what its result got.
+      if (h.before.value) c_.replace(h.operand, merged(only(h.before, equal(count, X(0.0))), sums[i]));
+      else if (is_array(h.operand)) c_.give_array(h.operand, sums[i].value, sums[i].elements);
+      else c_.give(h.operand, sums[i].value, sums[i].present);
+    }
+    for (const Begun& b : begun_) c_.replace(b.operand, only(b.sum, equal(count, X(0.0))));
   }
 
-  // The forward loop counts, and carries the stacks.
   struct Added {
     ir::Ref before;
     Stack* stack;
     uint32_t result;
   };
-  std::vector<Added> added;
-  size_t variables = n;
-  std::vector<ir::Node*> stack_params;
-  for (Stack& s : a.stacks()) {
-    Result<ir::Ref> before = c.a.open_stack(s.type, loop, s.number);
-    if (!check(c, before)) return;
-    add_variable(loop, variables++, *before, s.type, s.forward_in.node, s.forward_out);
-    added.push_back({*before, &s, static_cast<uint32_t>(loop.types.size() - 1)});
-  }
-  ir::Ref count_in = body.add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
-  Result<ir::Ref> step = int_constant(context, body, 1);
-  if (!check(c, step)) return;
-  Result<ir::Node*> counted = ir::append(context, body, Op::add, {count_in, *step});
-  if (!check(c, counted)) return;
-  Result<ir::Ref> zero = constant_before(context, loop, 0);
-  if (!check(c, zero)) return;
-  add_variable(loop, variables++, *zero, count_in.type(), count_in.node, {*counted, 0});
-  uint32_t count_result = static_cast<uint32_t>(loop.types.size() - 1);
-  loop.attrs = ir::with_int(loop.attrs, Attr::num, static_cast<int64_t>(variables));
 
-  // The gradient's loop.
-  std::vector<V> operands;
-  Result<V> count = c.a.forward({&loop, count_result});
-  if (!check(c, count)) return;
-  operands.push_back(*count);
-  if (!find_carried_in()) return;
-  operands.insert(operands.end(), carried_in.begin(), carried_in.end());
-  for (const Added& s : added) {
-    Result<V> v = c.a.enter_stack(s.before, {&loop, s.result});
-    if (!check(c, v)) return;
-    operands.push_back(*v);
-    back_results.push_back(s.stack->backward_out);
-  }
-  for (const auto& read : a.results_read()) {
-    X r = c.r(read.index);
-    if (!r) return;
-    operands.push_back(r.id());
-    back_results.push_back(read.next);
-  }
-  size_t back_variables = operands.size();
-  // Parameters in that order; what passes unchanged comes last.
-  std::vector<std::unique_ptr<ir::Node>> old = std::move(back->params);
-  back->params.clear();
-  auto take = [&](ir::Ref param) {
-    for (auto& p : old) {
-      if (p && p.get() == param.node) back->params.push_back(std::move(p));
+  // The forward loop counts, and carries the stacks. Gives the result that is the count.
+  Result<uint32_t> extend_forward(std::vector<Added>& added) {
+    Context& context = c_.a.context();
+    size_t variables = n_;
+    for (Stack& s : a_.stacks()) {
+      ir::Ref before = TFL_TRY(c_.a.open_stack(s.type, loop_, s.number));
+      add_variable(loop_, variables++, before, s.type, s.forward_in.node, s.forward_out);
+      added.push_back({before, &s, static_cast<uint32_t>(loop_.types.size() - 1)});
     }
-  };
-  take(counter);
-  for (ir::Ref p : var_params) take(p);
-  for (ir::Ref p : inv_params) take(p);
-  for (ir::Ref p : present_params) take(p);
-  for (const Added& s : added) take(s.stack->backward_in);
-  for (const auto& read : a.results_read()) take(read.backward);
-  for (const auto& p : a.passed()) {
-    X x = c.x(p.param);
-    if (!x) return;
-    operands.push_back(x.id());
-    take(p.backward);
+    ir::Ref count_in = body_.add_param(counter_.type(), "iterations");
+    ir::Ref step = TFL_TRY(int_constant(context, body_, 1));
+    ir::Node* counted = TFL_TRY(ir::append(context, body_, Op::add, {count_in, step}));
+    ir::Ref zero = TFL_TRY(constant_before(context, loop_, 0));
+    add_variable(loop_, variables++, zero, count_in.type(), count_in.node, {counted, 0});
+    loop_.attrs = ir::with_int(loop_.attrs, Attr::num, static_cast<int64_t>(variables));
+    return static_cast<uint32_t>(loop_.types.size() - 1);
   }
-  operands.insert(operands.end(), fixed.begin(), fixed.end());
-  for (ir::Ref p : fixed_params) take(p);
-  if (total) {
-    operands.push_back(*count);
-    take(total);
+
+  Result<void> run_backwards() {
+    Context& context = c_.a.context();
+    std::vector<Added> added;
+    uint32_t count_result = TFL_TRY(extend_forward(added));
+    V count = TFL_TRY(c_.a.forward({&loop_, count_result}));
+    start();
+    TFL_TRY(emitted(c_.a));
+    std::vector<V> operands = {count};
+    operands.insert(operands.end(), started_.begin(), started_.end());
+    for (const Added& s : added) {
+      operands.push_back(TFL_TRY(c_.a.enter_stack(s.before, {&loop_, s.result})));
+      results_.push_back(s.stack->backward_out);
+    }
+    for (const auto& read : a_.results_read()) {
+      X r = c_.r(read.index);
+      TFL_TRY(emitted(c_.a));
+      operands.push_back(r.id());
+      results_.push_back(read.next);
+    }
+    size_t variables = operands.size();
+    // Parameters in that order; what passes unchanged comes last.
+    std::vector<std::unique_ptr<ir::Node>> old = std::move(back_->params);
+    back_->params.clear();
+    auto take = [&](ir::Ref param) {
+      for (auto& p : old) {
+        if (p && p.get() == param.node) back_->params.push_back(std::move(p));
+      }
+    };
+    take(counter_);
+    for (ir::Ref p : handed_params()) take(p);
+    for (const Added& s : added) take(s.stack->backward_in);
+    for (const auto& read : a_.results_read()) take(read.backward);
+    for (const auto& p : a_.passed()) {
+      X x = c_.x(p.param);
+      TFL_TRY(emitted(c_.a));
+      operands.push_back(x.id());
+      take(p.backward);
+    }
+    operands.insert(operands.end(), fixed_.begin(), fixed_.end());
+    for (ir::Ref p : fixed_params_) take(p);
+    if (total_) {
+      operands.push_back(count);
+      take(total_);
+    }
+    back_->results = std::move(results_);
+
+    std::unique_ptr<ir::Block> condition = new_region(loop_);
+    for (const auto& p : back_->params) condition->add_param(p->types[0], p->name);
+    ir::Ref none = TFL_TRY(int_constant(context, *condition, 0));
+    ir::Node* more = TFL_TRY(ir::append(context, *condition, Op::greater, {condition->param(0), none}));
+    condition->results.push_back({more, 0});
+    std::vector<std::unique_ptr<ir::Block>> regions;
+    regions.push_back(std::move(condition));
+    regions.push_back(std::move(back_));
+    std::vector<V> results;
+    Attrs attrs = Attrs().set_int(Attr::num, static_cast<int64_t>(variables));
+    TFL_TRY(c_.a.apply_node(Op::while_loop, operands, attrs, std::move(regions), nullptr, results));
+    size_t r = 1 + started_.size();
+    give(X(&c_.a, count), std::vector<V>(results.begin() + 1, results.begin() + static_cast<std::ptrdiff_t>(r)));
+    for (const Added& s : added) c_.a.leave_stack(s.before, results[r++]);
+    return {};
   }
-  back->results = std::move(back_results);
 
-  std::unique_ptr<ir::Block> condition = new_region(loop);
-  for (const auto& p : back->params) condition->add_param(p->types[0], p->name);
-  Result<ir::Ref> none = int_constant(context, *condition, 0);
-  if (!check(c, none)) return;
-  Result<ir::Node*> more = ir::append(context, *condition, Op::greater, {condition->param(0), *none});
-  if (!check(c, more)) return;
-  condition->results.push_back({*more, 0});
+  RuleCall& c_;
+  ir::Node& loop_;
+  ir::Block& body_;
+  size_t n_, m_;  // variables, values that do not change
+  Carried carried_;
+  std::vector<Handed> handed_;  // variables first
+  bool segments_ = false;
+  std::unique_ptr<ir::Block> back_;  // the gradient's body
+  RegionAdjoint a_;
+  Gradients gradients_;
+  ir::Ref counter_, total_;
+  std::vector<Begun> begun_;
+  std::vector<V> fixed_, started_;
+  std::vector<ir::Ref> fixed_params_, results_;
+};
 
-  std::vector<std::unique_ptr<ir::Block>> regions;
-  regions.push_back(std::move(condition));
-  regions.push_back(std::move(back));
-  std::vector<V> results;
-  done = c.a.apply_node(Op::while_loop, operands, Attrs().set_int(Attr::num, static_cast<int64_t>(back_variables)), std::move(regions), nullptr,
-                        results);
-  if (!done) return c.a.fail_with(done.failure());
-  size_t r = 1 + carried_in.size();
-  give_results(*count, std::vector<V>(results.begin() + 1, results.begin() + static_cast<std::ptrdiff_t>(r)));
-  for (const Added& s : added) c.a.leave_stack(s.before, results[r++]);
+}  // namespace
+
+void loop_rule(RuleCall& c) {
+  Result<void> done = LoopRule(c).run();
+  if (!done) c.a.fail_with(done.failure());
 }
 
 }  // namespace tfl::gradient

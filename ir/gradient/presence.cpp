@@ -103,6 +103,18 @@ X presences(const X& size, bool present) {
 
 X elements_of(const Sum& array) { return array.elements ? array.elements : presences(emit(Op::array_size, {array.value}), !array.present.is_never()); }
 
+Sum told(const X& value, const X& present, Fill fill) {
+  if (!present) return {value, Presence::always(), fill};
+  if (is_tensor(present)) return {value, Presence::when(present), fill};
+  return {value, Presence::always(), fill, present};
+}
+
+X telling(const Sum& sum, const Presence& wanted) {
+  if (!sum.value) return {};
+  if (!is_tensor(sum.value)) return elements_of(sum);
+  return scalar(*sum.value.adjoint(), implies(wanted, sum.present) ? Presence::always() : sum.present);
+}
+
 Sum replaced(const Sum& before, const Sum& after, const Presence& own) {
   if (!after.value || own.is_always() || !is_tensor(after.value)) return after;
   Presence present = both(own, after.present);

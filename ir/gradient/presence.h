@@ -31,6 +31,10 @@ Sum merged(const Sum& a, const Sum& b);
 X presences(const X& size, bool present);
 /// Which elements of an array are there, as an array of booleans.
 X elements_of(const Sum& array);
+/// `value`, of which `present`, a boolean or an array of them, says whether it is there; empty: it always is.
+Sum told(const X& value, const X& present, Fill fill);
+/// What says that of a sum which is read where `wanted` holds.
+X telling(const Sum& sum, const Presence& wanted);
 /// What was `before` becomes `after` where `own` holds.
 Sum replaced(const Sum& before, const Sum& after, const Presence& own);
 
