@@ -123,12 +123,20 @@ void RuleCall::give(size_t i, X gradient, const Presence& present) {
   put(i, merged(before, sum));
 }
 
+// Where nothing was there before, the elements of an array are there as the call's results are.
+Sum RuleCall::with_elements(size_t i, Sum array) const {
+  bool is_array = array.value && a.type(array.value.id()).kind == ir::TypeKind::Array;
+  if (!is_array || array.elements || own_.is_always() || gathered(i).value) return array;
+  array.elements = presences(emit(Op::array_size, {array.value}), running(own_));
+  return array;
+}
+
 void RuleCall::give_array(size_t i, X gradient, X elements) {
-  if (gradient && wanted(i)) put(i, merged(gathered(i), {gradient, Presence::always(), Fill::Unknown, elements}));
+  if (gradient && wanted(i)) put(i, merged(gathered(i), with_elements(i, {gradient, Presence::always(), Fill::Unknown, elements})));
 }
 
 void RuleCall::replace(size_t i, const Sum& sum) {
-  if (sum.value && wanted(i)) put(i, replaced(gathered(i), sum, own_));
+  if (sum.value && wanted(i)) put(i, replaced(gathered(i), with_elements(i, sum), own_));
 }
 
 void RuleCall::put_sum(size_t i, const Sum& sum, size_t first) { repeated(i, first) ? give(i, sum.value, sum.present) : replace(i, sum); }

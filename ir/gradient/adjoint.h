@@ -130,8 +130,7 @@ struct Sum {
   X value;  // empty: nothing was added
   Presence present = Presence::always();
   Fill fill = Fill::Unknown;
-  /// Arrays are always there. An array of booleans says which of their elements are; empty: all, zeros where nothing was written. Only
-  /// stacks have it, whose values come back one by one: what adds arrays up forgets it.
+  /// Arrays are always there. An array of booleans says which of their elements are; empty: all, zeros where nothing was written.
   X elements;
 };
 
@@ -204,7 +203,7 @@ class RuleCall {
 
   /// Adds to the gradient of operand i; where not always, then where `present` holds, too.
   void give(size_t i, X gradient, const Presence& present = Presence::always());
-  /// The gradient of operand i that is an array.
+  /// The gradient of operand i that is an array, of which `elements` says which of its elements are there; empty: those of all results.
   void give_array(size_t i, X gradient, X elements);
   /// What has been added up for operand i so far, and putting something else in its place.
   virtual Sum gathered(size_t i) const = 0;
@@ -230,6 +229,7 @@ class RuleCall {
 
  private:
   bool adds_to_array() const;
+  Sum with_elements(size_t i, Sum array) const;
   Presence own_ = Presence::always();
 };
 

@@ -196,7 +196,8 @@ std::vector<Reach> reached_operands(const ir::Node& node, std::vector<Reach> nee
   for (size_t k = 0; k < needed.size(); ++k) out[k] = needed[k];
   // A loop may run no iteration.
   for (size_t i = needed.size(); i < out.size(); ++i) {
-    if (here[i] != Reach::None) out[i] = node.operands[i].type().kind == ir::TypeKind::Array ? Reach::Always : Reach::Maybe;
+    bool array = node.operands[i].type().kind == ir::TypeKind::Array;
+    if (here[i] != Reach::None) out[i] = array ? here[i] : Reach::Maybe;
   }
   return out;
 }
@@ -223,8 +224,7 @@ std::vector<Reach> reached_params(const ir::Block& block, const std::vector<Reac
   auto add = [&](ir::Ref r, Reach reach) {
     if (reach == Reach::None || !active.count(r)) return;
     Reach& known = needed[r];
-    // Arrays that are added up forget which of their elements are there.
-    known = known != Reach::None && r.type().kind == ir::TypeKind::Array ? Reach::Always : std::max(known, reach);
+    known = std::max(known, reach);
   };
   auto of = [&](ir::Ref r) {
     auto found = needed.find(r);
@@ -242,10 +242,6 @@ std::vector<Reach> reached_params(const ir::Block& block, const std::vector<Reac
     std::vector<Reach> reached(node->operands.size(), chooses(node->op, node->attrs) || node->op == Op::call ? Reach::Maybe : any);
     if (node->op == Op::array_pop) {
       reached[0] = results[0] != Reach::None ? results[0] : results[1];
-    } else if (node->regions.empty() && node->op != Op::array_push && node->op != Op::call) {
-      for (size_t k = 0; k < reached.size(); ++k) {
-        if (node->operands[k].type().kind == ir::TypeKind::Array) reached[k] = Reach::Always;
-      }
     }
     if (!node->regions.empty() && !is_custom(*node)) reached = reached_operands(*node, std::move(results));
     for (size_t k = 0; k < node->operands.size(); ++k) {

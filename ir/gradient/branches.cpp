@@ -147,7 +147,7 @@ void branch_rule(RuleCall& c) {
       RegionAdjoint& a = *adjoints[b];
       ir::Ref param = node.regions[b]->param(i);
       Sum& sum = gradients[b][param];
-      if (!sum.value) sum = {zeros_of_param(a, param), Presence::never(), Fill::Zero, is_array ? presences(size_of(a, param), false) : X()};
+      if (!sum.value) sum = {zeros_of_param(a, param), Presence::never(), Fill::Zero, is_array ? presences(size_of(a, param), Presence::never()) : X()};
       if (a.failed()) return c.a.fail_with(a.take_failure());
       always = always && sum.present.is_always();
       all_told = all_told && sum.elements;

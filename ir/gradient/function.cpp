@@ -225,7 +225,7 @@ bool sums_before(RuleCall& c, const Derivative& d, std::vector<V>& operands) {
     if (!put(g_or_zeros(c, k))) return false;
   }
   auto put_telling = [&](const Sum& sum, bool array, const auto& size) {
-    return put(sum.value ? telling(sum, c.own()) : array ? presences(size(), false) : scalar(c.a, Presence::never()));
+    return put(sum.value ? telling(sum, c.own()) : array ? presences(size(), Presence::never()) : scalar(c.a, Presence::never()));
   };
   for (size_t k : d.told) {
     if (!put_telling(c.flowing(k), c.result_type(k).kind == ir::TypeKind::Array, [&] { return c.r_size(k); })) return false;

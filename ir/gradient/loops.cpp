@@ -118,7 +118,9 @@ class LoopRule {
     }
     if (handed_.empty()) return {};
     for (size_t j = 0; j < m_; ++j) {
-      bool told = carried_.invariants[j] == Reach::Maybe && !is_array(n_ + j) && !is_there(sum_of_invariant(n_ + j));
+      Sum before = sum_of_invariant(n_ + j);
+      bool all_there = is_array(n_ + j) ? before.value && !before.elements : is_there(before);
+      bool told = carried_.invariants[j] == Reach::Maybe && !all_there;
       if (carried_.invariants[j] != Reach::None) handed_.push_back({n_ + j, told});
     }
     segments_ = checkpoint_steps(loop_, c_.a) > 0;

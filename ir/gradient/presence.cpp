@@ -85,7 +85,13 @@ Sum only(const Sum& sum, const Presence& p) {
 Sum merged(const Sum& a, const Sum& b) {
   if (!a.value) return b;
   if (!b.value) return a;
-  if (!is_tensor(b.value)) return {sum_of(a.value, b.value), Presence::always(), Fill::Unknown};
+  if (!is_tensor(b.value)) {
+    X elements;
+    if (a.elements && b.elements) {
+      elements = emit(Op::array_from, {emit(Op::logical_or, {emit(Op::array_stack, {a.elements}), emit(Op::array_stack, {b.elements})})});
+    }
+    return {sum_of(a.value, b.value), Presence::always(), Fill::Unknown, elements};
+  }
   Presence present = either(a.present, b.present);
   X first = filled(a, present, Fill::EmptySum), second = filled(b, present, Fill::EmptySum);
   auto empty_elsewhere = [&](const Sum& s, const X& value) { return s.fill == Fill::EmptySum || value.id() != s.value.id(); };
@@ -93,15 +99,18 @@ Sum merged(const Sum& a, const Sum& b) {
   return {sum_of(first, second), present, both_empty ? Fill::EmptySum : Fill::Unknown};
 }
 
-X presences(const X& size, bool present) {
-  if (!present) return zero_array({DType::Bool, true, {}}, size);
+X presences(const X& size, const Presence& p) {
+  if (p.is_never()) return zero_array({DType::Bool, true, {}}, size);
   if (!size) return {};
   int64_t one = 1;
   X shape = emit(Op::reshape, {size, int_vector(*size.adjoint(), {&one, 1})});
-  return emit(Op::array_from, {emit(Op::fill, {shape, scalar(*size.adjoint(), Presence::always())})});
+  return emit(Op::array_from, {emit(Op::fill, {shape, scalar(*size.adjoint(), p)})});
 }
 
-X elements_of(const Sum& array) { return array.elements ? array.elements : presences(emit(Op::array_size, {array.value}), !array.present.is_never()); }
+X elements_of(const Sum& array) {
+  if (array.elements) return array.elements;
+  return presences(emit(Op::array_size, {array.value}), array.present.is_never() ? array.present : Presence::always());
+}
 
 Sum told(const X& value, const X& present, Fill fill) {
   if (!present) return {value, Presence::always(), fill};

@@ -27,8 +27,8 @@ X filled(const Sum& sum, const Presence& wanted, Fill other);
 Sum only(const Sum& sum, const Presence& p);
 /// The sum of two, `a` first.
 Sum merged(const Sum& a, const Sum& b);
-/// An array of `size` booleans, all of this value.
-X presences(const X& size, bool present);
+/// An array of `size` elements that are all there where `p` holds, as an array of booleans.
+X presences(const X& size, const Presence& p);
 /// Which elements of an array are there, as an array of booleans.
 X elements_of(const Sum& array);
 /// `value`, of which `present`, a boolean or an array of them, says whether it is there; empty: it always is.
