@@ -1,6 +1,8 @@
 // Recording.
 #include "frontend/gradient/tape.h"
 
+#include <algorithm>
+
 #include "frontend/trace/scope.h"
 #include "ir/gradient/rules.h"
 
@@ -173,7 +175,8 @@ void Tape::node_made(Interp& interp, std::span<const Value> operands, ir::Node* 
 namespace {
 
 // The traced function with its gradient, for these operands.
-Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted, const std::vector<size_t>& first_of) {
+Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted, const std::vector<size_t>& first_of,
+                                                   bool closed = false) {
   auto* known = static_cast<std::vector<std::shared_ptr<const DerivedCall>>*>(call.derived.get());
   if (!known) {
     auto made = std::make_shared<std::vector<std::shared_ptr<const DerivedCall>>>();
@@ -181,19 +184,22 @@ Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const Function
     call.derived = made;
   }
   for (const auto& d : *known) {
-    if (d->wanted == wanted && d->first_of == first_of) return d;
+    if (d->wanted == wanted && d->first_of == first_of && d->closed == closed) return d;
   }
   auto d = std::make_shared<DerivedCall>();
   d->wanted = wanted;
   d->first_of = first_of;
+  d->closed = closed;
+  d->results = call.function->body.results.size();
   // Zeros for what no gradient flows into would not be the same: they may meet an infinity.
   std::vector<gradient::Reach> seeded = call.may_have_gradient;
   if (seeded.empty()) seeded.assign(call.function->body.results.size(), gradient::Reach::Always);
   d->derivative = TFL_TRY(gradient::differentiate(interp.context, *call.function, wanted, seeded, first_of));
+  if (closed) d->derivative = gradient::without_repeats(*d->derivative, d->results);
   d->forward.function = d->derivative->forward;
   d->forward.arguments = call.arguments;
   d->forward.captures = call.captures;
-  d->forward.may_have_gradient = gradient::may_have_gradient(*d->derivative);
+  d->forward.may_have_gradient = gradient::may_have_gradient(*d->derivative, d->results);
   d->forward.device = d->backward.device = call.device;
   d->forward.compiled = d->backward.compiled = call.compiled;
   d->forward.gives_arrays = d->backward.gives_arrays = true;
@@ -201,6 +207,23 @@ Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const Function
   d->backward.arguments = d->derivative->backward->body.params.size();
   known->push_back(d);
   return std::shared_ptr<const DerivedCall>(d);
+}
+
+// A persistent tape may be asked for the gradient of a gradient that it recorded itself. Then something flows into what the function
+// kept, too: the derivative is that of the function which gives what it keeps, again and again until nothing more is kept. Loops and
+// branches on tensors never come to that; they have the plain derivative.
+Result<std::shared_ptr<const DerivedCall>> derive_closed(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted, const std::vector<size_t>& first_of) {
+  constexpr int kLevels = 4;
+  size_t given = call.function->body.results.size();
+  std::shared_ptr<const DerivedCall> d = TFL_TRY(derive(interp, call, wanted, first_of, true));
+  for (int level = 0; level < kLevels; ++level) {
+    const std::vector<ir::Ref>& results = d->forward.function->body.results;
+    if (results.size() == given) return d;
+    if (std::any_of(results.begin(), results.end(), [](ir::Ref r) { return r.type().kind == ir::TypeKind::Array; })) break;
+    given = results.size();
+    d = TFL_TRY(derive(interp, d->forward, wanted, first_of, true));
+  }
+  return derive(interp, call, wanted, first_of);
 }
 
 }  // namespace
@@ -235,7 +258,7 @@ Result<void> Tape::call(Interp& interp, const FunctionCall& call, std::span<cons
     while (!operands[first].identical(v)) ++first;
     first_of.push_back(first);
   }
-  std::shared_ptr<const DerivedCall> derived = TFL_TRY(derive(interp, call, wanted, first_of));
+  std::shared_ptr<const DerivedCall> derived = TFL_TRY(persistent ? derive_closed(interp, call, wanted, first_of) : derive(interp, call, wanted, first_of));
   TFL_TRY(plain(derived->forward));
   TapeRecord r{.kind = TapeRecord::Kind::Call, .op = Op::call, .attrs = {}, .node = nullptr, .derived = derived, .backward = {}, .operands = {}, .results = {}};
   r.operands.assign(operands.begin(), operands.end());

@@ -29,6 +29,8 @@ TapeKey tape_key(const Value& v);
 struct DerivedCall {
   std::vector<bool> wanted;
   std::vector<size_t> first_of;  // operands that are one value
+  bool closed = false;           // what is kept stands once among the results, and may be one of the function's own
+  size_t results = 0;            // those that a gradient may flow into; the others are what the backward function reads
   std::shared_ptr<const gradient::Derivative> derivative;
   FunctionCall forward, backward;
 };

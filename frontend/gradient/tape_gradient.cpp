@@ -243,6 +243,11 @@ class RecordCall : public gradient::RuleCall {
 // The gradient of a traced function that ran under the tape: its backward function, called.
 Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r) {
   const gradient::Derivative& d = *r.derived->derivative;
+  for (size_t i = r.derived->results; i < r.results.size(); ++i) {
+    if (!c.flowing(i).value) continue;
+    return fail(ErrorKind::NotImplementedError, "this gradient of a gradient goes through a traced function that the same tape recorded")
+        .with_hint("take each gradient with a tape of its own, one inside the other");
+  }
   std::vector<Value> operands;
   std::vector<V> before;
   if (!gradient::sums_before(c, d, before)) return a.take_failure();

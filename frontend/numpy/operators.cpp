@@ -12,6 +12,18 @@ bool is_data(const Value& v) {
          v.is(Kind::Bytes);
 }
 
+bool is_host_sequence(const Value& v) { return v.is(Kind::List) || v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes); }
+
+/// A NumPy integer repeats Python's sequences as an int does; arrays multiply their elements.
+Result<Value> repeat_sequence(Interp& interp, const Value& sequence, const Value& times) {
+  Tensor t = TFL_TRY(as_array(interp, times));
+  if (!is_integer(t.dtype())) {
+    return fail(ErrorKind::TypeError, "can't multiply sequence by non-int of type '{}'", interp.type_name(times));
+  }
+  int64_t n = TFL_TRY(to_index(interp, times));
+  return binary(interp, BinaryOp::Mul, sequence, Value::integer(n));
+}
+
 std::string_view ufunc_name(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add: return "add";
@@ -153,6 +165,9 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
 
 Result<Value> numpy_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (!is_data(a) || !is_data(b)) return interp.not_implemented;
+  if (op == BinaryOp::Mul && (a.is(Kind::NumPyScalar) ? is_host_sequence(b) : b.is(Kind::NumPyScalar) && is_host_sequence(a))) {
+    return a.is(Kind::NumPyScalar) ? repeat_sequence(interp, b, a) : repeat_sequence(interp, a, b);
+  }
   Operand x = TFL_TRY(operand_of(interp, a));
   Operand y = TFL_TRY(operand_of(interp, b));
   Tensor r = TFL_TRY(compute(interp, op, x, y));

@@ -106,6 +106,8 @@ Result<Value> true_divide(Interp& interp, const Value& a, const Value& b) {
     case DType::I32: case DType::U32: case DType::I64: case DType::U64: dtype = DType::F64; break;
     case DType::String:
       return fail(ErrorKind::TypeError, "Invalid dtype tf.string in __truediv__.").with_hint("strings can be added and compared only");
+    case DType::Bool:
+      return fail(ErrorKind::TypeError, "Invalid dtype tf.bool in __truediv__. Expected an integer or floating type.");
     default: break;
   }
   if (dtype != other) {

@@ -78,6 +78,16 @@ Result<Value> add(Interp& interp, Value* args) {
 
 Result<Value> divide(Interp& interp, Value* args) { return true_divide(interp, args[0], args[1]); }
 
+/// tf.divide is the operator: a host value on the left takes the type of the tensor on the right.
+Result<Value> divide_as_operator(Interp& interp, Value* args) {
+  if (!is_tensor_like(args[0]) && is_tensor_like(args[1])) {
+    ToTensor wanted;
+    wanted.dtype = dtype_of(interp, args[1]);
+    args[0] = TFL_TRY(to_tensor(interp, args[0], wanted));
+  }
+  return divide(interp, args);
+}
+
 Result<Value> leaky_relu(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
   if (auto d = dtype_of(interp, x); d && is_integer(*d)) x = TFL_TRY(cast_value(interp, x, DType::F32));
@@ -121,7 +131,7 @@ constexpr NativeDef kElementwiseNatives[] = {
 #undef TFL_ELEMENTWISE
     // Later rows replace earlier ones of the same name.
     function("add", "x, y, name=None", add),
-    function("divide", "x, y, name=None", divide),
+    function("divide", "x, y, name=None", divide_as_operator),
     function("truediv", "x, y, name=None", divide),
     function("_divide_floats", "x, y, name=None", elementwise_native<Op::divide, 2>),
     function("leaky_relu", "features, alpha=0.2, name=None", leaky_relu),

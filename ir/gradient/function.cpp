@@ -1,5 +1,7 @@
 #include "ir/gradient/function.h"
 
+#include <algorithm>
+
 #include "ir/gradient/presence.h"
 #include "ir/gradient/recursion.h"
 #include "ir/gradient/regions.h"
@@ -192,7 +194,7 @@ Result<void> differentiate_body(BlockAdjoint& a, ir::Block& body, ir::Block& bac
   return {};
 }
 
-std::vector<Reach> may_have_gradient(const Derivative& d) {
+std::vector<Reach> may_have_gradient(const Derivative& d, size_t own) {
   std::vector<Reach> out(d.forward->body.results.size(), Reach::Always);
   const ir::Block& block = d.backward->body;
   std::vector<ir::Ref> params;
@@ -202,8 +204,23 @@ std::vector<Reach> may_have_gradient(const Derivative& d) {
   std::vector<Reach> reached = reached_params(block, to, dependents(block, params));
   size_t first = block.params.size() - d.reads.size();
   for (size_t i = 0; i < d.reads.size(); ++i) {
-    if (!d.reads[i].parameter) out[d.reads[i].index] = reached[first + i] == Reach::None ? Reach::None : Reach::Maybe;
+    if (!d.reads[i].parameter && d.reads[i].index >= own) out[d.reads[i].index] = reached[first + i] == Reach::None ? Reach::None : Reach::Maybe;
   }
+  return out;
+}
+
+std::shared_ptr<const Derivative> without_repeats(const Derivative& d, size_t own) {
+  auto out = std::make_shared<Derivative>(d);
+  out->forward = ir::clone(*d.forward);
+  std::vector<ir::Ref>& results = out->forward->body.results;
+  std::vector<ir::Ref> kept(results.begin(), results.begin() + static_cast<ptrdiff_t>(own));
+  for (Derivative::Read& read : out->reads) {
+    if (read.parameter) continue;
+    ir::Ref r = results[read.index];
+    read.index = static_cast<size_t>(std::find(kept.begin(), kept.end(), r) - kept.begin());
+    if (read.index == kept.size()) kept.push_back(r);
+  }
+  results = std::move(kept);
   return out;
 }
 

@@ -32,9 +32,12 @@ struct Derivative {
   std::vector<int> presence_of;            // for each parameter: which result of `backward` says whether there is one; -1: there always is
 };
 
-/// For each result of `forward` whether a gradient may flow into it: into the function's own, and of those that are kept into the ones that
+/// The same derivative; what it reads stands once among the results of `forward`, of which the first `own` are the function's.
+std::shared_ptr<const Derivative> without_repeats(const Derivative& d, size_t own);
+
+/// For each result of `forward` whether a gradient may flow into it: into the function's `own`, and of those that are kept into the ones that
 /// `backward` has a gradient for. Others are read for what has none, such as a comparison.
-std::vector<Reach> may_have_gradient(const Derivative& d);
+std::vector<Reach> may_have_gradient(const Derivative& d, size_t own);
 
 /// Whether the results of a call that is differentiated have a gradient, where any has.
 std::vector<Reach> reach_of_results(const RuleCall& c);
