@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/numpy/text.h"
 #include "runtime/kernels/copy.h"
 
 namespace tfl {
@@ -15,6 +16,7 @@ Result<Tensor> own_copy(Interp& interp, const Tensor& t) {
   Tensor room = TFL_TRY(Tensor::empty(interp.context, t.dtype(), Dims{std::max(t.size(), least)}));
   Dims strides = Tensor::row_major_strides(t.dims());
   Tensor copy = Tensor::view(interp.context, room, t.dims(), strides, 0);
+  copy.rep()->extra = t.rep()->extra;
   copy_strided(interp.context, t.dtype(), t.dims(), copy.raw(), strides, t.raw(), t.strides());
   return copy;
 }
@@ -95,13 +97,20 @@ Value ndarray_value(Interp& interp, Tensor t, Value base) {
   return Value::adopt(a);
 }
 
+Result<Tensor> copy_of(Interp& interp, const Tensor& t) {
+  Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
+  copy.rep()->extra = t.rep()->extra;
+  copy_strided(interp.context, t.dtype(), t.dims(), copy.raw(), copy.strides(), t.raw(), t.strides());
+  return copy;
+}
+
 Value array_result(Interp& interp, Tensor t) { return t.rank() == 0 ? numpy_scalar_value(interp, std::move(t)) : ndarray_value(interp, std::move(t)); }
 
 Result<Tensor> cast_tensor(Interp& interp, const Tensor& t, DType dtype) {
   if (t.dtype() == dtype) return t;
-  if (t.dtype() == DType::String || dtype == DType::String) {
-    return fail(ErrorKind::TypeError, "Cannot cast array data from dtype('{}') to dtype('{}')", t.dtype() == DType::String ? "O" : dtype_name(t.dtype()),
-                dtype == DType::String ? "O" : dtype_name(dtype));
+  if (t.dtype() == DType::String) return from_text(interp, t, dtype);
+  if (dtype == DType::String) {
+    return fail(ErrorKind::TypeError, "Cannot cast array data from dtype('{}') to dtype('O')", dtype_name(t.dtype()));
   }
   return apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype));
 }
@@ -172,6 +181,7 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
   }
   if (is_tensor_like(v) || v.is_bool() || v.is_str() || v.is(Kind::Bytes)) {
     Tensor t = TFL_TRY(to_concrete(interp, v));
+    if (t.dtype() == DType::String) find_text_type(interp, v, t);
     return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
   }
   // Sequences of Python numbers are 64 bits wide; those with arrays and tensors in them take the widest of theirs.
@@ -236,8 +246,14 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
       return cast_tensor(interp, *t, *wanted);
     }
   }
-  if (wanted) how.dtype = wanted;
-  return to_concrete(interp, v, how);
+  if (std::optional<Tensor> mixed = TFL_TRY(mixed_text(interp, v))) return wanted ? cast_tensor(interp, *mixed, *wanted) : Result<Tensor>(*mixed);
+  auto t = to_concrete(interp, v);
+  if (!t || t->dtype() != DType::String) {
+    if (wanted) how.dtype = wanted;
+    return to_concrete(interp, v, how);
+  }
+  find_text_type(interp, v, *t);
+  return wanted ? cast_tensor(interp, *t, *wanted) : Result<Tensor>(t.take());
 }
 
 Result<Value> as_array_value(Interp& interp, const Value& v, std::optional<DType> wanted) {
@@ -309,8 +325,8 @@ Result<DType> to_numpy_dtype(Interp& interp, const Value& v) {
     if (text == "i1" || text == "b") return DType::I8;
     if (text == "?" || text == "bool_") return DType::Bool;
     if (text == "f2" || text == "e") return DType::F16;
-    if (text == "object" || text == "O" || text == "str" || text == "U") return DType::String;
   }
+  if (wanted_text_type(interp, v)) return DType::String;
   auto d = to_dtype(interp, v);
   if (!d) return fail(ErrorKind::TypeError, "data type '{}' not understood", v.is_str() ? v.as<Str>()->text : std::string(interp.type_name(v)));
   return *d;

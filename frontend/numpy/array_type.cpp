@@ -1,5 +1,6 @@
 // The type numpy.ndarray: its behaviour, its native methods, and the way to those written in TFL (stdlib/numpy/_methods.tfl).
 #include "frontend/numpy/array.h"
+#include "frontend/numpy/text.h"
 #include "frontend/object/attributes.h"
 #include "frontend/object/native.h"
 #include "runtime/kernels/copy.h"
@@ -65,7 +66,7 @@ Result<Value> array_inplace(Interp& interp, BinaryOp op, const Value& self, cons
   if (r.rank() != before.rank() || !std::equal(r.dims().begin(), r.dims().end(), before.dims().begin())) {
     return fail(ErrorKind::ValueError, "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", shape_tuple_text(before.dims()), shape_tuple_text(r.dims()));
   }
-  r = TFL_TRY(cast_tensor(interp, r, before.dtype()));
+  r = TFL_TRY(before.dtype() == DType::String ? text_to_store(interp, r, before) : cast_tensor(interp, r, before.dtype()));
   before = Tensor();
   Tensor* target = TFL_TRY(array_for_write(interp, a));
   copy_strided(interp.context, r.dtype(), r.dims(), target->raw(), target->strides(), r.raw(), r.strides());
@@ -115,11 +116,20 @@ Result<Value> get_shape(Interp& interp, Value* args) {
   for (int64_t d : t.dims()) dims.push_back(Value::integer(d));
   return interp.tuple(dims);
 }
-Result<Value> get_dtype(Interp& interp, Value* args) { return numpy_dtype_value(interp, content(interp, args[0]).dtype()); }
+Result<Value> get_dtype(Interp& interp, Value* args) {
+  Tensor t = content(interp, args[0]);
+  return t.dtype() == DType::String ? text_dtype_value(interp, text_type(t)) : numpy_dtype_value(interp, t.dtype());
+}
+/// Bytes of one element as NumPy stores it.
+int64_t item_size(const Tensor& t) {
+  if (t.dtype() != DType::String) return static_cast<int64_t>(dtype_size(t.dtype()));
+  TextType type = text_type(t);
+  return !type.fixed() ? 8 : (type.kind == TextKind::text ? 4 : 1) * std::max<int>(type.width, 1);
+}
 Result<Value> get_ndim(Interp& interp, Value* args) { return Value::integer(content(interp, args[0]).rank()); }
 Result<Value> get_size(Interp& interp, Value* args) { return Value::integer(content(interp, args[0]).size()); }
-Result<Value> get_itemsize(Interp& interp, Value* args) { return Value::integer(static_cast<int64_t>(dtype_size(content(interp, args[0]).dtype()))); }
-Result<Value> get_nbytes(Interp& interp, Value* args) { return Value::integer(static_cast<int64_t>(content(interp, args[0]).bytes())); }
+Result<Value> get_itemsize(Interp& interp, Value* args) { return Value::integer(item_size(content(interp, args[0]))); }
+Result<Value> get_nbytes(Interp& interp, Value* args) { return Value::integer(item_size(content(interp, args[0])) * content(interp, args[0]).size()); }
 Result<Value> get_base(Interp&, Value* args) {
   if (!args[0].is(Kind::NdArray) || self_of(args[0])->base.is_empty()) return Value::none();
   return self_of(args[0])->base;
@@ -154,16 +164,14 @@ Result<Value> method_item(Interp& interp, Value* args) {
 Result<Value> method_tolist(Interp& interp, Value* args) { return to_host(interp, content(interp, args[0])); }
 
 Result<Value> method_astype(Interp& interp, Value* args) {
-  DType d = TFL_TRY(to_numpy_dtype(interp, args[1]));
   Tensor t = content(interp, args[0]);
+  if (auto text = wanted_text_type(interp, args[1])) return array_result(interp, TFL_TRY(copy_of(interp, TFL_TRY(to_text(interp, t, *text)))));
+  DType d = TFL_TRY(to_numpy_dtype(interp, args[1]));
   if (t.dtype() != d) return array_result(interp, TFL_TRY(cast_tensor(interp, t, d)));
   return array_result(interp, TFL_TRY(contiguous(interp.context, t)));
 }
 Result<Value> method_copy(Interp& interp, Value* args) {
-  Tensor t = content(interp, args[0]);
-  Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
-  copy_strided(interp.context, t.dtype(), t.dims(), copy.raw(), copy.strides(), t.raw(), t.strides());
-  return array_result(interp, copy);
+  return array_result(interp, TFL_TRY(copy_of(interp, content(interp, args[0]))));
 }
 Result<Value> method_fill(Interp& interp, Value* args) {
   TFL_TRY(array_set_item(interp, args[0], interp.ellipsis, args[1]));
@@ -171,7 +179,8 @@ Result<Value> method_fill(Interp& interp, Value* args) {
 }
 Result<Value> method_tobytes(Interp& interp, Value* args) {
   Tensor t = TFL_TRY(contiguous(interp.context, content(interp, args[0])));
-  if (t.dtype() == DType::String) return fail(ErrorKind::TypeError, "text arrays have no bytes of their own");
+  if (t.dtype() == DType::String && !text_type(t).fixed()) return fail(ErrorKind::TypeError, "arrays of objects have no bytes of their own");
+  if (t.dtype() == DType::String) return interp.bytes(fixed_bytes(t));
   return interp.bytes(std::string(reinterpret_cast<const char*>(t.raw()), t.bytes()));
 }
 Result<Value> method_int(Interp& interp, Value* args) {
@@ -311,7 +320,10 @@ Result<Value> construct_scalar(Interp& interp, Type* type, CallArgs& args) {
 
 Value numpy_scalar_value(Interp& interp, Tensor t) {
   Type* type = numpy_scalar_type(interp, t.dtype());
-  if (t.dtype() == DType::String) return interp.bytes(*t.data<std::string>());
+  if (t.dtype() == DType::String) {
+    auto element = text_element(interp, t);
+    return element ? element.take() : interp.bytes(*t.data<std::string>());
+  }
   NumPyScalarObject* s = interp.allocate<NumPyScalarObject>(type);
   s->value = std::move(t);
   return Value::adopt(s);

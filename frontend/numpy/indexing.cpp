@@ -269,6 +269,7 @@ Result<Value> array_get_item(Interp& interp, const Value& self, const Value& key
   if (!s.advanced) {
     if (s.dims.empty()) {
       Tensor one = TFL_TRY(Tensor::empty(interp.context, t.dtype(), {}));
+      one.rep()->extra = t.rep()->extra;
       copy_strided(interp.context, t.dtype(), {}, one.raw(), {}, t.raw() + s.offset * static_cast<int64_t>(dtype_size(t.dtype())), {});
       return numpy_scalar_value(interp, one);
     }
@@ -276,6 +277,7 @@ Result<Value> array_get_item(Interp& interp, const Value& self, const Value& key
   }
   Dims dims = result_dims(s);
   Tensor out = TFL_TRY(Tensor::empty(interp.context, t.dtype(), dims));
+  out.rep()->extra = t.rep()->extra;
   std::span<const int64_t> inner(s.dims.data() + s.index_at, s.dims.size() - s.index_at);
   std::span<const int64_t> inner_strides(s.strides.data() + s.index_at, inner.size());
   Dims own = Tensor::row_major_strides(inner);
@@ -294,14 +296,12 @@ Result<void> array_set_item(Interp& interp, const Value& self, const Value& key,
   DType dtype = array_content(interp, a).dtype();
   bool host = value.is_int() || value.is(Kind::List) || value.is(Kind::Tuple);  // integers that do not fit are refused
   Tensor source = TFL_TRY(host && is_integer(dtype) ? as_array(interp, value, dtype) : as_array(interp, value));
-  source = TFL_TRY(cast_tensor(interp, source, dtype));
+  source = TFL_TRY(dtype == DType::String ? text_to_store(interp, source, array_content(interp, a)) : cast_tensor(interp, source, dtype));
   Tensor* target = TFL_TRY(array_for_write(interp, a));
   Selection s = TFL_TRY(select(interp, *target, key));
   if (source.rep()->buffer && source.rep()->buffer == target->rep()->buffer) {
     // a[1:] = a[:-1]: the right side is read as it was.
-    Tensor copy = TFL_TRY(Tensor::empty(interp.context, dtype, source.dims()));
-    copy_strided(interp.context, dtype, source.dims(), copy.raw(), copy.strides(), source.raw(), source.strides());
-    source = copy;
+    source = TFL_TRY(copy_of(interp, source));
   }
   auto size = static_cast<int64_t>(dtype_size(dtype));
   if (!s.advanced) {

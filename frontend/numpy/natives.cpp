@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "frontend/modules/native_module.h"
 #include "frontend/numpy/array.h"
 #include "frontend/numpy/stored.h"
+#include "frontend/numpy/text.h"
 #include "runtime/kernels/copy.h"
 
 namespace tfl {
@@ -20,24 +22,30 @@ Result<std::optional<DType>> dtype_argument(Interp& interp, const Value& v) {
   return std::optional<DType>(d);
 }
 
+/// What np.array(v, dtype) holds.
+Result<Tensor> array_argument(Interp& interp, const Value& v, const Value& dtype) {
+  if (auto text = wanted_text_type(interp, dtype)) return to_text(interp, TFL_TRY(as_array(interp, v)), *text);
+  return as_array(interp, v, TFL_TRY(dtype_argument(interp, dtype)));
+}
+
 Result<Value> np_asarray(Interp& interp, Value* args) {
+  if (wanted_text_type(interp, args[1])) {
+    Tensor t = TFL_TRY(array_argument(interp, args[0], args[1]));
+    bool same = args[0].is(Kind::NdArray) && array_content(interp, args[0].as<NdArrayObject>()).same_object(t);
+    return same ? args[0] : ndarray_value(interp, t);
+  }
   auto dtype = TFL_TRY(dtype_argument(interp, args[1]));
   return as_array_value(interp, args[0], dtype);
 }
 
 Result<Value> np_array(Interp& interp, Value* args) {
-  auto dtype = TFL_TRY(dtype_argument(interp, args[1]));
-  Tensor t = TFL_TRY(as_array(interp, args[0], dtype));
-  if (!args[0].is(Kind::NdArray)) return ndarray_value(interp, t);
-  Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
-  copy_strided(interp.context, t.dtype(), t.dims(), copy.raw(), copy.strides(), t.raw(), t.strides());
-  return ndarray_value(interp, copy);
+  Tensor t = TFL_TRY(array_argument(interp, args[0], args[1]));
+  return ndarray_value(interp, args[0].is(Kind::NdArray) ? TFL_TRY(copy_of(interp, t)) : t);
 }
 
 /// The elements as a tensor for the operations of `_tf`: it lives no longer than the call it is an operand of.
 Result<Value> np_tensor(Interp& interp, Value* args) {
-  auto dtype = TFL_TRY(dtype_argument(interp, args[1]));
-  return Value::of(TFL_TRY(as_array(interp, args[0], dtype)));
+  return Value::of(TFL_TRY(array_argument(interp, args[0], args[1])));
 }
 
 Result<Value> np_wrap(Interp& interp, Value* args) { return array_result(interp, TFL_TRY(to_concrete(interp, args[0]))); }
@@ -46,14 +54,20 @@ Result<Value> np_wrap_array(Interp& interp, Value* args) { return ndarray_value(
 Result<Value> np_result_type(Interp& interp, Value* args) {
   std::optional<Operand> whole;
   DType dtype = DType::F64;
+  TextType text;
   for (const Value& v : args[0].as<Tuple>()->span()) {
     Operand o;
-    if (v.is(Kind::DType) || v.is(Kind::Type)) {
+    auto wanted = wanted_text_type(interp, v.is_str() ? Value() : v);
+    if (wanted) {
+      o.t = TFL_TRY(Tensor::empty(interp.context, DType::String, {}));
+      set_text_type(o.t, *wanted);
+    } else if (v.is(Kind::DType) || v.is(Kind::Type)) {
       DType d = TFL_TRY(to_numpy_dtype(interp, v));
       o.t = TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<int32_t>(interp.context, DType::I32, 0)), d));
     } else {
       o = TFL_TRY(operand_of(interp, v));
     }
+    if (o.t.dtype() == DType::String) text = whole && whole->t.dtype() == DType::String ? promote(text, text_type(o.t)) : text_type(o.t);
     if (!whole) {
       dtype = o.t.dtype();
       whole = o;
@@ -61,10 +75,11 @@ Result<Value> np_result_type(Interp& interp, Value* args) {
     }
     dtype = TFL_TRY(common_type(interp, *whole, o));
     bool weak = whole->weak != Operand::Weak::No && o.weak != Operand::Weak::No;
-    whole->t = TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<int32_t>(interp.context, DType::I32, 0)), dtype));
+    whole->t = dtype == DType::String ? TFL_TRY(Tensor::empty(interp.context, dtype, {}))
+                                      : TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<int32_t>(interp.context, DType::I32, 0)), dtype));
     if (!weak) whole->weak = Operand::Weak::No;
   }
-  return numpy_dtype_value(interp, dtype);
+  return dtype == DType::String ? text_dtype_value(interp, text) : numpy_dtype_value(interp, dtype);
 }
 
 /// A view of other sizes: reshape that shares where the elements lie in order.
@@ -126,9 +141,13 @@ Result<Value> np_frombuffer(Interp& interp, Value* args) {
   if (!args[0].is(Kind::Bytes)) return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(args[0]));
   const std::string& data = args[0].as<Bytes>()->data;
   DType dtype = TFL_TRY(to_numpy_dtype(interp, args[1]));
-  if (dtype == DType::String) return fail(ErrorKind::ValueError, "cannot create an object array from bytes");
   int64_t offset = TFL_TRY(to_index(interp, args[3]));
   if (offset < 0 || static_cast<size_t>(offset) > data.size()) return fail(ErrorKind::ValueError, "offset must be non-negative and no greater than buffer length ({})", data.size());
+  if (dtype == DType::String) {
+    TextType text = *wanted_text_type(interp, args[1]);
+    if (!text.fixed() || args[2].is_none()) return fail(ErrorKind::ValueError, "cannot create an object array from bytes");
+    return ndarray_value(interp, TFL_TRY(from_fixed_bytes(interp, std::string_view(data).substr(static_cast<size_t>(offset)), text, TFL_TRY(to_dims(interp, args[2])))));
+  }
   size_t left = data.size() - static_cast<size_t>(offset), size = dtype_size(dtype);
   Dims dims;
   if (args[2].is_none()) {
@@ -247,7 +266,26 @@ Result<Value> np_array2string(Interp& interp, Value* args) {
   return interp.str(array_text(t, o, args[3].is_str() ? text_of(args[3]) : " ", args[4].is_str() ? text_of(args[4]) : ""));
 }
 
-Result<Value> np_dtype(Interp& interp, Value* args) { return numpy_dtype_value(interp, TFL_TRY(to_numpy_dtype(interp, args[0]))); }
+Result<Value> np_dtype(Interp& interp, Value* args) {
+  if (auto text = wanted_text_type(interp, args[0])) return text_dtype_value(interp, *text);
+  return numpy_dtype_value(interp, TFL_TRY(to_numpy_dtype(interp, args[0])));
+}
+/// The place of each string among all of them in order, equal ones alike: numbers that sort as the strings do.
+Result<Value> np_text_ranks(Interp& interp, Value* args) {
+  Tensor t = TFL_TRY(contiguous(interp.context, TFL_TRY(as_array(interp, args[0]))));
+  if (t.dtype() != DType::String) return fail(ErrorKind::TypeError, "an array of strings is expected");
+  std::vector<int64_t> order(static_cast<size_t>(t.size()));
+  std::iota(order.begin(), order.end(), 0);
+  const auto* strings = t.data<std::string>();
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return strings[a] < strings[b]; });
+  Tensor ranks = TFL_TRY(Tensor::empty(interp.context, DType::I64, t.dims()));
+  int64_t rank = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i && strings[order[i]] != strings[order[i - 1]]) ++rank;
+    ranks.data<int64_t>()[order[i]] = rank;
+  }
+  return ndarray_value(interp, ranks);
+}
 Result<Value> np_set_readonly(Interp&, Value* args) {
   if (args[0].is(Kind::NdArray)) args[0].as<NdArrayObject>()->writable = false;
   return args[0];
@@ -265,6 +303,7 @@ constexpr NativeDef kNumPy[] = {
     function("inflate", "data, format, limit, /", np_inflate), function("deflate", "data, format=-15, /", np_deflate),
     function("crc32", "data, before=0, /", np_crc32),      function("print_options", "options=None, /", np_print_options),
     function("array2string", "a, precision, suppress, separator, prefix, /", np_array2string),
+    function("text_ranks", "a, /", np_text_ranks),
     function("dtype", "d, /", np_dtype),                   function("readonly", "a, /", np_set_readonly),
 };
 

@@ -1,7 +1,8 @@
 // Python's operators on NumPy arrays and scalars.
 #include <algorithm>
 
-#include "frontend/numpy/array.h"
+#include "frontend/numpy/text.h"
+#include "runtime/ops/elementwise_rules.h"
 
 namespace tfl {
 
@@ -107,8 +108,13 @@ Result<Tensor> product(Interp& interp, Tensor a, Tensor b) {
 
 Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Operand& y) {
   DType common = TFL_TRY(common_type(interp, x, y));
+  if (common == DType::String && x.t.dtype() == y.t.dtype() && text_type(x.t).is_text() != text_type(y.t).is_text()) {
+    return fail(ErrorKind::TypeError, "ufunc '{}' did not contain a loop with signature matching types (dtype('{}'), dtype('{}')) -> None", ufunc_name(op),
+                text_type_name(text_type(x.t)), text_type_name(text_type(y.t)));
+  }
   if (common == DType::String && op != BinaryOp::Add) {
-    return fail(ErrorKind::TypeError, "unsupported operand type(s) for {}: text arrays only add", binary_symbol(op));
+    auto name = [](const Tensor& t) { return t.dtype() == DType::String ? text_type_name(text_type(t)) : std::string(dtype_name(t.dtype())); };
+    return fail(ErrorKind::TypeError, "ufunc '{}' did not contain a loop with signature matching types (dtype('{}'), dtype('{}')) -> None", ufunc_name(op), name(x.t), name(y.t));
   }
   bool boolean = common == DType::Bool;
   DType compute_as = common;
@@ -161,6 +167,27 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
   return fail(ErrorKind::SystemError, "no such operator");
 }
 
+/// <, <=, > and >= of strings, by their bytes, which for UTF-8 is the order of the characters.
+Result<Tensor> compare_order(Interp& interp, CompareOp op, const Tensor& a, const Tensor& b) {
+  Dims dims;
+  broadcast_dims(dims, a.dims());
+  broadcast_dims(dims, b.dims());
+  auto spread = [&](const Tensor& x) {
+    Dims strides(dims.size(), 0);
+    for (int i = 1; i <= x.rank(); ++i) {
+      if (x.dim(x.rank() - i) != 1) strides[dims.size() - static_cast<size_t>(i)] = x.strides()[static_cast<size_t>(x.rank() - i)];
+    }
+    return contiguous(interp.context, Tensor::view(interp.context, x, dims, strides, 0));
+  };
+  Tensor left = TFL_TRY(spread(a)), right = TFL_TRY(spread(b));
+  Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::Bool, dims));
+  for (int64_t i = 0; i < out.size(); ++i) {
+    int order = left.data<std::string>()[i].compare(right.data<std::string>()[i]);
+    out.data<bool>()[i] = op == CompareOp::Lt ? order < 0 : op == CompareOp::Le ? order <= 0 : op == CompareOp::Gt ? order > 0 : order >= 0;
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Value> numpy_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
@@ -211,7 +238,8 @@ Result<Value> numpy_compare(Interp& interp, CompareOp op, const Value& a, const 
   Operand x = TFL_TRY(operand_of(interp, a));
   Operand y = TFL_TRY(operand_of(interp, b));
   DType common = TFL_TRY(common_type(interp, x, y));
-  if ((x.t.dtype() == DType::String) != (y.t.dtype() == DType::String)) {
+  bool strings = x.t.dtype() == DType::String && y.t.dtype() == DType::String;
+  if ((x.t.dtype() == DType::String) != (y.t.dtype() == DType::String) || (strings && text_type(x.t).is_text() != text_type(y.t).is_text())) {
     if (!equality) return interp.not_implemented;
     Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::Bool, (x.t.rank() >= y.t.rank() ? x.t : y.t).dims()));
     std::fill_n(out.data<bool>(), out.size(), op == CompareOp::Ne);
@@ -236,6 +264,7 @@ Result<Value> numpy_compare(Interp& interp, CompareOp op, const Value& a, const 
     case CompareOp::Ge: which = Op::greater_equal; break;
     default: return interp.not_implemented;
   }
+  if (strings && !equality) return array_result(interp, TFL_TRY(compare_order(interp, op, s, t)));
   return array_result(interp, TFL_TRY(apply1(interp.context, which, {s, t})));
 }
 

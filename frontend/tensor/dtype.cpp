@@ -15,14 +15,20 @@ DType dtype_arg(Value* args) { return self_dtype(args[0])->dtype; }
 
 void destroy_dtype(Object* o) { Heap::release(o, sizeof(DTypeObject)); }
 
-std::string_view shown_name(const DTypeObject* d) {
-  return d->numpy && d->dtype == DType::String ? std::string_view("object") : dtype_name(d->dtype);
+/// What str() shows: "float32"; of NumPy's strings "object", "<U5" or "|S2".
+std::string shown_name(const DTypeObject* d) {
+  return d->numpy && d->dtype == DType::String ? text_type_name(d->text) : std::string(dtype_name(d->dtype));
+}
+int64_t item_size(const DTypeObject* d) {
+  if (d->dtype != DType::String) return static_cast<int64_t>(dtype_size(d->dtype));
+  if (!d->numpy) return 0;
+  return !d->text.fixed() ? 8 : (d->text.kind == TextKind::text ? 4 : 1) * int64_t{d->text.width};
 }
 
 Result<Value> dtype_repr(Interp& interp, const Value& self) {
   const DTypeObject* d = self_dtype(self);
   if (!d->numpy) return interp.strf("tf.{}", dtype_name(d->dtype));
-  if (d->dtype == DType::String) return interp.str("dtype('O')");
+  if (d->dtype == DType::String) return interp.strf("dtype('{}')", d->text.fixed() ? text_type_name(d->text) : "O");
   if (d->dtype == DType::BF16) return interp.str("dtype(bfloat16)");
   return interp.strf("dtype('{}')", dtype_name(d->dtype));
 }
@@ -30,7 +36,7 @@ Result<Value> dtype_repr(Interp& interp, const Value& self) {
 Result<Value> dtype_str(Interp& interp, const Value& self) {
   const DTypeObject* d = self_dtype(self);
   if (!d->numpy) return interp.strf("<dtype: '{}'>", dtype_name(d->dtype));
-  return interp.str(std::string(shown_name(d)));
+  return interp.str(shown_name(d));
 }
 
 Result<uint64_t> dtype_hash(Interp&, const Value& self) { return hash_int(static_cast<int64_t>(self_dtype(self)->dtype) + 7919); }
@@ -43,6 +49,11 @@ Result<Value> dtype_compare(Interp& interp, CompareOp op, const Value& a, const 
   if (!other.is_none()) {
     auto d = to_dtype(interp, other);
     equal = d && *d == self_dtype(self)->dtype;
+    if (self_dtype(self)->numpy && self_dtype(self)->dtype == DType::String) {
+      TextType mine = self_dtype(self)->text;
+      auto text = wanted_text_type(interp, other);
+      equal = text && (mine.fixed() ? mine == *text : !text->fixed());
+    }
     // NumPy reads "float" and int as 64 bits wide.
     if (self_dtype(self)->numpy && (other.identical(Value::share(interp.types.float_)) || (other.is_str() && other.as<Str>()->text == "float"))) {
       equal = self_dtype(self)->dtype == DType::F64;
@@ -52,12 +63,12 @@ Result<Value> dtype_compare(Interp& interp, CompareOp op, const Value& a, const 
   return Value::boolean(equal == (op == CompareOp::Eq));
 }
 
-Result<Value> get_name(Interp& interp, Value* args) { return interp.str(std::string(shown_name(self_dtype(args[0])))); }
-Result<Value> get_size(Interp&, Value* args) {
+Result<Value> get_name(Interp& interp, Value* args) {
   const DTypeObject* d = self_dtype(args[0]);
-  if (d->dtype == DType::String) return Value::integer(d->numpy ? 8 : 0);
-  return Value::integer(static_cast<int64_t>(dtype_size(d->dtype)));
+  if (d->numpy && d->text.fixed()) return interp.strf("{}{}", d->text.kind == TextKind::text ? "str" : "bytes", d->text.width ? std::to_string(8 * item_size(d)) : "");
+  return interp.str(shown_name(d));
 }
+Result<Value> get_size(Interp&, Value* args) { return Value::integer(item_size(self_dtype(args[0]))); }
 Result<Value> get_is_floating(Interp&, Value* args) { return Value::boolean(is_floating(dtype_arg(args))); }
 Result<Value> get_is_integer(Interp&, Value* args) { return Value::boolean(is_integer(dtype_arg(args))); }
 Result<Value> get_is_unsigned(Interp&, Value* args) { return Value::boolean(is_unsigned(dtype_arg(args))); }
@@ -74,6 +85,11 @@ Result<Value> get_enum(Interp&, Value* args) {
 }
 
 Result<Value> get_numpy_type(Interp& interp, Value* args) {
+  const DTypeObject* d = self_dtype(args[0]);
+  if (d->numpy && d->text.fixed()) {
+    Value module = TFL_TRY(interp.import_module("numpy"));
+    return dict_get_str(module.as<Module>()->dict.as<Dict>(), interp.intern(d->text.kind == TextKind::text ? "str_" : "bytes_"));
+  }
   Type* t = interp.tensors->numpy_scalars[static_cast<size_t>(dtype_arg(args))];
   return Value::share(t ? t : interp.types.object);
 }
@@ -86,17 +102,19 @@ Result<Value> get_kind(Interp& interp, Value* args) {
     case DTypeGroup::Bool: return interp.str("b");
     case DTypeGroup::String: break;
   }
-  return interp.str("O");
+  const DTypeObject* d = self_dtype(args[0]);
+  return interp.str(!d->text.fixed() ? "O" : d->text.kind == TextKind::text ? "U" : "S");
 }
 
 Result<Value> get_char(Interp& interp, Value* args) {
+  if (dtype_arg(args) == DType::String) return get_kind(interp, args);
   constexpr std::array<const char*, kDTypeCount> kChars = {"e", "E", "f", "d", "b", "h", "i", "l", "B", "H", "I", "L", "?", "O"};
   return interp.str(kChars[static_cast<size_t>(dtype_arg(args))]);
 }
 
 Result<Value> get_typestr(Interp& interp, Value* args) {
   DType d = dtype_arg(args);
-  if (d == DType::String) return interp.str("|O");
+  if (d == DType::String) return interp.str(self_dtype(args[0])->text.fixed() ? text_type_name(self_dtype(args[0])->text) : "|O");
   Value kind = TFL_TRY(get_kind(interp, args));
   return interp.strf("{}{}{}", dtype_size(d) == 1 ? '|' : '<', kind.as<Str>()->text, dtype_size(d));
 }

@@ -13,15 +13,19 @@ Result<Tensor> scalar_of(Interp& interp, const Value& v) {
   return t;
 }
 
-Value element_value(Interp& interp, DType dtype, const std::byte* at) {
-  if (dtype == DType::String) return interp.bytes(*reinterpret_cast<const std::string*>(at));
+Value element_value(Interp& interp, const Tensor& t, const std::byte* at) {
+  DType dtype = t.dtype();
+  if (dtype == DType::String) {
+    const auto& s = *reinterpret_cast<const std::string*>(at);
+    return text_type(t).is_text() ? interp.str(s) : interp.bytes(s);
+  }
   if (dtype == DType::Bool) return Value::boolean(load_int(dtype, at) != 0);
   if (is_floating(dtype)) return Value::real(load_double(dtype, at));
   return Value::integer(load_int(dtype, at));
 }
 
 Result<Value> nested(Interp& interp, const Tensor& t, int axis, const std::byte* at) {
-  if (axis == t.rank()) return element_value(interp, t.dtype(), at);
+  if (axis == t.rank()) return element_value(interp, t, at);
   std::vector<Value> items;
   items.reserve(static_cast<size_t>(t.dim(axis)));
   ptrdiff_t step = t.strides()[static_cast<size_t>(axis)] * static_cast<ptrdiff_t>(dtype_size(t.dtype()));
@@ -49,7 +53,7 @@ Result<Value> to_host(Interp& interp, const Tensor& t) {
 
 Result<Value> tensor_to_int(Interp& interp, const Value& v) {
   Tensor t = TFL_TRY(scalar_of(interp, v));
-  return to_int_value(interp, element_value(interp, t.dtype(), t.raw()));
+  return to_int_value(interp, element_value(interp, t, t.raw()));
 }
 
 Result<int64_t> tensor_to_index(Interp& interp, const Value& v) {
@@ -65,7 +69,7 @@ Result<int64_t> tensor_to_index(Interp& interp, const Value& v) {
 Result<double> tensor_to_double(Interp& interp, const Value& v) {
   Tensor t = TFL_TRY(scalar_of(interp, v));
   if (t.dtype() == DType::String) {
-    Value bytes = element_value(interp, t.dtype(), t.raw());
+    Value bytes = element_value(interp, t, t.raw());
     return bad_float(interp, bytes);
   }
   return load_double(t.dtype(), t.raw());

@@ -1,6 +1,7 @@
 // What an interpreter keeps for tensors, made once at its start.
 #include "frontend/tensor/tensor_api.h"
 #include "frontend/tensor/variable.h"
+#include "frontend/text/quote.h"
 
 namespace tfl {
 
@@ -8,6 +9,7 @@ void TensorStateDeleter::operator()(TensorState* state) const { delete state; }
 
 void init_tensors(Interp& interp) {
   interp.tensors.reset(new TensorState);
+  interp.tensors->print_options.quote = quote_text;
   init_variables(interp);
   const Types& t = interp.types;
   interp.tensors->numpy_scalars = {t.np_float16, t.np_bfloat16, t.np_float32, t.np_float64, t.np_int8,   t.np_int16,  t.np_int32,

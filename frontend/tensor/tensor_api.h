@@ -58,6 +58,7 @@ class Eagerly {
 struct DTypeObject : Object {  // tf.float32, and np.dtype('float32') with `numpy` set
   DType dtype;
   bool numpy;
+  TextType text;  // of np.dtype('<U5')
 };
 
 struct ShapeObject : Object {  // tf.TensorShape
@@ -164,6 +165,9 @@ std::optional<DType> dtype_of(Interp&, const Value& v);
 Result<DType> to_dtype(Interp&, const Value& v);      // tf.int32, "int32", np.int32, np.dtype, int, float, bool, str
 /// The same as NumPy reads it: int and float, "int" and "float" are 64 bits wide.
 Result<DType> to_numpy_dtype(Interp&, const Value& v);
+/// Which strings np.dtype(v) means: str, "U", "<U5", bytes, "S2", object and their np.dtype; none for what is no strings. Width 0: as
+/// wide as the elements.
+std::optional<TextType> wanted_text_type(Interp&, const Value& v);
 Value dtype_value(Interp&, DType dtype);              // tf.float32
 Value numpy_dtype_value(Interp&, DType dtype);        // np.dtype('float32')
 Value shape_value(Interp&, std::span<const int64_t> dims);

@@ -6,6 +6,7 @@
 #include "runtime/kernels/elementwise_checks.h"
 #include "runtime/ops/elementwise_rules.h"
 #include "runtime/ops/structural.h"
+#include "runtime/tensor/text_type.h"
 
 namespace tfl {
 
@@ -145,6 +146,7 @@ Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor
   Tensor out = donor ? *donor : TFL_TRY(Tensor::empty(context, result_type, dims));
   if (dtype == DType::String) [[unlikely]] {
     run_elementwise_strings(op, operands, out);
+    hand_on_text_type(operands, {&out, 1}, op == Op::add);
   } else {
     run_elementwise(context, op, operands, out);
   }
@@ -176,12 +178,20 @@ Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, co
     return {};
   }
   SmallVec<OperandInfo, 4> infos;
-  for (const Tensor& t : operands) infos.push_back(describe_operand(t));
+  uint16_t text = 0;
+  for (const Tensor& t : operands) {
+    infos.push_back(describe_operand(t));
+    text |= t.rep()->extra;
+  }
   SmallVec<TensorType, 2> types;
   InferCall rule{context, op, {infos.data(), infos.size()}, attrs, types};
   TFL_TRY(infer_structural(rule));
   RunCall call{context, op, operands, attrs, {types.data(), types.size()}, results};
-  return kStructural[static_cast<int>(op) - kElementwiseCount].run(call);
+  size_t before = results.size();
+  TFL_TRY(kStructural[static_cast<int>(op) - kElementwiseCount].run(call));
+  if (text) [[unlikely]]
+    hand_on_text_type(operands, {results.data() + before, results.size() - before});
+  return {};
 }
 
 Tensor apply_small_pair(Context& context, Op op, TensorRep* a, TensorRep* b) {

@@ -172,6 +172,7 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
     size_t bytes = static_cast<size_t>(n) * element;
     if (bytes <= kInlineBytes) {
       TensorRep* rep = new_rep(context, from->dtype, dims.size(), bytes);
+      rep->extra = from->extra;
       rep->data = inline_elements(rep);
       rep->size = n;
       lay_out(rep, dims);
@@ -191,6 +192,7 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
   rep->buffer = from->buffer;
   ++from->buffer->refs;
   rep->flags = from->flags & kElsewhere;
+  rep->extra = from->extra;
   rep->data = data;
   rep->size = n;
   rep->contiguous = row_major;
@@ -208,6 +210,7 @@ Tensor Tensor::copy_to_buffer(Context& context, const Tensor& base) {
   Buffer* buffer = new_buffer(context.memory, bytes).take();
   context.memory.set_limit(limit);
   TensorRep* rep = new_rep(context, from->dtype, from->rank, 0);
+  rep->extra = from->extra;
   rep->buffer = buffer;
   rep->data = buffer->data;
   rep->size = from->size;
@@ -263,6 +266,7 @@ void Tensor::destroy(TensorRep* rep) {
 Result<Tensor> contiguous(Context& context, const Tensor& t) {
   if (t.contiguous()) return t;
   Tensor copy = TFL_TRY(Tensor::empty(context, t.dtype(), t.dims()));
+  copy.rep()->extra = t.rep()->extra;
   copy_strided(context, t.dtype(), t.dims(), copy.raw(), copy.strides(), t.raw(), t.strides());
   return copy;
 }

@@ -62,7 +62,11 @@ std::vector<std::string> words_of(const Shown& shown, const PrintOptions& option
     for_each_shown(shown, 0, 0, visit);
   };
   switch (dtype_group(t.dtype())) {
-    case DTypeGroup::String: collect([&](int64_t i) { return bytes_repr(t.data<std::string>()[i]); }); break;
+    case DTypeGroup::String: {
+      bool quoted = options.quote && text_type(t).is_text();
+      collect([&](int64_t i) { return quoted ? options.quote(t.data<std::string>()[i], false) : bytes_repr(t.data<std::string>()[i]); });
+      break;
+    }
     case DTypeGroup::Bool: {
       const char* yes = t.rank() > 0 ? " True" : "True";
       collect([&](int64_t i) { return std::string(t.data<bool>()[i] ? yes : "False"); });
@@ -166,6 +170,11 @@ bool is_summarised(const Tensor& t, const PrintOptions& options) { return t.size
 
 }  // namespace
 
+std::string text_type_name(TextType type) {
+  if (!type.fixed()) return "object";
+  return (type.kind == TextKind::text ? "<U" : "|S") + std::to_string(type.width);
+}
+
 std::string array_text(const Tensor& t, const PrintOptions& options, std::string_view separator,
                        std::string_view prefix, std::string_view suffix) {
   if (t.size() == 0) return "[]";
@@ -177,6 +186,8 @@ std::string array_text(const Tensor& t, const PrintOptions& options, std::string
 }
 
 std::string array_str(const Tensor& t, const PrintOptions& options) {
+  if (t.rank() == 0 && t.dtype() == DType::String && text_type(t).is_text()) return *t.data<std::string>();
+  if (t.rank() == 0 && t.dtype() == DType::String && text_type(t).fixed()) return "np.bytes_(" + element_str(t) + ")";
   return t.rank() == 0 ? element_str(t) : array_text(t, options);
 }
 
@@ -188,7 +199,7 @@ std::string array_repr(const Tensor& t, const PrintOptions& options) {
   if ((t.size() == 0 && !plain_empty) || is_summarised(t, options)) add("shape=" + shape_tuple_text(t.dims()));
   bool implied = t.dtype() == DType::I64 || t.dtype() == DType::F64 || t.dtype() == DType::Bool;
   if (!implied || t.size() == 0)
-    add("dtype=" + std::string(t.dtype() == DType::String ? "object" : dtype_name(t.dtype())));
+    add("dtype=" + (t.dtype() != DType::String ? std::string(dtype_name(t.dtype())) : text_type(t).fixed() ? "'" + text_type_name(text_type(t)) + "'" : "object"));
   std::string text = "array(" + body;
   if (extras.empty()) return text + ")";
   text += ',';

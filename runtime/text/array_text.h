@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/tensor/tensor.h"
+#include "runtime/tensor/text_type.h"
 
 namespace tfl {
 
@@ -23,7 +23,11 @@ struct PrintOptions {
   char sign = '-';  // '+' and ' ' show or leave room for the sign of positive numbers
   std::string nan = "nan";
   std::string inf = "inf";
+  std::string (*quote)(std::string_view text, bool ascii_only) = nullptr;  // repr() of text in NumPy's arrays; none: as bytes
 };
+
+/// "<U5", "|S2" or "object": how NumPy names the element type.
+std::string text_type_name(TextType type);
 
 /// numpy.array2string(t, separator=separator, prefix=prefix, suffix=suffix).
 std::string array_text(const Tensor& t, const PrintOptions& options = {}, std::string_view separator = " ",
