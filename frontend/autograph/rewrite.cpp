@@ -74,8 +74,9 @@ Rewritten rewrite(const Source& source, Span span, bool lambda, const std::vecto
     if (name != "__class__") body.push_back(build.assign(name, build.constant(ConstantKind::None, span), span));
   }
   if (!found.owner.empty()) {
-    // For names like __x, and for __class__.
-    auto* owner = out.arena->make<ClassDef>(Stmt{StmtKind::ClassDef, span}, build.intern(found.owner), span, List<Expr*>{}, nullptr,
+    // For names like __x, and for __class__. Underscores in front change nothing for these, and leave the class's own name to who bound it.
+    std::string name = "________" + std::string(found.owner);
+    auto* owner = out.arena->make<ClassDef>(Stmt{StmtKind::ClassDef, span}, build.intern(name), span, List<Expr*>{}, nullptr,
                                             build.block({inside}));
     out.wrappers.push_back(owner);
     inside = owner;
