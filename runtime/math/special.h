@@ -182,7 +182,7 @@ TFL_OUTLINE V zeta(V x, V q) {
     V y = sum + tail;
     V one = select(x == 1, inf_of<V>(), nan_of<V>());
     auto even = floor(x * 0.5) == x * 0.5;
-    V pole = select((floor(q) == q) & (q < 0) & even, inf_of<V>(), nan_of<V>());
+    V pole = select((floor(q) == q) & even, inf_of<V>(), nan_of<V>());
     return select(usable, y,
                   select(x <= 1, one, select(q <= 0, pole, select(x != x, x, select(is_inf(x) | is_inf(q), V(0), q)))));
   }
