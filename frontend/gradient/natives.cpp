@@ -8,6 +8,8 @@
 //   of_graph(ys, xs, seeds, make_slices, stops)    gradients in the graph under construction, whose nodes stand for a tape's records
 //   mark_custom(results, outputs)           the node of these results, a cond, is a custom gradient (ir/gradient/custom.h)
 //   tracked(values)                         whether a tape that records follows one of them
+#include <algorithm>
+
 #include "frontend/gradient/tape.h"
 #include "frontend/modules/native_module.h"
 #include "frontend/trace/scope.h"
@@ -83,7 +85,12 @@ Result<Value> watch(Interp&, Value* args) {
 
 Result<Value> tracks(Interp&, Value* args) { return Value::boolean(tape_of(args[0]).is_tracked(args[1])); }
 
-Result<Value> watched(Interp& interp, Value* args) { return interp.list(tape_of(args[0]).watched_variables); }
+Result<Value> watched(Interp& interp, Value* args) {
+  // In the order in which they were made, as TensorFlow has them.
+  std::vector<Value> found = tape_of(args[0]).watched_variables;
+  std::stable_sort(found.begin(), found.end(), [](const Value& x, const Value& y) { return x.as<VariableObject>()->id < y.as<VariableObject>()->id; });
+  return interp.list(std::move(found));
+}
 
 Result<std::vector<Value>> items_of(Interp& interp, const Value& v) {
   if (v.is(Kind::List)) return v.as<List>()->items;

@@ -121,7 +121,8 @@ Result<void> Tape::apply(Interp& interp, Op op, std::span<const Value> operands,
       break;
     }
   }
-  if (!gradient::rule_of(op)) return {};
+  // What stands behind stop_gradient is unknown to the tape: no custom gradient there is ever asked.
+  if (!gradient::rule_of(op) || op == Op::stop_gradient) return {};
   TapeRecord r{.kind = TapeRecord::Kind::Operation, .op = op, .attrs = attrs, .node = nullptr, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
   r.operands.assign(operands.begin(), operands.end());
   r.results.assign(results.begin() + first, results.end());

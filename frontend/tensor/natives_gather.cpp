@@ -27,6 +27,8 @@ Result<Value> scatter_nd(Interp& interp, Value* args) {
   ToTensor wanted;
   wanted.preferred = dtype_of(interp, indices);
   Value shape = is_tensor_like(args[2]) || args[2].is(Kind::Shape) ? TFL_TRY(shape_operand(interp, args[2])) : TFL_TRY(to_tensor(interp, args[2], wanted));
+  // A tensor's own shape has no type: it takes that of the indices.
+  if (args[2].is(Kind::Shape)) shape = TFL_TRY(cast_value(interp, shape, *wanted.preferred));
   return apply_op(interp, Op::scatter_nd, {indices, updates, shape});
 }
 

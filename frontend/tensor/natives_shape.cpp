@@ -118,7 +118,11 @@ Result<Value> identity(Interp& interp, Value* args) {
 
 Result<Value> stop_gradient(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
-  return apply_op(interp, Op::stop_gradient, {x});
+  Value result = TFL_TRY(apply_op(interp, Op::stop_gradient, {x}));
+  if (!x.is_tensor() || !result.is_tensor() || !result.identical(x)) return result;
+  // Another tensor object over the same elements: a tape that knows x must not take this one for it.
+  Tensor t = x.tensor();
+  return Value::of(Tensor::view(interp.context, t, t.dims(), t.strides(), 0));
 }
 
 Result<Value> ensure_shape(Interp& interp, Value* args) {

@@ -124,6 +124,10 @@ void svd(RuleCall& c) {
 
 void qr(RuleCall& c) {
   X q = c.r(0), r = c.r(1);
+  const TensorType& whole = c.operand_type(0).tensor;
+  if (whole.ranked && c.attrs.get_bool(Attr::full_matrices) && whole.dims[whole.dims.size() - 2] > whole.dims.back()) {
+    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "QrGrad not implemented when nrows > ncols and full_matrices is true."));
+  }
   X gq = c.g(0), gr = c.g(1);
   X m;
   if (gr) m = product(r, gr, false, true);
