@@ -247,7 +247,8 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
     }
   }
   if (std::optional<Tensor> mixed = TFL_TRY(mixed_text(interp, v))) return wanted ? cast_tensor(interp, *mixed, *wanted) : Result<Tensor>(*mixed);
-  auto t = to_concrete(interp, v);
+  if (!wanted && walk.decided == DType::String) how.dtype = walk.decided;
+  auto t = to_concrete(interp, v, how);
   if (!t || t->dtype() != DType::String) {
     if (wanted) how.dtype = wanted;
     return to_concrete(interp, v, how);

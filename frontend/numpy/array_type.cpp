@@ -165,13 +165,16 @@ Result<Value> method_tolist(Interp& interp, Value* args) { return to_host(interp
 
 Result<Value> method_astype(Interp& interp, Value* args) {
   Tensor t = content(interp, args[0]);
-  if (auto text = wanted_text_type(interp, args[1])) return array_result(interp, TFL_TRY(copy_of(interp, TFL_TRY(to_text(interp, t, *text)))));
+  // An array of rank 0 stays an array.
+  auto same = [&](Tensor r) { return args[0].is(Kind::NdArray) ? ndarray_value(interp, std::move(r)) : array_result(interp, std::move(r)); };
+  if (auto text = wanted_text_type(interp, args[1])) return same(TFL_TRY(copy_of(interp, TFL_TRY(to_text(interp, t, *text)))));
   DType d = TFL_TRY(to_numpy_dtype(interp, args[1]));
-  if (t.dtype() != d) return array_result(interp, TFL_TRY(cast_tensor(interp, t, d)));
-  return array_result(interp, TFL_TRY(contiguous(interp.context, t)));
+  if (t.dtype() != d) return same(TFL_TRY(cast_tensor(interp, t, d)));
+  return same(TFL_TRY(contiguous(interp.context, t)));
 }
 Result<Value> method_copy(Interp& interp, Value* args) {
-  return array_result(interp, TFL_TRY(copy_of(interp, content(interp, args[0]))));
+  Tensor copy = TFL_TRY(copy_of(interp, content(interp, args[0])));
+  return args[0].is(Kind::NdArray) ? ndarray_value(interp, copy) : array_result(interp, copy);
 }
 Result<Value> method_fill(Interp& interp, Value* args) {
   TFL_TRY(array_set_item(interp, args[0], interp.ellipsis, args[1]));

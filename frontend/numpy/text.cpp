@@ -43,7 +43,7 @@ uint16_t widest(const Tensor& t, TextKind kind) {
 /// What the leaves of nested lists are.
 struct Leaves {
   bool text = false, bytes = false, number = false, other = false;
-  uint16_t width = 0;  // of numbers as text: NumPy's for the whole type, however short these are
+  uint16_t width = 0;  // of arrays, and of numbers as text: NumPy's for the whole type, however short these are
 
   void look(Interp& interp, const Value& v, int depth) {
     if (depth > 64) return;
@@ -56,7 +56,9 @@ struct Leaves {
     } else if (v.is(Kind::Bytes)) {
       bytes = true;
     } else if (v.is(Kind::NdArray) && v.as<NdArrayObject>()->array.dtype() == DType::String) {
-      (text_type(v.as<NdArrayObject>()->array).is_text() ? text : bytes) = true;
+      TextType type = text_type(v.as<NdArrayObject>()->array);
+      (type.is_text() ? text : bytes) = true;
+      width = std::max(width, type.width);
     } else if (v.is_bool() || v.is_int() || v.is_float() || v.is(Kind::NumPyScalar)) {
       number = true;
       DType d = v.is_bool() ? DType::Bool : v.is_int() ? DType::I64 : v.is_float() ? DType::F64 : v.as<NumPyScalarObject>()->value.dtype();
@@ -93,9 +95,9 @@ void find_text_type(Interp& interp, const Value& v, Tensor& t) {
   if (is_tensor_like(v)) return;
   Leaves leaves;
   leaves.look(interp, v, 0);
-  if (leaves.other || leaves.text == leaves.bytes) return;
+  if (leaves.other || (!leaves.text && !leaves.bytes) || (leaves.text && leaves.bytes && !all_ascii(t))) return;
   TextKind kind = leaves.text ? TextKind::text : TextKind::bytes;
-  set_text_type(t, {kind, widest(t, kind)});
+  set_text_type(t, {kind, std::max(leaves.width, widest(t, kind))});
 }
 
 std::optional<TextType> wanted_text_type(Interp& interp, const Value& dtype) {
@@ -131,6 +133,7 @@ std::optional<TextType> wanted_text_type(Interp& interp, const Value& dtype) {
 
 Result<Tensor> with_text_type(Interp& interp, const Tensor& t, TextType type) {
   TextType now = text_type(t);
+  if (type.width == 0 && type.kind == now.kind) type.width = now.width;
   if (now == type) return t;
   if (type.kind == TextKind::text_objects && !now.is_text()) type.kind = TextKind::bytes_objects;  // objects stay what they are
   Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::String, t.dims()));

@@ -28,7 +28,7 @@ int64_t item_size(const DTypeObject* d) {
 Result<Value> dtype_repr(Interp& interp, const Value& self) {
   const DTypeObject* d = self_dtype(self);
   if (!d->numpy) return interp.strf("tf.{}", dtype_name(d->dtype));
-  if (d->dtype == DType::String) return interp.strf("dtype('{}')", d->text.fixed() ? text_type_name(d->text) : "O");
+  if (d->dtype == DType::String) return interp.strf("dtype('{}')", !d->text.fixed() ? "O" : text_type_name(d->text).substr(d->text.kind == TextKind::bytes));
   if (d->dtype == DType::BF16) return interp.str("dtype(bfloat16)");
   return interp.strf("dtype('{}')", dtype_name(d->dtype));
 }

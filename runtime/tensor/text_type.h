@@ -10,7 +10,7 @@
 
 namespace tfl {
 
-/// In the order of NumPy's promotion. bytes_objects is what x.numpy() of a string tensor has: dtype object, elements `bytes`.
+/// bytes_objects is what x.numpy() of a string tensor has: dtype object, elements `bytes`.
 enum class TextKind : uint8_t { bytes_objects, bytes, text, text_objects };
 
 /// `width`: characters (text) or bytes of the widest element, as in '<U5' and '|S5'; kUnboundedWidth and more are not told apart.
@@ -30,12 +30,20 @@ inline void set_text_type(Tensor& t, TextType type) {
   t.rep()->extra = static_cast<uint16_t>(static_cast<uint16_t>(type.kind) << 14 | std::min(type.width, kUnboundedWidth));
 }
 
-/// What a result made of both is. Text beside bytes gives objects: bytes need not be UTF-8, which elements of text are.
+/// What a result made of both is: objects where one has objects, text where one has text and the other bytes of a fixed width.
 inline TextType promote(TextType a, TextType b) {
-  return {a.is_text() == b.is_text() ? std::max(a.kind, b.kind) : TextKind::bytes_objects, std::max(a.width, b.width)};
+  TextKind kind = a.kind;
+  if (a.kind != b.kind) {
+    if (a.fixed() && b.fixed()) kind = TextKind::text;
+    else kind = a.is_text() && b.is_text() ? TextKind::text_objects : TextKind::bytes_objects;
+  }
+  return {kind, std::max(a.width, b.width)};
 }
+/// Whether text can be made of these bytes as NumPy makes it.
+bool all_ascii(const Tensor& t);
 
-/// Results that are strings get the promoted type of the operands that are; `joined`: elements are put one behind the other.
+/// Results that are strings get the promoted type of the operands that are; `joined`: elements are put one behind the other. Bytes that
+/// are not ASCII do not become text (whose elements are UTF-8): the results are objects then.
 void hand_on_text_type(std::span<const Tensor> operands, std::span<Tensor> results, bool joined = false);
 
 }  // namespace tfl
