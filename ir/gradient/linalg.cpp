@@ -122,13 +122,8 @@ void svd(RuleCall& c) {
   c.give(0, whole);
 }
 
-void qr(RuleCall& c) {
-  X q = c.r(0), r = c.r(1);
-  const TensorType& whole = c.operand_type(0).tensor;
-  if (whole.ranked && c.attrs.get_bool(Attr::full_matrices) && whole.dims[whole.dims.size() - 2] > whole.dims.back()) {
-    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "QrGrad not implemented when nrows > ncols and full_matrices is true."));
-  }
-  X gq = c.g(0), gr = c.g(1);
+// The gradient of what has as many rows as columns, or more: q r with an upper triangle r.
+X qr_input(X q, X r, X gq, X gr) {
   X m;
   if (gr) m = product(r, gr, false, true);
   if (gq) m = m ? m - product(gq, q, true) : neg(product(gq, q, true));
@@ -138,7 +133,41 @@ void qr(RuleCall& c) {
   if (gq) left = gq + left;
   // left R^-T
   X solved = emit(Op::triangular_solve, {r, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));
-  c.give(0, transposed(solved));
+  return transposed(solved);
+}
+
+// The columns [begin, begin + count) of matrices; -1: all that follow.
+X columns_of(Adjoint& a, X x, size_t rank, int64_t begin, int64_t count) {
+  std::vector<int64_t> from(rank, 0), sizes(rank, -1);
+  from.back() = begin;
+  sizes.back() = count;
+  return emit(Op::slice, {x, int_vector(a, from), int_vector(a, sizes)});
+}
+
+void qr(RuleCall& c) {
+  X q = c.r(0), r = c.r(1);
+  const TensorType& whole = c.operand_type(0).tensor;
+  if (whole.ranked && c.attrs.get_bool(Attr::full_matrices) && whole.dims[whole.dims.size() - 2] > whole.dims.back()) {
+    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "QrGrad not implemented when nrows > ncols and full_matrices is true."));
+  }
+  X gq = c.g(0), gr = c.g(1);
+  if (!gq && !gr) return;
+  size_t rank = whole.dims.size();
+  if (!whole.ranked || whole.dims[rank - 2] < 0 || whole.dims[rank - 2] >= whole.dims[rank - 1]) {
+    return c.give(0, qr_input(q, r, gq, gr));
+  }
+  // [x y] = q [u v]: a square x with x = q u, and y = q v beside it.
+  int64_t rows = whole.dims[rank - 2];
+  X u = columns_of(c.a, r, rank, 0, rows);
+  if (!gr) {
+    X sizes = emit(Op::shape, {columns_of(c.a, r, rank, rows, -1)}, Attrs().set_dtype(Attr::dtype, DType::I32));
+    X zeros = emit(Op::fill, {sizes, literal(c.a, whole.dtype, 0.0)});
+    return c.give(0, emit(Op::concat, {qr_input(q, u, gq, {}), zeros}, Attrs().set_int(Attr::axis, -1)));
+  }
+  X gv = columns_of(c.a, gr, rank, rows, -1);
+  X across = product(columns_of(c.a, c.x(0), rank, rows, -1), gv, false, true);
+  X gx = qr_input(q, u, gq ? gq + across : across, columns_of(c.a, gr, rank, 0, rows));
+  c.give(0, emit(Op::concat, {gx, product(q, gv)}, Attrs().set_int(Attr::axis, -1)));
 }
 
 // The rows of x in the order p are L U; L has ones on its diagonal. Both gradients meet between the factors.
