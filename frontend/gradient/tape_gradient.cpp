@@ -240,11 +240,15 @@ class RecordCall : public gradient::RuleCall {
   std::vector<gradient::Sum> g_;
 };
 
-// The gradient of a traced function that ran under the tape: its backward function, called.
-Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r) {
+// The gradient of a traced function that ran under the tape: its backward function, called. Only a `persistent` tape can have recorded
+// what read the values that the function kept.
+Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r, bool persistent) {
   const gradient::Derivative& d = *r.derived->derivative;
-  for (size_t i = r.derived->results; i < r.results.size(); ++i) {
-    if (!c.flowing(i).value) continue;
+  for (size_t i = r.derived->results; persistent && i < r.results.size(); ++i) {
+    // An array that is kept may be one of the function's own results, or an operand: what flows into it is theirs.
+    auto same = [&](const Value& v) { return v.identical(r.results[i]); };
+    auto own_end = r.results.begin() + static_cast<ptrdiff_t>(r.derived->results);
+    if (!c.flowing(i).value || std::any_of(r.results.begin(), own_end, same) || std::any_of(r.operands.begin(), r.operands.end(), same)) continue;
     return fail(ErrorKind::NotImplementedError, "this gradient of a gradient goes through a traced function that the same tape recorded")
         .with_hint("take each gradient with a tape of its own, one inside the other");
   }
@@ -426,7 +430,7 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
       case TapeRecord::Kind::Operation:
       case TapeRecord::Kind::Node: gradient::rule_of(r.op)(call); break;
       case TapeRecord::Kind::Read: break;
-      case TapeRecord::Kind::Call: TFL_TRY(call_backward(a, call, r)); break;
+      case TapeRecord::Kind::Call: TFL_TRY(call_backward(a, call, r, tape.persistent)); break;
       case TapeRecord::Kind::Custom: TFL_TRY(custom_backward(a, call, r)); break;
     }
     if (a.failed()) return a.take_failure();
