@@ -73,7 +73,7 @@ Result<void> link_shared(const LinkRequest& request, const ScratchFolder& space,
   std::vector<std::string> command = {"-shared", "-o", out};
   if (compiler.empty()) {
     command.insert(command.end(), options.begin(), options.end());
-    command.insert(command.end(), {"-z", "noexecstack", "-z", "relro"});
+    command.insert(command.end(), {"-z", "noexecstack", "-z", "relro", "-z", "now"});
     command.insert(command.end(), inputs.begin(), inputs.end());
     for (std::string& library : system_libraries()) command.push_back(std::move(library));
     if (linker.empty()) return run_own_linker({std::move(command), {}, {}, {}});
@@ -82,7 +82,7 @@ Result<void> link_shared(const LinkRequest& request, const ScratchFolder& space,
   }
   command.insert(command.begin(), compiler);
   for (const std::string& o : options) command.push_back("-Wl," + o);
-  command.insert(command.end(), {"-Wl,-z,noexecstack", "-Wl,-z,relro"});
+  command.insert(command.end(), {"-Wl,-z,noexecstack", "-Wl,-z,relro", "-Wl,-z,now"});
   command.insert(command.end(), inputs.begin(), inputs.end());
   command.insert(command.end(), {"-lm", "-lc"});
   return run_program(space, command);
