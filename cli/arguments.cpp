@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "cli/version.h"
-#include "frontend/diagnostics/suggest.h"
+#include "frontend/syntax/diagnostics/suggest.h"
 #include "optimizer/pass.h"
 
 namespace tfl::cli {

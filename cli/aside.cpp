@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <memory>
 
-#include "frontend/diagnostics/render.h"
-#include "frontend/object/attributes.h"
-#include "frontend/object/dict.h"
-#include "frontend/object/native.h"
+#include "frontend/core/attributes.h"
+#include "frontend/core/native.h"
+#include "frontend/interpreter/object/containers/dict.h"
+#include "frontend/syntax/diagnostics/render.h"
 
 namespace tfl::cli {
 

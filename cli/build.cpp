@@ -6,11 +6,11 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "codegen/library/library.h"
-#include "frontend/object/attributes.h"
-#include "frontend/object/native.h"
-#include "frontend/tensor/tensor_api.h"
-#include "frontend/trace/concrete.h"
-#include "runtime/support/file.h"
+#include "frontend/core/attributes.h"
+#include "frontend/core/concrete.h"
+#include "frontend/core/native.h"
+#include "frontend/core/tensor_api.h"
+#include "runtime/files/file.h"
 
 namespace tfl::cli {
 

@@ -1,5 +1,5 @@
 // tfl build --emit executable: a script, the modules it imports and the machine code of its traced functions as one program,
-// which needs no TFL where it runs. It is a copy of this program that carries a bundle (runtime/support/bundle.h) of
+// which needs no TFL where it runs. It is a copy of this program that carries a bundle (runtime/files/bundle.h) of
 //   main            the script's name          source/NAME, code/NAME   text and bytecode of the script and its modules
 //   bytecode/KEY    what AutoGraph made of functions
 //   object/KEY      machine code               identity/FILE            of the program that made it, for the keys
@@ -17,13 +17,14 @@
 #include "cli/aside.h"
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "frontend/diagnostics/render.h"
-#include "frontend/object/dict.h"
-#include "frontend/object/native.h"
-#include "frontend/vm/script_modules.h"
-#include "runtime/support/bundle.h"
-#include "runtime/support/cache_files.h"
-#include "runtime/support/file.h"
+#include "frontend/core/native.h"
+#include "frontend/interpreter/bytecode/bytecode.h"
+#include "frontend/interpreter/object/containers/dict.h"
+#include "frontend/interpreter/vm/script_modules.h"
+#include "frontend/syntax/diagnostics/render.h"
+#include "runtime/files/bundle.h"
+#include "runtime/files/cache_files.h"
+#include "runtime/files/file.h"
 #include "runtime/support/tools.h"
 
 namespace tfl::cli {

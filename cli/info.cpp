@@ -9,8 +9,8 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "cli/version.h"
+#include "runtime/files/cache_files.h"
 #include "runtime/gpu/devices.h"
-#include "runtime/support/cache_files.h"
 
 namespace tfl::cli {
 

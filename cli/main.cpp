@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "codegen/jit/jit.h"
-#include "runtime/support/bundle.h"
+#include "runtime/files/bundle.h"
 
 namespace {
 

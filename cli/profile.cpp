@@ -10,10 +10,10 @@
 
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "frontend/diagnostics/render.h"
-#include "frontend/profile/sampler.h"
-#include "frontend/profile/summary.h"
-#include "runtime/support/file.h"
+#include "frontend/interpreter/profile/sampler.h"
+#include "frontend/interpreter/profile/summary.h"
+#include "frontend/syntax/diagnostics/render.h"
+#include "runtime/files/file.h"
 
 namespace tfl::cli {
 

@@ -11,11 +11,11 @@
 #include "cli/line_editor.h"
 #include "cli/session.h"
 #include "cli/version.h"
-#include "frontend/diagnostics/render.h"
-#include "frontend/object/attributes.h"
-#include "frontend/object/protocol.h"
-#include "frontend/parse/parse.h"
-#include "runtime/support/file.h"
+#include "frontend/core/attributes.h"
+#include "frontend/core/protocol.h"
+#include "frontend/syntax/diagnostics/render.h"
+#include "frontend/syntax/parse/parse.h"
+#include "runtime/files/file.h"
 
 namespace tfl::cli {
 

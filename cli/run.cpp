@@ -8,11 +8,12 @@
 
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "frontend/ast/dump.h"
-#include "frontend/autograph/rewrite.h"
-#include "frontend/diagnostics/render.h"
-#include "frontend/parse/parse.h"
-#include "runtime/support/file.h"
+#include "frontend/interpreter/bytecode/bytecode.h"
+#include "frontend/staging/autograph/rewrite.h"
+#include "frontend/syntax/ast/dump.h"
+#include "frontend/syntax/diagnostics/render.h"
+#include "frontend/syntax/parse/parse.h"
+#include "runtime/files/file.h"
 
 namespace tfl::cli {
 

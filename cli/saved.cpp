@@ -6,8 +6,8 @@
 #include "cli/aside.h"
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "frontend/object/protocol.h"
-#include "runtime/support/file.h"
+#include "frontend/core/protocol.h"
+#include "runtime/files/file.h"
 
 namespace tfl::cli {
 

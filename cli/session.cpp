@@ -14,16 +14,16 @@
 
 #include "codegen/gpu/emulator.h"
 #include "codegen/jit/code_text.h"
-#include "frontend/diagnostics/near_file.h"
-#include "frontend/object/attributes.h"
-#include "frontend/object/protocol.h"
-#include "frontend/parse/source.h"
-#include "frontend/tensor/tensor_api.h"
-#include "frontend/vm/advice.h"
-#include "frontend/vm/exit.h"
-#include "runtime/files/foreign.h"
+#include "frontend/core/advice.h"
+#include "frontend/core/attributes.h"
+#include "frontend/core/protocol.h"
+#include "frontend/core/tensor_api.h"
+#include "frontend/interpreter/vm/exit.h"
+#include "frontend/syntax/diagnostics/near_file.h"
+#include "frontend/syntax/diagnostics/source.h"
+#include "runtime/files/cache_files.h"
+#include "runtime/formats/foreign.h"
 #include "runtime/gpu/devices.h"
-#include "runtime/support/cache_files.h"
 
 namespace tfl::cli {
 

@@ -9,8 +9,8 @@
 #include "cli/arguments.h"
 #include "codegen/gpu/gpu_operations.h"
 #include "codegen/jit/jit.h"
-#include "frontend/compile/compile.h"
-#include "frontend/vm/interp.h"
+#include "frontend/core/interp.h"
+#include "frontend/interpreter/compile/compile.h"
 #include "optimizer/pass.h"
 
 namespace tfl::cli {

@@ -1,7 +1,7 @@
 // tfl test: hands the options to the runner, which is TFL source (stdlib/_test_runner.tfl), and gives its exit code.
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "frontend/object/protocol.h"
+#include "frontend/core/protocol.h"
 
 namespace tfl::cli {
 

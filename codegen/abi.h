@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "runtime/kernels/routine.h"
-#include "runtime/kernels/window_job.h"
+#include "runtime/kernels/window/window_job.h"
 
 namespace tfl::codegen {
 

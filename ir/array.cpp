@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::ir {

@@ -2,7 +2,7 @@
 #include <unordered_set>
 
 #include "ir/graph.h"
-#include "runtime/kernels/elementwise_checks.h"
+#include "runtime/kernels/elementwise/elementwise_checks.h"
 
 namespace tfl::ir {
 

@@ -5,7 +5,7 @@
 
 #include "ir/infer_control.h"
 #include "ir/partial.h"
-#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise/elementwise.h"
 
 namespace tfl::ir {
 

@@ -1,5 +1,5 @@
 // Types of a node's results: the operation table's shape rules, fed with what the graph knows of its operands (constants, and
-// integers computed from shapes), and the rules of ir/ops/control.def. Errors are those that eager execution raises.
+// integers computed from shapes), and the rules of runtime/ops/control.def. Errors are those that eager execution raises.
 #pragma once
 
 #include "ir/graph.h"

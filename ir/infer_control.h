@@ -1,4 +1,4 @@
-// Type rules of ir/ops/control.def. This header must not know operations that have kernels.
+// Type rules of runtime/ops/control.def. This header must not know operations that have kernels.
 #pragma once
 
 #include "ir/graph.h"

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "ir/state.h"
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/kernels/workers.h"
 #include "runtime/tensor/tensor.h"
 

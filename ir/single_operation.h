@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ir/graph.h"
-#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise/elementwise.h"
 #include "runtime/ops/op.h"
 
 namespace tfl::ir {

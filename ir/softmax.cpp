@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/kernels/softmax.h"
+#include "runtime/kernels/reduce/softmax.h"
 
 namespace tfl::ir {
 

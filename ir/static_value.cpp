@@ -1,8 +1,8 @@
 // What follows of a tensor's elements from constants and static sizes: evaluation at inference time, of few and small nodes.
 #include "ir/infer.h"
 #include "ir/partial.h"
-#include "runtime/ops/infer_util.h"
-#include "runtime/ops/strided_slice.h"
+#include "runtime/shapes/rules.h"
+#include "runtime/shapes/strided_slice.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::ir {

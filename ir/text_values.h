@@ -20,7 +20,7 @@ inline std::optional<Op> op_named(std::string_view name) {
 inline std::optional<Attr> attr_named(std::string_view name) {
   constexpr int kCount = 0
 #define TFL_ATTR(name) +1
-#include "ir/ops/attrs.def"
+#include "runtime/ops/attrs.def"
 #undef TFL_ATTR
       ;
   for (int i = 0; i < kCount; ++i) {

@@ -1,7 +1,7 @@
 #include "optimizer/moves.h"
 
 #include "ir/infer.h"
-#include "runtime/ops/strided_slice.h"
+#include "runtime/shapes/strided_slice.h"
 
 namespace tfl::optimizer {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "optimizer/rewrite.h"
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 
 namespace tfl::optimizer {
 

@@ -1,6 +1,6 @@
 #include "optimizer/rewrite.h"
 
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::optimizer {
 

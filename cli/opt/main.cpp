@@ -8,8 +8,8 @@
 #include "ir/infer.h"
 #include "ir/text.h"
 #include "optimizer/pass.h"
-#include "runtime/context.h"
-#include "runtime/support/file.h"
+#include "runtime/core/context.h"
+#include "runtime/files/file.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "codegen/formula/record.h"
 #include "codegen/formula/round.h"
-#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise/elementwise.h"
 #include "runtime/kernels/isa/rows.h"
 #include "runtime/ops/op.h"
 
@@ -51,7 +51,7 @@ constexpr RowRecorder row_recorder() {
 template <class T, bool Truth>
 constexpr RowRecorder kRows[kElementwiseCount] = {
 #define TFL_ELEMENTWISE(name, tf_name, operands, types, result, value, gradients) row_recorder<rows::Row_##name, T, Truth>(),
-#include "ir/ops/elementwise.def"
+#include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };
 
@@ -104,7 +104,7 @@ RecMask violation(Op op, Recorder& r, Operands operands) {
   Rec<T> y(operand_term(r, operands, 1, elem_tag<T>()));
 #define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text)                                                      \
   if (op == Op::name) return row_takes<T>(TypeClass::types, false) ? RecMask(violated) : RecMask(false);
-#include "ir/ops/elementwise_checks.def"
+#include "runtime/ops/elementwise_checks.def"
 #undef TFL_ELEMENTWISE_CHECK
   return RecMask(false);
 }

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/jit/loader.h"
-#include "codegen/jit/services.h"
+#include "codegen/load/loader.h"
+#include "codegen/load/services.h"
 
 namespace tfl::codegen {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/gpu/device.h"
 
 namespace tfl::codegen {

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "codegen/jit/object_cache.h"
+#include "codegen/load/object_cache.h"
 #include "codegen/plan/build.h"
+#include "runtime/files/file.h"
 #include "runtime/gpu/devices.h"
-#include "runtime/support/file.h"
 
 namespace tfl::codegen {
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "codegen/llvm/gpu_launches.h"
+#include "codegen/llvm/gpu/launches.h"
 
 namespace tfl::codegen {
 

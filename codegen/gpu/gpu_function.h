@@ -9,8 +9,8 @@
 
 #include "codegen/abi.h"
 #include "codegen/gpu/gpu_code.h"
-#include "codegen/jit/plan_facts.h"
-#include "runtime/context.h"
+#include "codegen/load/plan_facts.h"
+#include "runtime/core/context.h"
 #include "runtime/gpu/devices.h"
 
 namespace tfl::codegen {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/llvm/gpu_launches.h"
+#include "codegen/llvm/gpu/launches.h"
 #include "codegen/plan/plan.h"
 
 namespace tfl::codegen {

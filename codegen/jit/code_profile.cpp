@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "codegen/jit/plan_facts.h"
+#include "codegen/load/plan_facts.h"
 #include "codegen/plan/builder.h"
 
 namespace tfl::codegen {
@@ -161,7 +161,7 @@ CodeProfile::CodeProfile(const Plan& plan, const LineTable& lines) : name(plan.n
   walk(plan, plan.body, lines, uses);
 }
 
-// In the order in which code with probes numbers them (codegen/llvm/driver.cpp).
+// In the order in which code with probes numbers them (codegen/llvm/cpu/driver.cpp).
 void CodeProfile::walk(const Plan& plan, const plan::Block& block, const LineTable& lines, const std::vector<uint32_t>& uses) {
   for (const Step& s : block.steps) {
     if (is_probed(s)) {

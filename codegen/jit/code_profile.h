@@ -8,7 +8,7 @@
 
 #include "codegen/llvm/compile.h"
 #include "codegen/plan/plan.h"
-#include "runtime/support/running.h"
+#include "runtime/support/current_step.h"
 
 namespace tfl::codegen {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "codegen/gpu/gpu_code.h"
-#include "codegen/llvm/gpu_launches.h"
+#include "codegen/llvm/gpu/launches.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/outline.h"
 

@@ -6,7 +6,7 @@
 
 #include "codegen/llvm/compile.h"
 #include "ir/graph.h"
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 
 namespace tfl::codegen {
 

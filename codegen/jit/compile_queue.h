@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "codegen/jit/jit.h"
-#include "codegen/jit/object_cache.h"
+#include "codegen/load/object_cache.h"
 #include "codegen/plan/plan.h"
 
 namespace tfl::codegen {

@@ -5,10 +5,10 @@
 #include <cstdio>
 
 #include "codegen/gpu/gpu_cluster.h"
+#include "codegen/jit/array_capacity.h"
 #include "codegen/jit/compile_queue.h"
+#include "codegen/jit/line_table.h"
 #include "codegen/jit/native_function.h"
-#include "codegen/jit/room.h"
-#include "codegen/line_table.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/outline.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "codegen/jit/code_profile.h"
-#include "codegen/jit/loader.h"
 #include "codegen/llvm/compile.h"
+#include "codegen/load/loader.h"
 #include "ir/graph.h"
 #include "ir/native.h"
 

@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-#include "codegen/jit/loader.h"
+#include "codegen/load/loader.h"
 
 // gdb looks for these names; it sets a breakpoint on the function and reads the list when it is called.
 extern "C" {

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "codegen/llvm/compile.h"
-#include "runtime/context.h"
-#include "runtime/support/beside.h"
+#include "runtime/core/context.h"
+#include "runtime/support/shared_library.h"
 
 namespace tfl::codegen {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codegen/jit/services.h"
+#include "codegen/load/services.h"
 #include "runtime/kernels/context_workers.h"
 
 namespace tfl::codegen {

@@ -8,10 +8,10 @@
 
 #include "codegen/abi.h"
 #include "codegen/jit/code_profile.h"
-#include "codegen/jit/plan_facts.h"
-#include "codegen/plan/beside.h"
+#include "codegen/load/plan_facts.h"
+#include "codegen/plan/parallel_loops.h"
 #include "ir/native.h"
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 
 namespace tfl::codegen {
 

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "codegen/jit/code_text.h"
+#include "codegen/jit/line_table.h"
 #include "codegen/library/library.h"
-#include "codegen/line_table.h"
-#include "runtime/files/safetensors.h"
-#include "runtime/support/file.h"
+#include "runtime/files/file.h"
+#include "runtime/formats/safetensors.h"
 
 namespace tfl::codegen {
 

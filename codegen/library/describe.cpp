@@ -5,7 +5,7 @@
 
 #include "codegen/library/library.h"
 #include "codegen/library/writer.h"
-#include "runtime/kernels/copy.h"
+#include "runtime/tensor/copy.h"
 
 namespace tfl::codegen {
 

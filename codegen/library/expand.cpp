@@ -5,7 +5,7 @@
 #include "codegen/plan/native_ops.h"
 #include "ir/infer.h"
 #include "ir/ref_map.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::codegen {
@@ -104,7 +104,7 @@ class Expander {
     return add(Op::maximum, {TFL_TRY(add(Op::minimum, {TFL_TRY(to(DType::I32, at)), last})), TFL_TRY(integer(0))});
   }
 
-  // As runtime/kernels/resize.cpp computes them: the scale of an axis, and where its elements come from.
+  // As runtime/kernels/image/resize.cpp computes them: the scale of an axis, and where its elements come from.
   Result<Ref> scale(const Node& n, Ref in, Ref out) {
     Ref x = TFL_TRY(to(DType::F32, in)), y = TFL_TRY(to(DType::F32, out)), one = TFL_TRY(number(DType::F32, 1));
     Ref whole = TFL_TRY(add(Op::divide, {x, y}));

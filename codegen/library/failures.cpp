@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "codegen/plan/native_ops.h"
-#include "runtime/kernels/elementwise_checks.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/kernels/elementwise/elementwise_checks.h"
+#include "runtime/shapes/rules.h"
 #include "runtime/text/print_tensor.h"
 
 namespace tfl::codegen {
@@ -22,7 +22,7 @@ constexpr int kDeepest = 32;  // operations that word one message
 std::string_view refusal_of(Op op) {
 #define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text) \
   if (op == Op::name) return text;
-#include "ir/ops/elementwise_checks.def"
+#include "runtime/ops/elementwise_checks.def"
 #undef TFL_ELEMENTWISE_CHECK
   return {};
 }

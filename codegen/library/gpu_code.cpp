@@ -4,10 +4,10 @@
 
 #include "codegen/gpu/gpu_code.h"
 #include "codegen/gpu/gpu_function.h"
-#include "codegen/jit/plan_facts.h"
 #include "codegen/library/library.h"
 #include "codegen/library/writer.h"
-#include "codegen/llvm/gpu_launches.h"
+#include "codegen/llvm/gpu/launches.h"
+#include "codegen/load/plan_facts.h"
 
 namespace tfl::codegen {
 

@@ -11,8 +11,8 @@
 #include "codegen/library/embedded.h"
 #include "codegen/library/library.h"
 #include "codegen/lld/linker.h"
-#include "runtime/support/beside.h"
-#include "runtime/support/file.h"
+#include "runtime/files/file.h"
+#include "runtime/support/shared_library.h"
 #include "runtime/support/tools.h"
 
 namespace tfl::codegen {

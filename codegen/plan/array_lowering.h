@@ -6,7 +6,7 @@
 #include "codegen/plan/arrays.h"
 #include "ir/ref_map.h"
 #include "ir/regions.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "codegen/plan/builder.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::plan {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codegen/plan/beside.h"
 #include "codegen/plan/builder.h"
-#include "runtime/kernels/elementwise_checks.h"
+#include "codegen/plan/parallel_loops.h"
+#include "runtime/kernels/elementwise/elementwise_checks.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::plan {

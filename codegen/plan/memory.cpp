@@ -1,8 +1,8 @@
 // Where values lie: how long each lives, which may share memory, the slots of the arena, inputs that may become results.
 #include <algorithm>
 
-#include "codegen/plan/beside.h"
 #include "codegen/plan/builder.h"
+#include "codegen/plan/parallel_loops.h"
 
 namespace tfl::plan {
 

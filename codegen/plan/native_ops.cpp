@@ -8,7 +8,7 @@
 #include "ir/infer.h"
 #include "ir/regions.h"
 #include "ir/state.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
 

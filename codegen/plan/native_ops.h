@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 #include "runtime/kernels/routine.h"
-#include "runtime/kernels/window_job.h"
+#include "runtime/kernels/window/window_job.h"
 
 namespace tfl::plan {
 

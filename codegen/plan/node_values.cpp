@@ -4,7 +4,7 @@
 #include "codegen/plan/native_ops.h"
 #include "ir/infer.h"
 #include "ir/regions.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
 

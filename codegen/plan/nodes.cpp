@@ -3,7 +3,7 @@
 
 #include "codegen/plan/builder.h"
 #include "codegen/plan/native_ops.h"
-#include "runtime/kernels/elementwise_checks.h"
+#include "runtime/kernels/elementwise/elementwise_checks.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::plan {

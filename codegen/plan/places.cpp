@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "codegen/plan/builder.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
 

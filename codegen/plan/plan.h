@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/kernels/reduce.h"
+#include "runtime/kernels/reduce/reduce.h"
 #include "runtime/kernels/routine.h"
-#include "runtime/kernels/window_job.h"
+#include "runtime/kernels/window/window_job.h"
 #include "runtime/ops/op.h"
 #include "runtime/support/small_vec.h"
 #include "runtime/tensor/tensor.h"
@@ -122,7 +122,7 @@ struct Stage {
   enum class Kind : uint8_t {
     store,       // expr to target, for each element
     keep,        // expr to scratch of the row, read as `kept` by later passes; rows only
-    reduce,      // expr combined in the canonical order (runtime/kernels/reduce.h); the result is one a row or column
+    reduce,      // expr combined in the canonical order (runtime/kernels/reduce/reduce.h); the result is one a row or column
     store_once,  // expr to target once a row or column: expr uses no element, the access no index of the reduced axis
   };
   Kind kind = Kind::store;

@@ -3,8 +3,8 @@
 
 #include "codegen/plan/builder.h"
 #include "codegen/plan/native_ops.h"
-#include "runtime/kernels/matrix_sizes.h"
-#include "runtime/kernels/sample_flags.h"
+#include "runtime/kernels/linalg/matrix_sizes.h"
+#include "runtime/kernels/random/sample_flags.h"
 
 namespace tfl::plan {
 

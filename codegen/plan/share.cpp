@@ -2,9 +2,9 @@
 // Pointers stand in the places of what differs, and are set before each run.
 #include <unordered_map>
 
-#include "codegen/plan/beside.h"
 #include "codegen/plan/build.h"
 #include "codegen/plan/builder.h"
+#include "codegen/plan/parallel_loops.h"
 
 namespace tfl::plan {
 

@@ -1,6 +1,6 @@
 // Sizes of what puts tensors together and takes them apart: concatenation, parts, products, ranges, padding.
 #include "codegen/plan/size_rules.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
 

@@ -1,6 +1,6 @@
 // Sizes of what routines give, and of the other operations that choose elements by index.
 #include "codegen/plan/size_rules.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
 

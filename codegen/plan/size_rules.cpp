@@ -1,6 +1,6 @@
 #include "codegen/plan/size_rules.h"
 
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
 

@@ -1,6 +1,6 @@
 // What slices read, and the integers that are computed from sizes.
 #include "codegen/plan/size_rules.h"
-#include "runtime/ops/infer_util.h"
+#include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
 

@@ -2,8 +2,8 @@
 #include "codegen/plan/builder.h"
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/size_rules.h"
-#include "runtime/ops/infer_util.h"
-#include "runtime/ops/window.h"
+#include "runtime/shapes/rules.h"
+#include "runtime/shapes/window.h"
 
 namespace tfl::plan {
 

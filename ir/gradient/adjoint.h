@@ -1,6 +1,6 @@
 // Reverse-mode differentiation, told apart from where it happens. A rule (rules.h) says for one operation what the gradients of its
 // operands are; it reads forward values and puts the operations it needs through an Adjoint. The gradient tape has one
-// (frontend/gradient), and so have regions and functions of a graph (block_adjoint.h): the rules are the same, hence the bits.
+// (frontend/staging/gradient), and so have regions and functions of a graph (block_adjoint.h): the rules are the same, hence the bits.
 // This header must not know about tapes, blocks or host values.
 #pragma once
 

@@ -1,6 +1,6 @@
 #include "ir/gradient/block_adjoint.h"
 
-#include "ir/gradient/custom.h"
+#include "ir/custom_gradient.h"
 #include "ir/gradient/presence.h"
 #include "ir/gradient/region_adjoint.h"
 #include "ir/gradient/rules.h"
@@ -146,7 +146,7 @@ X rows_to_tensor(const X& values, const X& indices, const X& shape) {
 namespace {
 
 // Nothing flows from a value to what is only named as its origin.
-bool flows(const ir::Node& node, size_t i) { return flows_to(node, i) && !(i == 2 && origin_of(node)); }
+bool flows(const ir::Node& node, size_t i) { return ir::flows_to(node, i) && !(i == 2 && origin_of(node)); }
 
 }  // namespace
 
@@ -243,7 +243,7 @@ std::vector<Reach> reached_params(const ir::Block& block, const std::vector<Reac
     if (node->op == Op::array_pop) {
       reached[0] = results[0] != Reach::None ? results[0] : results[1];
     }
-    if (!node->regions.empty() && !is_custom(*node)) reached = reached_operands(*node, std::move(results));
+    if (!node->regions.empty() && !ir::is_custom(*node)) reached = reached_operands(*node, std::move(results));
     for (size_t k = 0; k < node->operands.size(); ++k) {
       if (flows(*node, k)) add(node->operands[k], reached[k]);
     }

@@ -2,10 +2,11 @@
 // the gradients of the branches, of which again one is chosen.
 #include <algorithm>
 
-#include "ir/gradient/region_adjoint.h"
+#include "ir/custom_gradient.h"
 #include "ir/gradient/custom.h"
 #include "ir/gradient/function.h"
 #include "ir/gradient/presence.h"
+#include "ir/gradient/region_adjoint.h"
 #include "ir/gradient/regions.h"
 #include "ir/gradient/rules.h"
 
@@ -65,7 +66,7 @@ Fill common_fill(const std::vector<Sum>& sums) {
 
 void branch_rule(RuleCall& c) {
   ir::Node& node = *c.node();
-  if (is_custom(node)) return custom_rule(c);
+  if (ir::is_custom(node)) return custom_rule(c);
   size_t inputs = c.operand_count() - 1, branch_count = node.regions.size();
   for (auto& region : node.regions) inline_calls(*region);
   Conditions conditions;

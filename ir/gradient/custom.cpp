@@ -2,24 +2,12 @@
 
 #include <unordered_set>
 
+#include "ir/custom_gradient.h"
 #include "ir/gradient/block_adjoint.h"
 
 namespace tfl::gradient {
 
 namespace {
-
-constexpr std::string_view kMode = "custom_gradient";
-
-// The operand of `node` that is its j-th input: the first branch gives it, or reads it when it is a variable.
-size_t input_operand(const ir::Node& node, size_t j) {
-  const ir::Block& first = *node.regions[0];
-  ir::Ref value = first.results[j];
-  if (value.node->op == Op::read_variable) value = value.node->operands[0];
-  for (size_t i = 0; i < first.params.size(); ++i) {
-    if (first.param(i) == value) return i + 1;
-  }
-  return 0;
-}
 
 // Puts the nodes of the second branch on the gradient's side.
 class Inlined {
@@ -90,32 +78,6 @@ class Inlined {
 
 }  // namespace
 
-void mark_custom(ir::Node& node, size_t outputs) {
-  node.attrs.set_text(Attr::mode, std::string(kMode)).set_int(Attr::num, static_cast<int64_t>(outputs));
-}
-
-bool is_custom(const ir::Node& node) { return node.op == Op::cond && node.attrs.get_text(Attr::mode) == kMode; }
-
-bool custom_fits(const ir::Node& node) {
-  int64_t outputs = node.attrs.get_int(Attr::num, -1);
-  if (node.regions.size() != 2 || outputs < 0 || static_cast<size_t>(outputs) > node.types.size()) return false;
-  for (const auto& region : node.regions) {
-    if (region->results.size() != node.types.size()) return false;
-  }
-  for (size_t j = static_cast<size_t>(outputs); j < node.types.size(); ++j) {
-    if (input_operand(node, j) == 0) return false;
-  }
-  return true;
-}
-
-bool flows_to(const ir::Node& node, size_t i) {
-  if (!is_custom(node)) return true;
-  for (size_t j = static_cast<size_t>(node.attrs.get_int(Attr::num)); j < node.types.size(); ++j) {
-    if (input_operand(node, j) == i) return true;
-  }
-  return false;
-}
-
 void custom_rule(RuleCall& c) {
   ir::Node& node = *c.node();
   ir::Block& second = *node.regions[1];
@@ -124,13 +86,13 @@ void custom_rule(RuleCall& c) {
   for (size_t k = 0; k < outputs; ++k) inlined.set(second.results[k], g_or_zeros(c, k));
   std::vector<size_t> wanted;
   for (size_t j = outputs; j < node.types.size(); ++j) {
-    if (!c.wanted(input_operand(node, j))) continue;
+    if (!c.wanted(ir::custom_input(node, j))) continue;
     wanted.push_back(j);
     inlined.need(second.results[j]);
   }
   inlined.run();
   if (c.a.failed()) return;
-  for (size_t j : wanted) c.give(input_operand(node, j), inlined.value(second.results[j]));
+  for (size_t j : wanted) c.give(ir::custom_input(node, j), inlined.value(second.results[j]));
 }
 
 }  // namespace tfl::gradient

@@ -1,19 +1,10 @@
-// A gradient that the user gave (tf.custom_gradient), as a graph holds it: a cond that always takes its first branch. That branch gives
-// the outputs and then the inputs; the other one gives what stands for the outputs' gradients (parameters, where the first has outputs)
-// and then the gradient of each input. Optimising a graph that runs leaves only the first; differentiating one inlines the second.
+// The gradient of a node that carries one of its own (ir/custom_gradient.h): the nodes of its second branch, inlined.
 #pragma once
 
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
 
-/// Makes a cond of that form what this header says; it has `outputs` outputs.
-void mark_custom(ir::Node& node, size_t outputs);
-bool is_custom(const ir::Node& node);
-/// Whether such a node is of the form that this header tells; graphs from files may say so and be of another.
-bool custom_fits(const ir::Node& node);
-/// Whether a gradient may flow from the results of `node` to operand i: of a custom gradient only to its inputs.
-bool flows_to(const ir::Node& node, size_t i);
 void custom_rule(RuleCall& c);
 
 }  // namespace tfl::gradient

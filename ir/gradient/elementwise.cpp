@@ -137,7 +137,7 @@ TFL_LAZY(!=)
     if (arity > 1) give(call, 1, [&] { return TFL_PICK(TFL_SECOND, TFL_UNPACK gradients, none, none, none); });         \
     if (arity > 2) give(call, 2, [&] { return TFL_PICK(TFL_THIRD, TFL_UNPACK gradients, none, none, none); });          \
   }
-#include "ir/ops/elementwise.def"
+#include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 
 constexpr bool has_gradient(std::string_view gradients) {
@@ -153,7 +153,7 @@ constexpr bool has_gradient(std::string_view gradients) {
 
 constexpr Rule kRules[] = {
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) has_gradient(#gradients) ? rule_##name : nullptr,
-#include "ir/ops/elementwise.def"
+#include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };
 

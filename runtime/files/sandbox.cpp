@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/support/cache_files.h"
+#include "runtime/files/cache_files.h"
 
 namespace tfl {
 

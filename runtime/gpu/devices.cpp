@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/gpu/cuda_device.h"
 
 namespace tfl::gpu {

@@ -1,7 +1,7 @@
 // The threads of a context, for loops that must not know contexts.
 #pragma once
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/kernels/workers.h"
 #include "runtime/threads/thread_pool.h"
 

@@ -1,9 +1,9 @@
 // Kernels of the operations that only gradients use.
 #include <cstring>
 
-#include "runtime/kernels/copy.h"
-#include "runtime/ops/infer_util.h"
-#include "runtime/ops/strided_slice.h"
+#include "runtime/shapes/rules.h"
+#include "runtime/shapes/strided_slice.h"
+#include "runtime/tensor/copy.h"
 
 namespace tfl {
 

@@ -2,7 +2,7 @@
 // include runtime/math: there the portable level is an inline namespace.
 #pragma once
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 
 // TFL_EVERY_LEVEL(declarations): the same declarations for every level there is.
 // TFL_CALL_LEVEL(isa, expression): the expression, looked up in the level's namespace.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/threads/thread_pool.h"
 
 namespace tfl {

@@ -12,7 +12,7 @@ namespace tfl {
 
 enum class Attr : uint8_t {
 #define TFL_ATTR(name) name,
-#include "ir/ops/attrs.def"
+#include "runtime/ops/attrs.def"
 #undef TFL_ATTR
 };
 

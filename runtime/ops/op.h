@@ -1,10 +1,10 @@
-// The operations: one enumerator for each row of ir/ops/*.def, what a row says, and `apply`, which runs one eagerly. The same
+// The operations: one enumerator for each row of runtime/ops/*.def, what a row says, and `apply`, which runs one eagerly. The same
 // table serves the graph, the reference evaluator and code generation: code looks at an operation's kind, never at its name.
 #pragma once
 
 #include <span>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/ops/attrs.h"
 #include "runtime/ops/type_class.h"
 #include "runtime/tensor/tensor.h"
@@ -13,13 +13,13 @@ namespace tfl {
 
 enum class Op : uint16_t {
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) name,
-#include "ir/ops/elementwise.def"
+#include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 #define TFL_OP(name, tf_name, kind, min_operands, max_operands, results) name,
-#include "ir/ops/structural.def"
+#include "runtime/ops/structural.def"
 #undef TFL_OP
 #define TFL_CONTROL(name, tf_name, kind, min_operands, max_operands, results) name,
-#include "ir/ops/control.def"
+#include "runtime/ops/control.def"
 #undef TFL_CONTROL
 };
 
@@ -38,7 +38,7 @@ struct OpInfo {
 
 const OpInfo& op_info(Op op);
 int op_count();
-/// Rows of ir/ops/control.def: operations that only graphs have.
+/// Rows of runtime/ops/control.def: operations that only graphs have.
 bool is_control(Op op);
 
 using Tensors = SmallVec<Tensor, 2>;

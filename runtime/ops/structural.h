@@ -1,5 +1,5 @@
 // The operations that are not elementwise: what a shape rule and a kernel are given, and the two functions of each row of
-// ir/ops/structural.def. A shape rule sees types, and values where they are known: it must work with sizes that are unknown
+// runtime/ops/structural.def. A shape rule sees types, and values where they are known: it must work with sizes that are unknown
 // (negative) and with unranked operands. A kernel sees concrete operands whose types the rule has accepted.
 // This header must not know how a graph is built or what a host value is.
 #pragma once
@@ -41,7 +41,7 @@ using RunFunction = Result<void> (*)(RunCall&);
 #define TFL_OP(name, tf_name, kind, min_operands, max_operands, results) \
   Result<void> infer_##name(InferCall& call);                            \
   Result<void> run_##name(RunCall& call);
-#include "ir/ops/structural.def"
+#include "runtime/ops/structural.def"
 #undef TFL_OP
 
 }  // namespace tfl

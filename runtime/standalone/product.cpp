@@ -1,5 +1,5 @@
 // Matrix products of a library: the loops of runtime/kernels on the context's threads.
-#include "runtime/kernels/product_loops.h"
+#include "runtime/kernels/product/product_loops.h"
 #include "runtime/standalone/workers.h"
 
 namespace tfl {

@@ -1,5 +1,5 @@
 // Ranges whose numbers follow from values: of floats, or in steps that only the run knows.
-#include "runtime/kernels/range_loops.h"
+#include "runtime/kernels/layout/range_loops.h"
 
 extern "C" {
 #include "runtime/standalone/standalone.h"

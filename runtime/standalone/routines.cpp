@@ -1,13 +1,13 @@
 // The routines of a library: the loops of runtime/kernels on the context's threads. Each is a function of its own, so that a library holds
 // those that it calls.
-#include "runtime/kernels/arg_loops.h"
-#include "runtime/kernels/matrix_loops.h"
-#include "runtime/kernels/random_loops.h"
-#include "runtime/kernels/sample_loops.h"
-#include "runtime/kernels/scan_loops.h"
-#include "runtime/kernels/scatter_loops.h"
-#include "runtime/kernels/segment_loops.h"
-#include "runtime/kernels/sort_loops.h"
+#include "runtime/kernels/index/scatter_loops.h"
+#include "runtime/kernels/index/segment_loops.h"
+#include "runtime/kernels/index/sort_loops.h"
+#include "runtime/kernels/linalg/matrix_loops.h"
+#include "runtime/kernels/random/random_loops.h"
+#include "runtime/kernels/random/sample_loops.h"
+#include "runtime/kernels/reduce/arg_loops.h"
+#include "runtime/kernels/reduce/scan_loops.h"
 #include "runtime/standalone/workers.h"
 
 namespace tfl {

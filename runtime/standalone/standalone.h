@@ -24,7 +24,7 @@ typedef struct {
   const void *a, *b;
   void *result;
   int64_t dtype, batch, m, n, k, a_row, a_k, a_batch, b_k, b_col, b_batch;
-  const void *window; /* a WindowCall of runtime/kernels/window_job.h */
+  const void *window; /* a WindowCall of runtime/kernels/window/window_job.h */
   tfls_kernel epilogue;
 } tfls_product_call;
 typedef void (*tfls_routine)(tfls_frame *, const void *call); /* a RoutineCall of runtime/kernels/routine.h */

@@ -1,5 +1,5 @@
 // Convolutions and pooling of a library: the loops of runtime/kernels on the context's threads.
-#include "runtime/kernels/window_loops.h"
+#include "runtime/kernels/window/window_loops.h"
 #include "runtime/standalone/workers.h"
 
 namespace tfl {

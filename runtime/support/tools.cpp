@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/support/file.h"
+#include "runtime/files/file.h"
 
 extern char** environ;
 

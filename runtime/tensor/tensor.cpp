@@ -3,8 +3,8 @@
 #include <cstring>
 #include <new>
 
-#include "runtime/context.h"
-#include "runtime/kernels/copy.h"
+#include "runtime/core/context.h"
+#include "runtime/tensor/copy.h"
 
 namespace tfl {
 

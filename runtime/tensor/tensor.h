@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/memory/heap.h"
+#include "runtime/core/heap.h"
 #include "runtime/support/result.h"
 #include "runtime/support/small_vec.h"
 #include "runtime/tensor/dtype.h"

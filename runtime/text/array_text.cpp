@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/kernels/dispatch.h"
+#include "runtime/tensor/dtype_dispatch.h"
 #include "runtime/text/decimal.h"
 #include "runtime/text/float_format.h"
 

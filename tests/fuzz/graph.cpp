@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "ir/claims.h"
+#include "ir/declared_types.h"
 #include "ir/evaluate.h"
 #include "ir/text.h"
 #include "optimizer/pass.h"

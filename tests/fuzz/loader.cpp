@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "codegen/jit/loader.h"
+#include "codegen/load/loader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto code = tfl::codegen::LoadedCode::load(std::string_view(reinterpret_cast<const char*>(data), size));

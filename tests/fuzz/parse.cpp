@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "frontend/ast/dump.h"
-#include "frontend/diagnostics/render.h"
-#include "frontend/parse/parse.h"
+#include "frontend/syntax/ast/dump.h"
+#include "frontend/syntax/diagnostics/render.h"
+#include "frontend/syntax/parse/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tfl::Source source("fuzz.tfl", std::string(reinterpret_cast<const char*>(data), size));

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "frontend/compile/compile.h"
-#include "frontend/object/exception.h"
-#include "frontend/object/protocol.h"
-#include "frontend/vm/interp.h"
+#include "frontend/core/exception.h"
+#include "frontend/core/interp.h"
+#include "frontend/core/protocol.h"
+#include "frontend/interpreter/compile/compile.h"
 
 namespace tfl::fuzz {
 

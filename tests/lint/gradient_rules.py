@@ -32,7 +32,7 @@ def read(path):
 
 def elementwise():
     """(name, whether a formula is given) of each row: the last argument of the macro is the list of formulas."""
-    for row in re.findall(r"^TFL_ELEMENTWISE\((.*)\)$", re.sub(r"\\\n\s*", " ", read("ir/ops/elementwise.def")), re.M):
+    for row in re.findall(r"^TFL_ELEMENTWISE\((.*)\)$", re.sub(r"\\\n\s*", " ", read("runtime/ops/elementwise.def")), re.M):
         name = row.split(",")[0].strip()
         depth, at = 0, len(row)
         for at in range(len(row) - 1, -1, -1):
@@ -47,7 +47,7 @@ def structural():
     for path in glob.glob(os.path.join(ROOT, "ir/gradient/*.cpp")):
         with open(path, encoding="utf-8") as f:
             rules.update(re.findall(r"\{Op::(\w+), ", f.read()))
-    for name in re.findall(r"^TFL_OP\((\w+)", read("ir/ops/structural.def"), re.M):
+    for name in re.findall(r"^TFL_OP\((\w+)", read("runtime/ops/structural.def"), re.M):
         yield name, name in rules
 
 

@@ -20,14 +20,14 @@ LAYERS = {
 
 # Libraries that one folder alone may include.
 LIBRARIES = [
-    ("ANTLR", re.compile(r"antlr4|antlr4-runtime\.h|TflLexer\.h|TflParser\.h"), "frontend/parse/"),
+    ("ANTLR", re.compile(r"antlr4|antlr4-runtime\.h|TflLexer\.h|TflParser\.h"), "frontend/syntax/parse/"),
     ("CLI11", re.compile(r"CLI/"), "cli/"),
     ("libedit", re.compile(r"histedit\.h|editline/"), "cli/"),
     ("LLVM", re.compile(r"llvm(-c)?/"), ("codegen/llvm/", "codegen/lld/")),
     ("CUDA", re.compile(r"cuda"), "runtime/gpu/"),
     ("PCRE2", re.compile(r"pcre2\.h"), "runtime/text/regex.cpp"),
-    ("libpng", re.compile(r"png\.h"), "runtime/files/"),
-    ("libjpeg", re.compile(r"jpeglib\.h"), "runtime/files/"),
+    ("libpng", re.compile(r"png\.h"), "runtime/formats/"),
+    ("libjpeg", re.compile(r"jpeglib\.h"), "runtime/formats/"),
     ("nettle", re.compile(r"nettle/"), "runtime/support/digest.cpp"),
     ("Catch2", re.compile(r"catch2/"), "tests/"),
 ]
@@ -71,13 +71,68 @@ def check_includes(sources):
         for quote, name in INCLUDE.findall(text):
             target = name.split("/")[0]
             if layer in LAYERS and target in LAYERS and target != layer and target not in LAYERS[layer]:
-                if not (layer == "runtime" and re.fullmatch(r"ir/ops/\w+\.def", name)):
-                    yield f"{path}: {layer} must not include {name}"
+                yield f"{path}: {layer} must not include {name}"
             if quote == '"' and layer in LAYERS and "/" not in name and not name.startswith("Tfl"):
                 yield f"{path}: write the path of {name} from the project's folder"
             for library, pattern, home in LIBRARIES:
                 if pattern.match(name) and not path.startswith(home):
                     yield f"{path}: only {home} may include {library} ({name})"
+
+
+# The wings of the frontend: each may include those before it.
+WINGS = ["frontend/text", "frontend/syntax", "frontend/core", "frontend/interpreter", "frontend/tensors", "frontend/staging"]
+
+
+def circles(arrows):
+    """The sets of more than one node of {node: {node, ...}} that reach each other (Tarjan's strongly connected components)."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for other in sorted(arrows.get(node, ())):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == order[node]:
+            circle = []
+            while not circle or circle[-1] != node:
+                circle.append(stack.pop())
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    sys.setrecursionlimit(10000)
+    for node in sorted(arrows):
+        if node not in order:
+            visit(node)
+    return found
+
+
+def check_circles(sources):
+    """No circle between folders, none between files, and no wing of the frontend that includes a later one."""
+    folders, files, examples = {}, {}, {}
+    for path, text in sources.items():
+        if path.split("/")[0] not in LAYERS:
+            continue
+        for quote, name in INCLUDE.findall(text):
+            if quote != '"' or name not in sources:
+                continue
+            files.setdefault(path, set()).add(name)
+            here, there = os.path.dirname(path), os.path.dirname(name)
+            if here != there:
+                folders.setdefault(here, set()).add(there)
+                examples.setdefault((here, there), f"{path} includes {name}")
+            for i, wing in enumerate(WINGS):
+                if here.startswith(wing) and any(there.startswith(later) for later in WINGS[i + 1:]):
+                    yield f"{path}: {wing} must not include {name}"
+    for circle in circles(folders):
+        yield "folders that include each other: " + ", ".join(circle)
+        for (here, there), example in sorted(examples.items()):
+            if here in circle and there in circle:
+                yield f"  {example}"
+    for circle in circles(files):
+        yield "files that include each other: " + ", ".join(circle)
 
 
 def check_heavy_headers(sources):
@@ -105,7 +160,7 @@ CATCHES = ("cli/arguments.cpp", "cli/main.cpp", "codegen/jit/compile_queue.cpp")
 
 def check_exceptions(sources):
     for path, text in sources.items():
-        if path.split("/")[0] in LAYERS and not path.startswith("frontend/parse/") and path not in CATCHES:
+        if path.split("/")[0] in LAYERS and not path.startswith("frontend/syntax/parse/") and path not in CATCHES:
             for number, line in enumerate(without_comments(text).split("\n"), 1):
                 if re.search(r"\bthrow\s+[A-Za-z_:]|\bthrow\s*;|\bcatch\s*\(", line):
                     yield f"{path}:~{number}: errors are values here"
@@ -139,9 +194,10 @@ def main():
     p.add_argument("--build")
     p.parse_args()
     paths = list(files())
-    sources = {path: read(path) for path in paths if path.endswith((".cpp", ".h", ".def"))}
+    sources = {path: read(path) for path in paths if path.endswith((".cpp", ".h", ".def", ".inc"))}
     results = [
         report("layers-and-libraries", check_includes(sources)),
+        report("no-circles", check_circles(sources)),
         report("heavy-headers", check_heavy_headers(sources)),
         report("headers-begin-with-their-purpose", check_headers(sources)),
         report("errors-are-values", check_exceptions(sources)),

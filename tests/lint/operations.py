@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/operations.md, made from the tables of ir/ops. Without arguments: `ok RULE` or `FAIL RULE`, as tests/run expects, for whether the
+"""docs/operations.md, made from the tables of runtime/ops. Without arguments: `ok RULE` or `FAIL RULE`, as tests/run expects, for whether the
 page is what the tables say. With --write the page is written."""
 import os
 import re
@@ -10,7 +10,7 @@ PAGE = os.path.join(ROOT, "docs", "operations.md")
 
 HEAD = """# Operations
 
-Made from `ir/ops/elementwise.def` and `ir/ops/structural.def` by `tests/lint/operations.py --write`; a test sees that it is current.
+Made from `runtime/ops/elementwise.def` and `runtime/ops/structural.def` by `tests/lint/operations.py --write`; a test sees that it is current.
 How far functions are from their mathematical values, in ulp, is in [accuracy.md](accuracy.md); those marked *exact* are what
 IEEE 754 or integer arithmetic defines, to the bit.
 
@@ -30,7 +30,7 @@ ROUNDED = re.compile(r"\brsqrt\(|x / \(|V\(1\) - ")
 
 def rows(file, macro):
     """The arguments of each row of a table, split at the commas that stand outside parentheses."""
-    for line in open(os.path.join(ROOT, "ir", "ops", file)):
+    for line in open(os.path.join(ROOT, "runtime", "ops", file)):
         if not line.startswith(macro + "("):
             continue
         depth, fields, text = 0, [""], line[len(macro) + 1:]
@@ -66,7 +66,7 @@ def main():
             f.write(text)
         return 0
     same = os.path.exists(PAGE) and open(PAGE).read() == text
-    print("ok operations_page" if same else "FAIL operations_page\n  docs/operations.md is not what ir/ops says: run tests/lint/operations.py --write")
+    print("ok operations_page" if same else "FAIL operations_page\n  docs/operations.md is not what runtime/ops says: run tests/lint/operations.py --write")
     return 0 if same else 1
 
 

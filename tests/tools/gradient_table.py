@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every operation with a gradient is run by tests/scripts/grad_operations.tfl, in every type of floats that it takes.
 
-The rows of ir/ops with a gradient's formula or a rule in ir/gradient are compared with what the script says that it ran (the script itself
+The rows of runtime/ops with a gradient's formula or a rule in ir/gradient are compared with what the script says that it ran (the script itself
 compares first and second gradients with TensorFlow's, with central differences, and other types with float64).
 
   gradient_table.py --tfl build/tfl
@@ -35,12 +35,12 @@ def read(*path):
 def differentiable():
     """Names of operations that have a gradient -> TensorFlow's names."""
     tf_names, out = {}, {}
-    for row in re.finditer(r"^TFL_ELEMENTWISE\((\w+), (\w+), \d, \w+, \w+, (.*)\)\s*$", read("ir", "ops", "elementwise.def"), re.M):
+    for row in re.finditer(r"^TFL_ELEMENTWISE\((\w+), (\w+), \d, \w+, \w+, (.*)\)\s*$", read("runtime", "ops", "elementwise.def"), re.M):
         tf_names[row[1]] = row[2]
         if not re.search(r"\(none(, none)*\)$", row[3]):
             out[row[1]] = row[2]
     for name in ("structural.def", "control.def"):
-        for row in re.finditer(r"^TFL_(?:OP|CONTROL)\((\w+), (\w+),", read("ir", "ops", name), re.M):
+        for row in re.finditer(r"^TFL_(?:OP|CONTROL)\((\w+), (\w+),", read("runtime", "ops", name), re.M):
             tf_names[row[1]] = row[2]
     for name in sorted(os.listdir(os.path.join(ROOT, "ir", "gradient"))):
         if name.endswith(".cpp"):

@@ -9,7 +9,7 @@
 #include "codegen/plan/outline.h"
 #include "ir/native.h"
 #include "optimizer/pass.h"
-#include "runtime/support/file.h"
+#include "runtime/files/file.h"
 #include "tests/tools/plan_interpreter.h"
 #include "tests/tools/random_graph.h"
 #include "tests/tools/shrink_graph.h"

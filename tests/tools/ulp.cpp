@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise/elementwise.h"
 #include "runtime/ops/op.h"
 #include "tests/tools/reference.h"
 

@@ -4,11 +4,12 @@
 
 #include <cstdlib>
 
-#include "frontend/bytecode/format.h"
-#include "frontend/bytecode/operands.h"
-#include "frontend/bytecode/spans.h"
-#include "frontend/compile/compile.h"
-#include "frontend/compile/function_compiler.h"
+#include "frontend/interpreter/bytecode/bytecode.h"
+#include "frontend/interpreter/bytecode/format.h"
+#include "frontend/interpreter/bytecode/operands.h"
+#include "frontend/interpreter/bytecode/spans.h"
+#include "frontend/interpreter/compile/compile.h"
+#include "frontend/interpreter/compile/function_compiler.h"
 
 using namespace tfl;
 

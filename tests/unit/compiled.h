@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "codegen/jit/loader.h"
 #include "codegen/llvm/compile.h"
+#include "codegen/load/loader.h"
 #include "tests/unit/tensors.h"
 
 namespace tfl::test {

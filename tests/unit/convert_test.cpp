@@ -1,7 +1,7 @@
 // Host values to tensors: element types, sizes, errors; and that a tensor never sees a later change of what it was made from.
 #include "tests/catch.h"
 
-#include "frontend/tensor/tensor_api.h"
+#include "frontend/core/tensor_api.h"
 
 using namespace tfl;
 

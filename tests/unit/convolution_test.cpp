@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "runtime/kernels/matmul.h"
-#include "runtime/ops/window.h"
+#include "runtime/kernels/product/matmul.h"
+#include "runtime/shapes/window.h"
 
 using namespace tfl;
 using namespace tfl::test;

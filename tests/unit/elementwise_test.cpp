@@ -2,7 +2,7 @@
 // instruction set level, with several threads.
 #include "tests/unit/tensors.h"
 
-#include "runtime/kernels/elementwise_checks.h"
+#include "runtime/kernels/elementwise/elementwise_checks.h"
 #include "runtime/kernels/isa/elementwise_loops.h"
 #include "runtime/math/half.h"
 
@@ -57,7 +57,7 @@ int64_t compare(Op op, std::span<const Tensor> in, const Tensor& result) {
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result_type, value, gradients) \
   case Op::name:                                                                    \
     return compare_row<rows::Row_##name, T, Truth>(in, result);
-#include "ir/ops/elementwise.def"
+#include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
     default: return 0;
   }

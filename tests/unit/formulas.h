@@ -1,8 +1,8 @@
 // Operands for tests of formulas and of the code made from them, and what eager kernels make of them.
 #pragma once
 
-#include "runtime/kernels/elementwise.h"
-#include "runtime/kernels/elementwise_checks.h"
+#include "runtime/kernels/elementwise/elementwise.h"
+#include "runtime/kernels/elementwise/elementwise_checks.h"
 #include "tests/unit/tensors.h"
 
 namespace tfl::test {

@@ -1,7 +1,7 @@
 // Types that must follow, calls that must find their function alive, several functions in one text.
 #include <fmt/core.h>
 
-#include "ir/claims.h"
+#include "ir/declared_types.h"
 #include "ir/text.h"
 #include "tests/unit/graphs.h"
 

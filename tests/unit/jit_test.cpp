@@ -1,7 +1,7 @@
 // Functions of graphs get machine code: at once, on another thread, from the disk; and run with the evaluator's bits all the
 // while.
 #include "codegen/jit/jit.h"
-#include "runtime/support/cache_files.h"
+#include "runtime/files/cache_files.h"
 #include "runtime/support/tools.h"
 
 #include <malloc.h>

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "codegen/abi.h"
-#include "codegen/jit/loader.h"
 #include "codegen/llvm/compile.h"
+#include "codegen/load/loader.h"
 #include "tests/unit/tensors.h"
 
 namespace tfl::test {

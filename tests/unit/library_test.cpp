@@ -1,7 +1,7 @@
 // What modules of the library stand on: digests, wide encodings, the translation of Python's regular expressions.
 #include "tests/catch.h"
 
-#include "frontend/modules/regex_syntax.h"
+#include "frontend/interpreter/modules/regex_syntax.h"
 #include "frontend/text/codec.h"
 #include "runtime/support/sha512.h"
 

@@ -1,11 +1,11 @@
 // Machine code in memory: an object is loaded and called, and damaged ones are refused.
-#include "codegen/jit/loader.h"
+#include "codegen/load/loader.h"
 
 #include "tests/catch.h"
 #include <cstring>
 #include <random>
 
-#include "runtime/support/file.h"
+#include "runtime/files/file.h"
 
 using namespace tfl;
 using codegen::LoadedCode;

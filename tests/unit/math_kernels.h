@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise/elementwise.h"
 #include "runtime/ops/op.h"
 
 namespace math_kernels {
@@ -34,7 +34,7 @@ struct Row {
 inline constexpr Row kRows[] = {
 #define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) \
   {tfl::Op::name, #name, arity, tfl::TypeClass::types, tfl::ResultType::result},
-#include "ir/ops/elementwise.def"
+#include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };
 

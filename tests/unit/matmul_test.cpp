@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "runtime/kernels/matmul.h"
+#include "runtime/kernels/product/matmul.h"
 #include "runtime/math/half.h"
 
 using namespace tfl;

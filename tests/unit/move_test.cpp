@@ -1,8 +1,8 @@
 // Views and moves: against the definition of each operation, written element by element; every layout of the operand.
 #include "tests/unit/tensors.h"
 
-#include "runtime/kernels/copy.h"
-#include "runtime/ops/strided_slice.h"
+#include "runtime/shapes/strided_slice.h"
+#include "runtime/tensor/copy.h"
 
 using namespace tfl;
 using namespace tfl::test;

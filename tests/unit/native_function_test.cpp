@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "codegen/jit/services.h"
+#include "codegen/load/services.h"
 #include "runtime/kernels/context_workers.h"
 #include "runtime/ops/op.h"
 #include "tests/unit/tensors.h"

@@ -1,5 +1,5 @@
 // Objects on disk: what was written is read, and nothing else.
-#include "codegen/jit/object_cache.h"
+#include "codegen/load/object_cache.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <random>
 
-#include "runtime/support/cache_files.h"
-#include "runtime/support/file.h"
+#include "runtime/files/cache_files.h"
+#include "runtime/files/file.h"
 #include "runtime/support/tools.h"
 
 using namespace tfl;

@@ -2,12 +2,12 @@
 
 #include <map>
 
-#include "frontend/object/exception.h"
-#include "frontend/object/hashing.h"
-#include "frontend/object/number.h"
-#include "frontend/object/set_table.h"
-#include "frontend/object/sort.h"
-#include "frontend/builtins/file_access.h"
+#include "frontend/core/exception.h"
+#include "frontend/core/file_access.h"
+#include "frontend/core/hashing.h"
+#include "frontend/interpreter/object/containers/set_table.h"
+#include "frontend/interpreter/object/containers/sort.h"
+#include "frontend/interpreter/object/numbers/number.h"
 #include "frontend/text/float_text.h"
 #include "frontend/text/format_spec.h"
 #include "frontend/text/int_text.h"

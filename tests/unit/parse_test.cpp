@@ -1,6 +1,6 @@
 // Source text to syntax tree: literals, precedence, spans, layout, what a prompt waits for, and texts that mean harm.
 // Messages are tested by tests/golden/syntax; here only that each row of the registry has a file there.
-#include "frontend/parse/parse.h"
+#include "frontend/syntax/parse/parse.h"
 
 #include <algorithm>
 #include "tests/catch.h"
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "frontend/ast/dump.h"
-#include "frontend/diagnostics/render.h"
+#include "frontend/syntax/ast/dump.h"
+#include "frontend/syntax/diagnostics/render.h"
 
 using namespace tfl;
 

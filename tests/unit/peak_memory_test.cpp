@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "frontend/compile/compile.h"
-#include "frontend/object/exception.h"
-#include "frontend/object/protocol.h"
-#include "frontend/vm/interp.h"
+#include "frontend/core/exception.h"
+#include "frontend/core/interp.h"
+#include "frontend/core/protocol.h"
+#include "frontend/interpreter/compile/compile.h"
 
 using namespace tfl;
 

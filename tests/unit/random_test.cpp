@@ -1,6 +1,6 @@
 // The random loops of every instruction set level against the definition of one group of words, at the ends of counters and of
 // vectors.
-#include "runtime/kernels/random_loops.h"
+#include "runtime/kernels/random/random_loops.h"
 
 #include <cstring>
 #include <vector>

@@ -1,7 +1,7 @@
-// Reductions and scans against a plain statement of their order (runtime/kernels/reduce.h), to the bit.
+// Reductions and scans against a plain statement of their order (runtime/kernels/reduce/reduce.h), to the bit.
 #include "tests/unit/tensors.h"
 
-#include "runtime/kernels/reduce.h"
+#include "runtime/kernels/reduce/reduce.h"
 #include "runtime/math/half.h"
 
 using namespace tfl;

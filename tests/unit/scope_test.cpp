@@ -1,7 +1,7 @@
 #include "tests/catch.h"
 
-#include "frontend/parse/parse.h"
-#include "frontend/scope/scope.h"
+#include "frontend/syntax/parse/parse.h"
+#include "frontend/syntax/scope/scope.h"
 
 using namespace tfl;
 using scope::ScopeKind;

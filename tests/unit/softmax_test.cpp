@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ir/program.h"
-#include "runtime/kernels/softmax.h"
+#include "runtime/kernels/reduce/softmax.h"
 
 using namespace tfl;
 using namespace tfl::test;

@@ -1,7 +1,7 @@
 // Tensors: sizes, views, sharing, strings, texts.
 #include "tests/unit/tensors.h"
 
-#include "runtime/kernels/walk.h"
+#include "runtime/kernels/layout/walk.h"
 
 using namespace tfl;
 using namespace tfl::test;

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/ops/op.h"
 
 namespace tfl::test {

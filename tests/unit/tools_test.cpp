@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "runtime/support/file.h"
+#include "runtime/files/file.h"
 #include "runtime/support/tools.h"
 
 using namespace tfl;

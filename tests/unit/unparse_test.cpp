@@ -1,13 +1,13 @@
 // Trees as source text: what is written reads back as the same tree, for every construct and for every file of the library.
-#include "frontend/ast/unparse.h"
+#include "frontend/syntax/ast/unparse.h"
 
 #include "tests/catch.h"
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "frontend/ast/dump.h"
-#include "frontend/parse/parse.h"
+#include "frontend/syntax/ast/dump.h"
+#include "frontend/syntax/parse/parse.h"
 
 using namespace tfl;
 

@@ -2,10 +2,10 @@
 
 #include <thread>
 
-#include "frontend/compile/compile.h"
-#include "frontend/object/exception.h"
-#include "frontend/object/protocol.h"
-#include "frontend/vm/frame.h"
+#include "frontend/core/exception.h"
+#include "frontend/core/frame.h"
+#include "frontend/core/protocol.h"
+#include "frontend/interpreter/compile/compile.h"
 
 using namespace tfl;
 

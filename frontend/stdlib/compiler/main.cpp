@@ -3,8 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "frontend/compile/compile.h"
-#include "frontend/diagnostics/render.h"
+#include "frontend/interpreter/bytecode/bytecode.h"
+#include "frontend/interpreter/compile/compile.h"
+#include "frontend/syntax/diagnostics/render.h"
 
 namespace {
 

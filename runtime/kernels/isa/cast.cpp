@@ -1,5 +1,5 @@
 // Conversions between every two element types.
-#include "runtime/kernels/cast.h"
+#include "runtime/kernels/elementwise/cast.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@ inline namespace TFL_ISA {
 
 const ElementwiseLoop kLoopsF64[kElementwiseCount] = {
 #define TFL_ELEMENTWISE(name, tf_name, operands, types, result, value, gradients) loop_of<rows::Row_##name, double, false>(),
-#include "ir/ops/elementwise.def"
+#include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };
 

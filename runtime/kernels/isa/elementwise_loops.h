@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise/elementwise.h"
 #include "runtime/kernels/isa/rows.h"
 
 namespace tfl {

@@ -1,5 +1,5 @@
 // The inner tiles of matrix products. A tile keeps all its elements in registers while it runs over k.
-#include "runtime/kernels/matmul.h"
+#include "runtime/kernels/product/matmul.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // The inner loops of linear algebra: sums over rows have 4 vectors of 64 bytes as partial results, whatever the machine's width.
-#include "runtime/kernels/matrix_kernels.h"
+#include "runtime/kernels/linalg/matrix_kernels.h"
 
 #include "runtime/math/vec.h"
 

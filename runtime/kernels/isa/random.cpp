@@ -1,6 +1,6 @@
 // Random words and numbers of this level: a vector holds a group of words, or a pair of numbers, in each of its lanes of 64
-// bits. What they are is told by runtime/kernels/philox.h and random_words.h, which say the same for one group.
-#include "runtime/kernels/random_kernels.h"
+// bits. What they are is told by runtime/kernels/random/philox.h and random_words.h, which say the same for one group.
+#include "runtime/kernels/random/random_kernels.h"
 
 #include "runtime/math/log.h"
 #include "runtime/math/trig.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/kernels/reduce.h"
+#include "runtime/kernels/reduce/reduce.h"
 #include "runtime/math/half.h"
 
 namespace tfl {

@@ -1,11 +1,11 @@
-// The vector loops of reductions, in the order that runtime/kernels/reduce.h defines.
+// The vector loops of reductions, in the order that runtime/kernels/reduce/reduce.h defines.
 // This header must not know tensors or threads.
 #pragma once
 
 #include <algorithm>
 #include <limits>
 
-#include "runtime/kernels/reduce.h"
+#include "runtime/kernels/reduce/reduce.h"
 #include "runtime/math/basic.h"
 #include "runtime/math/half.h"
 

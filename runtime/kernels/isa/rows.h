@@ -23,7 +23,7 @@ using namespace formulas;  // NOLINT: the rows are written in these names
       return formula;                                                                                   \
     }                                                                                                   \
   };
-#include "ir/ops/elementwise.def"
+#include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 
 }  // namespace rows

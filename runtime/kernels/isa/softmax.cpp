@@ -1,5 +1,5 @@
 // Softmax of a few rows at a time, while they are in the first-level cache.
-#include "runtime/kernels/softmax_loops.h"
+#include "runtime/kernels/reduce/softmax_loops.h"
 
 #include "runtime/kernels/isa/reduce_loops.h"
 #include "runtime/math/exp.h"

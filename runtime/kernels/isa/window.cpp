@@ -2,8 +2,8 @@
 #include <limits>
 #include <utility>
 
-#include "runtime/kernels/window_kernels.h"
 #include "runtime/kernels/isa/multiply_add.h"
+#include "runtime/kernels/window/window_kernels.h"
 #include "runtime/math/vec.h"
 
 namespace tfl {

@@ -1,0 +1,48 @@
+#include "frontend/interpreter/compile/compile.h"
+
+#include "frontend/interpreter/bytecode/bytecode.h"
+#include "frontend/interpreter/bytecode/cache.h"
+#include "frontend/interpreter/check/check.h"
+#include "frontend/interpreter/compile/function_compiler.h"
+#include "frontend/syntax/parse/parse.h"
+#include "runtime/files/bundle.h"
+
+namespace tfl {
+CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& options) {
+  CompileResult result;
+  ParseResult parsed = parse_module(*source);
+  result.diagnostics = std::move(parsed.diagnostics);
+  if (has_errors(result.diagnostics)) return result;
+  auto scopes = scope::analyse_scopes(parsed.module, result.diagnostics);
+  bool broken = has_errors(result.diagnostics);
+  if (!broken) scope::check_names(*scopes, result.diagnostics);
+  if (!has_errors(result.diagnostics)) {
+    compile::Session session{interp, std::move(source), options, *scopes, result.diagnostics};
+    result.code = compile::FunctionCompiler(session, scopes->module()).compile_module(parsed.module);
+  }
+  if (options.check && result.code.is(Kind::Code)) check::check_program(interp, parsed.module, *scopes, result.code, result.diagnostics);
+  sort_diagnostics(result.diagnostics);
+  return result;
+}
+
+CompileResult compile_cached(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& options) {
+  if (is_bundle()) {
+    if (auto code = bundled_file("code/" + source->name)) {
+      auto loaded = deserialise_code(interp, *code, source);
+      if (loaded) return {loaded.take(), {}};
+    }
+  }
+  if (!interp.options.use_cache || options.check || options.show_results) {
+    return compile_module(interp, std::move(source), options);
+  }
+  BytecodeCache cache(*source, options.rewrite_asserts ? "rewritten asserts" : "");
+  CompileResult result;
+  result.code = cache.load(interp, source);
+  if (!result.code.is_empty()) return result;
+  result = compile_module(interp, std::move(source), options);
+  // Code with warnings is compiled again each time, so that they are seen each time.
+  if (!result.code.is_empty() && result.diagnostics.empty()) cache.store(interp, result.code);
+  return result;
+}
+
+}  // namespace tfl

@@ -1,0 +1,30 @@
+// From source text to code: parse, scopes, bytecode. Everything found wrong is reported at once, before anything runs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/core/code.h"
+#include "frontend/core/interp.h"
+#include "frontend/syntax/diagnostics/diagnostic.h"
+
+namespace tfl {
+
+struct CompileResult {
+  Value code;  // Code of the module; Empty when there are errors
+  std::vector<Diagnostic> diagnostics;
+};
+
+struct CompileOptions {
+  bool show_results = false;  // REPL: an expression statement prints its value
+  bool rewrite_asserts = false;
+  bool check = false;         // `tfl check`: find what will certainly fail
+};
+
+CompileResult compile_module(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});
+/// The same for a script or module that is going to run: its code comes from the bytecode cache on disk when it is there, and
+/// goes into it when it is not. Does without the cache where the interpreter's options say so.
+CompileResult compile_cached(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});
+
+}  // namespace tfl

@@ -1,0 +1,91 @@
+// Conversion of arguments: __index__, __int__, __float__ of anything, and int() and float() of numbers and text.
+#include "frontend/core/attributes.h"
+#include "frontend/core/native.h"
+#include "frontend/interpreter/object/numbers/number.h"
+#include "frontend/text/float_text.h"
+#include "frontend/text/int_text.h"
+#include "frontend/text/quote.h"
+
+namespace tfl {
+
+namespace {
+
+/// Calls a special method of a script's class or one that a native type has in its table. Empty: there is none.
+Result<Value> call_conversion(Interp& interp, const Value& v, Str* name) {
+  if (!v.is_object()) return Value();
+  const Value* entry = type_lookup(interp.type_of(v), name);
+  if (!entry || entry->is_none()) return Value();
+  return call_entry(interp, *entry, v, {});
+}
+
+Result<Value> require_int(Interp& interp, Value v, const char* method) {
+  Number n = number_of(v);
+  if (n.is == Number::Is::Int) return Value::integer(n.i);
+  return fail(ErrorKind::TypeError, "{} returned non-int (type {})", method, interp.type_name(v));
+}
+
+}  // namespace
+
+Result<int64_t> to_index(Interp& interp, const Value& v) {
+  if (v.is_int() || v.is_bool()) return v.as_int();
+  Number n = number_of(v);
+  if (n.is == Number::Is::Int) return n.i;
+  Value r = TFL_TRY(call_conversion(interp, v, interp.sym.__index__));
+  if (!r.is_empty()) {
+    Value i = TFL_TRY(require_int(interp, r, "__index__"));
+    return i.as_int();
+  }
+  return fail(ErrorKind::TypeError, "'{}' object cannot be interpreted as an integer", interp.type_name(v));
+}
+
+Result<double> to_double(Interp& interp, const Value& v) {
+  if (v.is_float()) return v.as_float();
+  Number n = number_of(v);
+  if (n.is != Number::Is::Not) return n.real();
+  Value r = TFL_TRY(call_conversion(interp, v, interp.sym.__float__));
+  if (!r.is_empty()) {
+    Number f = number_of(r);
+    if (f.is == Number::Is::Float) return f.f;
+    return fail(ErrorKind::TypeError, "{}.__float__ returned non-float (type {})", interp.type_name(v), interp.type_name(r));
+  }
+  r = TFL_TRY(call_conversion(interp, v, interp.sym.__index__));
+  if (!r.is_empty()) {
+    Value i = TFL_TRY(require_int(interp, r, "__index__"));
+    return static_cast<double>(i.as_int());
+  }
+  return fail(ErrorKind::TypeError, "must be real number, not {}", interp.type_name(v));
+}
+
+Result<Value> to_int_value(Interp& interp, const Value& v) {
+  if (v.is_int() || v.is_bool()) return Value::integer(v.as_int());
+  if (v.is(Kind::Boxed)) {  // a class of the script may say otherwise
+    Value r = TFL_TRY(call_special(interp, v, interp.sym.__int__, {}));
+    if (!r.is_empty()) return require_int(interp, r, "__int__");
+  }
+  Number n = number_of(v);
+  if (n.is == Number::Is::Int) return Value::integer(n.i);
+  if (n.is == Number::Is::Float) {
+    int64_t i = TFL_TRY(float_to_int(n.f));
+    return Value::integer(i);
+  }
+  if (v.is_str() || v.is(Kind::Bytes)) {
+    const std::string& text = v.is_str() ? text_of(v) : v.as<Bytes>()->data;
+    int64_t i = 0;
+    switch (parse_int(text, 10, i)) {
+      case IntParse::Ok: return Value::integer(i);
+      case IntParse::Overflow:
+        return fail(ErrorKind::OverflowError, "integer overflow: int({}) does not fit in 64 bits", v.is_str() ? quote_text(text) : quote_bytes(text));
+      case IntParse::Malformed: break;
+    }
+    return fail(ErrorKind::ValueError, "invalid literal for int() with base 10: {}", v.is_str() ? quote_text(text) : quote_bytes(text));
+  }
+  Value r = TFL_TRY(call_conversion(interp, v, interp.sym.__int__));
+  if (!r.is_empty()) return require_int(interp, r, "__int__");
+  r = TFL_TRY(call_conversion(interp, v, interp.sym.__index__));
+  if (!r.is_empty()) return require_int(interp, r, "__index__");
+  r = TFL_TRY(call_conversion(interp, v, interp.sym.__trunc__));
+  if (!r.is_empty()) return require_int(interp, r, "__trunc__");
+  return fail(ErrorKind::TypeError, "int() argument must be a string, a bytes-like object or a real number, not '{}'", interp.type_name(v));
+}
+
+}  // namespace tfl

@@ -1,0 +1,231 @@
+// Functions, classes, parameters, decorators and imports.
+#include <algorithm>
+#include <unordered_set>
+
+#include "frontend/syntax/parse/tree_builder.h"
+
+namespace tfl::parse {
+
+using ast::Expr;
+using ast::ParamKind;
+using ast::Stmt;
+using ast::StmtKind;
+
+Stmt* TreeBuilder::decorated(Node* node) {
+  Children children(node);
+  std::vector<Expr*> decorators;
+  while (children.rule_index() == TflParser::RuleDecorator) {
+    Children part(children.node());
+    part.take();  // @
+    decorators.push_back(named_test(part.node()));
+  }
+  Node* definition = children.node();
+  auto list = arena_.list(decorators);
+  return definition->getRuleIndex() == TflParser::RuleClass_definition ? class_definition(definition, list)
+                                                                       : function_definition(definition, list);
+}
+
+Stmt* TreeBuilder::function_definition(Node* node, ast::List<Expr*> decorators) {
+  Children children(node);
+  const Token& word = children.take();
+  const Token& id = children.take();
+  children.take();  // (
+  ast::List<ast::Parameter> params;
+  if (!children.at_token()) params = parameters(children.node());
+  children.take();  // )
+  Expr* returns = children.accept(TokenKind::Arrow) ? test(children.node()) : nullptr;
+  children.take();  // :
+  Surroundings outer = here_;
+  here_ = {Body::Function, false, {}, false};
+  ast::Block body = block(children.node());
+  here_ = outer;
+  Span whole = span(word);
+  if (!body.empty()) whole = join(whole, body.back()->span);
+  return arena_.make<ast::FunctionDef>(Stmt{StmtKind::FunctionDef, whole}, name(id), span(id), decorators, params,
+                                       returns, body);
+}
+
+namespace {
+
+/// `metaclass=ABCMeta` says what deriving from abc.ABC says.
+bool names_abstract_metaclass(const Expr* e) {
+  if (e->kind == ast::ExprKind::Name) return ast::as<ast::Name>(e)->id == "ABCMeta";
+  return e->kind == ast::ExprKind::Attribute && ast::as<ast::Attribute>(e)->name == "ABCMeta";
+}
+
+}  // namespace
+
+Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {
+  Children children(node);
+  const Token& word = children.take();
+  const Token& id = children.take();
+  Expr* base = nullptr;
+  if (children.at(TokenKind::Lparen)) {
+    const Token& open = children.take();
+    std::vector<Expr*> args;
+    std::vector<ast::Keyword> keywords;
+    Node* list = children.at_token() ? nullptr : children.node();
+    const Token& close = children.take();
+    if (list != nullptr) arguments(list, args, keywords, span(open, close));
+    if (!args.empty()) base = args.front();
+    if (base != nullptr && base->kind == ast::ExprKind::Starred) report(DiagnosticId::StarredHere, base->span);
+    if (args.size() > 1) report(DiagnosticId::RefusedSeveralBases, join(args[1]->span, args.back()->span), {text(id)});
+    for (const ast::Keyword& k : keywords) {
+      if (k.name == "metaclass" && !names_abstract_metaclass(k.value)) report(DiagnosticId::RefusedMetaclass, k.span);
+    }
+    if (!keywords.empty()) {
+      Span whole = span(open, close);
+      if (base == nullptr) base = none(whole);
+      Expr* starred = arena_.make<ast::Starred>(Expr{ast::ExprKind::Starred, base->span}, base);
+      base = arena_.make<ast::Call>(Expr{ast::ExprKind::Call, whole}, starred, ast::List<Expr*>{}, arena_.list(keywords));
+    }
+  }
+  children.take();  // :
+  Surroundings outer = here_;
+  here_ = {Body::Class, false, {}, false};
+  ast::Block body = block(children.node());
+  here_ = outer;
+  Span whole = span(word);
+  if (!body.empty()) whole = join(whole, body.back()->span);
+  return arena_.make<ast::ClassDef>(Stmt{StmtKind::ClassDef, whole}, name(id), span(id), decorators, base, body);
+}
+
+/// Those of a function or of a lambda: `name: annotation = default`, `*name`, `**name`, `*`, `/`.
+ast::List<ast::Parameter> TreeBuilder::parameters(Node* node) {
+  std::vector<ast::Parameter> params;
+  Children children(node);
+  bool star = false, slash = false, bare_star = false, named_after_star = false, rest = false;
+  Span star_span;
+  while (!children.done()) {
+    Node* parameter = children.node();
+    Children part(parameter);
+    Span whole = span(parameter);
+    if (rest) report(DiagnosticId::ParameterAfterKeywords, whole);
+    if (part.at(TokenKind::Slash)) {
+      if (slash)
+        report(DiagnosticId::SlashTwice, whole);
+      else if (star)
+        report(DiagnosticId::SlashAfterStar, whole);
+      else if (params.empty())
+        report(DiagnosticId::SlashFirst, whole);
+      slash = true;
+      for (ast::Parameter& p : params) {
+        if (p.kind == ParamKind::PositionalOrKeyword) p.kind = ParamKind::PositionalOnly;
+      }
+      commas(children);
+      continue;
+    }
+    ast::Parameter p{star ? ParamKind::KeywordOnly : ParamKind::PositionalOrKeyword, {}, nullptr, nullptr, whole};
+    if (part.accept(TokenKind::DoubleStar)) {
+      p.kind = ParamKind::VarKeyword;
+      rest = true;
+    } else if (part.accept(TokenKind::Star)) {
+      if (star) report(DiagnosticId::StarTwice, whole);
+      star = true;
+      star_span = whole;
+      p.kind = ParamKind::VarPositional;
+      bare_star = part.done();
+      if (bare_star) {
+        commas(children);
+        continue;
+      }
+    } else if (star) {
+      named_after_star = true;
+    }
+    const Token& id = part.take();
+    p.name = name(id);
+    if (part.accept(TokenKind::Colon)) {
+      Node* annotation = part.node();
+      Children starred(annotation);
+      if (annotation->getRuleIndex() != TflParser::RuleStarred_test) {
+        p.annotation = test(annotation);
+      } else if (starred.accept(TokenKind::Star)) {
+        p.annotation = arena_.make<ast::Starred>(Expr{ast::ExprKind::Starred, span(annotation)}, test(starred.node()));
+      } else {
+        p.annotation = test(starred.node());
+      }
+    }
+    if (part.accept(TokenKind::Assign)) p.default_value = test(part.node());
+    params.push_back(p);
+    commas(children);
+  }
+  if (bare_star && !named_after_star) report(DiagnosticId::NothingAfterStar, star_span);
+  check_parameter_order(params);
+  return arena_.list(params);
+}
+
+void TreeBuilder::check_parameter_order(const std::vector<ast::Parameter>& params) {
+  std::unordered_set<std::string_view> seen;
+  const ast::Parameter* with_default = nullptr;
+  for (const ast::Parameter& p : params) {
+    if (!seen.insert(p.name).second) report(DiagnosticId::RepeatedParameter, p.span, {p.name});
+    if (p.kind != ParamKind::PositionalOnly && p.kind != ParamKind::PositionalOrKeyword) continue;
+    if (p.default_value != nullptr) {
+      with_default = &p;
+    } else if (with_default != nullptr) {
+      report(DiagnosticId::DefaultMissing, p.span, {p.name, with_default->name});
+      with_default = nullptr;  // once is enough
+    }
+  }
+}
+
+ast::Identifier TreeBuilder::dotted_name(Node* node) {
+  Children children(node);
+  std::string whole;
+  while (!children.done()) whole += text(children.take());
+  return arena_.intern(whole);
+}
+
+Stmt* TreeBuilder::import_statement(Node* node) {
+  Children children(node);
+  children.take();  // import
+  std::vector<ast::Alias> names;
+  while (!children.done()) {
+    Node* alias_node = children.node();
+    Children part(alias_node);
+    ast::Alias alias{dotted_name(part.node()), {}, span(alias_node)};
+    if (part.accept(TokenKind::As)) alias.asname = name(part.take());
+    names.push_back(alias);
+    children.accept(TokenKind::Comma);
+  }
+  return arena_.make<ast::Import>(Stmt{StmtKind::Import, span(node)}, arena_.list(names));
+}
+
+Stmt* TreeBuilder::from_statement(Node* node) {
+  Children children(node);
+  const Token& word = children.take();
+  std::string dots;  // of a relative import: they stand in front of the module's name
+  if (children.at(TokenKind::Dot) || children.at(TokenKind::Ellipsis)) {
+    while (children.at(TokenKind::Dot) || children.at(TokenKind::Ellipsis)) dots += text(children.take());
+  } else if (children.at_token()) {
+    Span at = span(word);
+    report(DiagnosticId::FromWithoutModule, {at.end_line, at.end_column, at.end_line, at.end_column + 1});
+  }
+  std::string module = std::move(dots);
+  if (!children.at_token()) module += dotted_name(children.node());
+  children.take();  // import
+  std::vector<ast::Alias> names;
+  if (children.at(TokenKind::Star)) {
+    const Token& star = children.take();
+    if (here_.body == Body::Function || here_.body == Body::Class)
+      report(DiagnosticId::StarImportInFunction, span(star));
+    names.push_back({arena_.intern("*"), {}, span(star)});
+  } else {
+    bool enclosed = children.accept(TokenKind::Lparen);
+    Node* list = children.node();
+    Children items(list);
+    bool trailing = false;
+    while (!items.done()) {
+      Node* alias_node = items.node();
+      Children part(alias_node);
+      ast::Alias alias{name(part.take()), {}, span(alias_node)};
+      if (part.accept(TokenKind::As)) alias.asname = name(part.take());
+      names.push_back(alias);
+      trailing = commas(items);
+    }
+    if (trailing && !enclosed) report(DiagnosticId::TrailingCommaInImport, span(last_token(list)));
+  }
+  return arena_.make<ast::ImportFrom>(Stmt{StmtKind::ImportFrom, span(node)}, arena_.intern(module), arena_.list(names));
+}
+
+}  // namespace tfl::parse

@@ -1,0 +1,491 @@
+// Host values to tensors. Two passes over nested sequences: the first finds sizes and the element type, the second fills.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "frontend/core/scope.h"
+#include "frontend/core/tensor_api.h"
+#include "runtime/ops/op.h"
+#include "runtime/tensor/element.h"
+
+namespace tfl {
+
+namespace {
+
+/// What a nested sequence turned out to be.
+enum class Leaf : uint8_t { None, Bool, Int, Float, Text };
+
+struct Scan {
+  Dims dims;
+  Leaf leaf = Leaf::None;
+  bool wide = false;     // an int outside 32 bits
+  bool tensors = false;  // tensors are among the leaves
+  bool objects = false;  // the leaf that was refused is an instance of a class
+  std::optional<DType> decided;  // dtype of the first tensor among the leaves
+  std::optional<DType> arrays;   // dtype of NumPy's scalars and arrays, when these are all the leaves and alike
+  DType real = DType::F32;       // of floats: NumPy's float64 and float16 stay what they are when they come first
+  bool hosts = false;            // leaves that are neither tensors nor NumPy's
+};
+
+constexpr int kMaxNesting = 64;
+
+std::string class_text(Interp& interp, const Value& v) {
+  const Type* t = interp.type_of(v);
+  if (t->module->text == "builtins") return fmt::format("<class '{}'>", t->qualname->text);
+  return fmt::format("<class '{}.{}'>", t->module->text, t->qualname->text);
+}
+
+Failure unsupported(Interp& interp, const Value& v) {
+  auto text = repr_text(interp, v);
+  if (!text) return text.failure();
+  return fail(ErrorKind::ValueError, "Attempt to convert a value ({}) with an unsupported type ({}) to a Tensor.", *text,
+              class_text(interp, v));
+}
+
+Failure not_rectangular() { return fail(ErrorKind::ValueError, "Can't convert non-rectangular Python sequence to Tensor."); }
+Failure mixed() { return fail(ErrorKind::ValueError, "Can't convert Python sequence with mixed types to Tensor."); }
+
+bool is_sequence(const Value& v) {
+  switch (v.kind()) {
+    case Kind::List: case Kind::Tuple: case Kind::Range: case Kind::Shape: return true;
+    default: return false;
+  }
+}
+
+int64_t range_length(const Range& r) {
+  if (r.step > 0) return r.start < r.stop ? static_cast<int64_t>((static_cast<uint64_t>(r.stop) - static_cast<uint64_t>(r.start) - 1) / static_cast<uint64_t>(r.step)) + 1 : 0;
+  return r.start > r.stop ? static_cast<int64_t>((static_cast<uint64_t>(r.start) - static_cast<uint64_t>(r.stop) - 1) / (0 - static_cast<uint64_t>(r.step))) + 1 : 0;
+}
+
+int64_t sequence_length(const Value& v) {
+  switch (v.kind()) {
+    case Kind::List: return static_cast<int64_t>(v.as<List>()->items.size());
+    case Kind::Tuple: return v.as<Tuple>()->size;
+    case Kind::Range: return range_length(*v.as<Range>());
+    default: return static_cast<int64_t>(v.as<ShapeObject>()->dims.size());
+  }
+}
+
+/// Items of lists and tuples in place; of ranges and shapes made on the way.
+Value sequence_item(const Value& v, int64_t i) {
+  switch (v.kind()) {
+    case Kind::List: return v.as<List>()->items[static_cast<size_t>(i)];
+    case Kind::Tuple: return v.as<Tuple>()->items[i];
+    case Kind::Range: return Value::integer(v.as<Range>()->start + i * v.as<Range>()->step);
+    default: {
+      int64_t d = v.as<ShapeObject>()->dims[static_cast<size_t>(i)];
+      return d < 0 ? Value::none() : Value::integer(d);
+    }
+  }
+}
+
+bool is_tensor_or_variable(const Value& v) { return v.is(Kind::Tensor) || v.is(Kind::Variable); }
+
+/// The concrete tensor inside a tensor-like value; false when v is none (or symbolic).
+bool concrete_of(const Value& v, Tensor& out) {
+  switch (v.kind()) {
+    case Kind::Tensor: out = v.tensor(); return true;
+    case Kind::Variable: out = variable_storage(v.as<VariableObject>())->value; return static_cast<bool>(out);
+    case Kind::NdArray: out = v.as<NdArrayObject>()->array; return true;
+    case Kind::NumPyScalar: out = v.as<NumPyScalarObject>()->value; return true;
+    default: return false;
+  }
+}
+
+/// A leaf of this kind after others.
+Result<void> join_leaf(Scan& scan, Leaf leaf) {
+  if (scan.leaf == Leaf::None || scan.leaf == leaf) {
+    scan.leaf = leaf;
+    return {};
+  }
+  // The first element decides; a bool fits among numbers, an int among floats and the other way round.
+  if (scan.leaf == Leaf::Text || leaf == Leaf::Text || scan.leaf == Leaf::Bool) return mixed();
+  if (leaf == Leaf::Float) scan.leaf = Leaf::Float;
+  return {};
+}
+
+bool outside_i32(const Tensor& t) {
+  auto beyond = [&](auto zero) {
+    using T = decltype(zero);
+    const T* at = t.data<T>();
+    return std::any_of(at, at + t.size(), [](T v) { return (static_cast<int32_t>(v) < 0) != (v < T(0)) || static_cast<T>(static_cast<int32_t>(v)) != v; });
+  };
+  switch (t.dtype()) {
+    case DType::I64: return beyond(int64_t());
+    case DType::U64: return beyond(uint64_t());
+    case DType::U32: return beyond(uint32_t());
+    default: return false;
+  }
+}
+
+/// A NumPy scalar, or the elements of an array, within a sequence: TensorFlow asks what kind of number it is, and not for its width.
+Result<void> note_array(Interp& interp, const Tensor& t, Scan& scan) {
+  if (t.size() == 0) return {};
+  const bool first = scan.leaf == Leaf::None;
+  const DType d = t.dtype();
+  if (first && !scan.hosts) scan.arrays = d;
+  else if (scan.arrays != d) scan.arrays.reset();
+  if (first && (d == DType::F64 || d == DType::F16)) scan.real = d;
+  if (is_integer(d) && dtype_size(d) >= 4 && d != DType::I32) scan.wide |= outside_i32(TFL_TRY(contiguous(interp.context, t)));
+  return join_leaf(scan, d == DType::Bool ? Leaf::Bool : d == DType::String ? Leaf::Text : is_integer(d) ? Leaf::Int : Leaf::Float);
+}
+
+Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
+  Leaf leaf;
+  scan.hosts = true;
+  scan.arrays.reset();
+  switch (v.tag()) {
+    case Tag::Bool: leaf = Leaf::Bool; break;
+    case Tag::Int:
+      leaf = Leaf::Int;
+      if (v.as_int() != static_cast<int32_t>(v.as_int())) scan.wide = true;
+      break;
+    case Tag::Float: leaf = Leaf::Float; break;
+    default:
+      if (v.is(Kind::Instance) || (v.is(Kind::Native) && v.object()->type->slots->get_item && v.object()->type->slots->length)) {
+        scan.objects = true;
+        return fail(ErrorKind::ValueError, "an object");  // never seen: to_tensor() asks the object for its items
+      }
+      if (v.is(Kind::Str) || v.is(Kind::Bytes)) leaf = Leaf::Text;
+      else if (v.is_none() && scan.leaf != Leaf::None) return mixed();
+      else return unsupported(interp, v);
+  }
+  return join_leaf(scan, leaf);
+}
+
+Result<void> note_dims(Scan& scan, size_t depth, std::span<const int64_t> dims, bool first) {
+  if (first) {
+    scan.dims.append(dims.begin(), dims.end());
+    return {};
+  }
+  if (scan.dims.size() != depth + dims.size() || !std::equal(dims.begin(), dims.end(), scan.dims.begin() + depth)) return not_rectangular();
+  return {};
+}
+
+constexpr int64_t kPollMask = 0xFFFF;  // items between two looks for an interrupt
+
+Result<void> scan_value(Interp& interp, const Value& v, size_t depth, Scan& scan, bool first) {
+  if (depth > kMaxNesting) return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
+  if (is_sequence(v)) {
+    int64_t n = sequence_length(v);
+    if (first) scan.dims.push_back(n);
+    else if (depth >= scan.dims.size() || scan.dims[depth] != n) return not_rectangular();
+    // The ends of a range tell about all of it.
+    const bool ends = v.is(Kind::Range) && n > 2;
+    for (int64_t i = 0; i < n; i = ends && i == 0 ? n - 1 : i + 1) {
+      if ((i & kPollMask) == kPollMask) TFL_TRY(check_whole(interp.context));
+      bool leading = first && i == 0;
+      if (v.is(Kind::List) && !v.as<List>()->items[static_cast<size_t>(i)].is_object()) {
+        if (!leading && scan.dims.size() != depth + 1) return not_rectangular();
+        TFL_TRY(note_leaf(interp, v.as<List>()->items[static_cast<size_t>(i)], scan));
+      } else {
+        TFL_TRY(scan_value(interp, sequence_item(v, i), depth + 1, scan, leading));
+      }
+    }
+    return {};
+  }
+  Tensor t;
+  if (concrete_of(v, t)) {
+    if (is_tensor_or_variable(v)) {
+      if (!scan.decided) scan.decided = t.dtype();
+      scan.tensors = true;
+    } else {
+      TFL_TRY(note_array(interp, t, scan));
+    }
+    return note_dims(scan, depth, t.dims(), first);
+  }
+  if (v.is(Kind::Symbolic)) {
+    scan.tensors = true;
+    return {};
+  }
+  if (!first && scan.dims.size() != depth) return not_rectangular();
+  return note_leaf(interp, v, scan);
+}
+
+Failure cannot_convert(Interp& interp, const Value& whole, DType dtype) {
+  auto text = repr_text(interp, whole);
+  if (!text) return text.failure();
+  return fail(ErrorKind::TypeError, "Cannot convert {} to EagerTensor of dtype {}", *text, dtype_tf_name(dtype));
+}
+
+/// Stores a host leaf as one element; false when TensorFlow refuses the pair.
+bool store_leaf(const Value& v, DType dtype, std::byte* at) {
+  // Truth values count as numbers in the dtypes that NumPy has a fast way to, and in no others.
+  const bool counts = dtype == DType::I32 || dtype == DType::I64 || dtype == DType::F16 || dtype == DType::F32 || dtype == DType::F64;
+  bool integral = v.is_int() || (v.is_bool() && counts);
+  switch (dtype) {
+    case DType::Bool:
+      if (!v.is_bool()) return false;
+      *reinterpret_cast<bool*>(at) = v.as_bool();
+      return true;
+    case DType::String:
+      if (v.is(Kind::Str)) *reinterpret_cast<std::string*>(at) = v.as<Str>()->text;
+      else if (v.is(Kind::Bytes)) *reinterpret_cast<std::string*>(at) = v.as<Bytes>()->data;
+      else return false;
+      return true;
+    default:
+      if (is_floating(dtype)) {
+        if (!integral && !v.is_float()) return false;
+        store_double(dtype, integral ? static_cast<double>(v.as_int()) : v.as_float(), at);
+      } else {
+        if (!integral) return false;
+        store_int(dtype, v.as_int(), at);
+      }
+      return true;
+  }
+}
+
+/// A float that does not fit float32 although it is finite is an error where nobody asked for float32, by name or as the other operand's type.
+bool overflows_f32(double d) { return std::isfinite(d) && std::fabs(d) > std::numeric_limits<float>::max() && std::isinf(static_cast<float>(d)); }
+
+/// Tensors of a graph, and what a graph captures or a tape watches: what a sink must see.
+bool is_for_sink(const Value& v) { return v.is(Kind::Symbolic) || is_tensor_or_variable(v); }
+
+/// Whether `test` holds for v, or for an item of the nested lists and tuples that it is.
+template <class Test>
+bool holds(const Value& v, const Test& test, int depth = 0) {
+  if (test(v)) return true;
+  if (depth > kMaxNesting || (!v.is(Kind::List) && !v.is(Kind::Tuple))) return false;
+  int64_t n = sequence_length(v);
+  for (int64_t i = 0; i < n; ++i) {
+    if (holds(sequence_item(v, i), test, depth + 1)) return true;
+  }
+  return false;
+}
+
+struct Filler {
+  Interp& interp;
+  DType dtype;
+  size_t size;
+  std::byte* at;
+  bool guard_f32;
+  bool packs;  // tensors are among the items: each item by itself becomes one
+  bool casts;  // and those of another dtype are cast
+  int64_t filled = 0;
+
+  /// `shown`: what an error shows of it. A list is shown as the list that is next to an item; among tensors, as what is converted by itself.
+  Result<void> fill(const Value& v, const Value& parent, const Value& shown) {
+    if (is_sequence(v)) {
+      const bool by_themselves = packs && holds(v, is_tensor_or_variable);
+      const Value& inner = packs ? shown : v;
+      if (v.is(Kind::List)) {
+        // No copies of the items: nothing here runs script code, so the list cannot change under us.
+        for (const Value& item : v.as<List>()->items) {
+          if ((++filled & kPollMask) == 0) TFL_TRY(check_whole(interp.context));
+          TFL_TRY(fill(item, v, by_themselves ? item : inner));
+        }
+        return {};
+      }
+      int64_t n = sequence_length(v);
+      for (int64_t i = 0; i < n; ++i) {
+        if ((++filled & kPollMask) == 0) TFL_TRY(check_whole(interp.context));
+        Value item = sequence_item(v, i);
+        TFL_TRY(fill(item, v, by_themselves ? item : inner));
+      }
+      return {};
+    }
+    Tensor t;
+    if (concrete_of(v, t)) {
+      Tensor c = t;
+      if (t.dtype() != dtype) {
+        bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
+        // A fraction is no integer, and a number no bool.
+        if (array && !casts && ((is_floating(t.dtype()) && is_integer(dtype)) || dtype == DType::Bool)) return cannot_convert(interp, shown, dtype);
+        if ((!array && !casts) || t.dtype() == DType::String || dtype == DType::String) return cannot_pack(v, parent, t.dtype(), shown);
+        c = TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)));
+      }
+      c = TFL_TRY(contiguous(interp.context, c));
+      if (dtype == DType::String) {
+        for (int64_t i = 0; i < c.size(); ++i, at += size) *reinterpret_cast<std::string*>(at) = c.data<std::string>()[i];
+      } else {
+        std::memcpy(at, c.raw(), c.bytes());
+        at += c.bytes();
+      }
+      return {};
+    }
+    if (guard_f32 && v.is_float() && overflows_f32(v.as_float())) {
+      return fail(ErrorKind::ValueError, "Can't convert Python sequence with a value out of range for a double-precision float.")
+          .with_hint("the value does not fit float32; give dtype=tf.float64");
+    }
+    if (!store_leaf(v, dtype, at)) return cannot_convert(interp, shown, dtype);
+    at += size;
+    return {};
+  }
+
+  Failure cannot_pack(const Value& v, const Value& parent, DType other, const Value& shown) {
+    if (!packs || !is_sequence(parent)) return cannot_convert(interp, shown, dtype);
+    int64_t i = 0;
+    while (i + 1 < sequence_length(parent) && !sequence_item(parent, i).identical(v)) ++i;
+    return fail(ErrorKind::InvalidArgumentError, "cannot compute Pack as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:Pack] name: packed",
+                i, dtype_tf_name(dtype), dtype_tf_name(other));
+  }
+};
+
+DType natural_dtype(const Interp& interp, const Scan& scan) {
+  if (scan.decided) return *scan.decided;
+  // A graph's constants are made by NumPy, and what 64 bits have by default becomes 32.
+  if (interp.sink && scan.arrays && *scan.arrays != DType::F64 && *scan.arrays != DType::I64) return *scan.arrays;
+  switch (scan.leaf) {
+    case Leaf::Bool: return DType::Bool;
+    case Leaf::Int: return scan.wide ? DType::I64 : DType::I32;
+    case Leaf::Text: return DType::String;
+    case Leaf::Float: return interp.sink ? DType::F32 : scan.real;
+    case Leaf::None: break;
+  }
+  return DType::F32;
+}
+
+bool fits(const Scan& scan, DType dtype) {
+  switch (scan.leaf) {
+    case Leaf::None: return true;
+    case Leaf::Bool: return dtype == DType::Bool || is_numeric(dtype);
+    case Leaf::Int: return is_numeric(dtype);
+    case Leaf::Float: return is_floating(dtype);
+    case Leaf::Text: return dtype == DType::String;
+  }
+  return false;
+}
+
+/// A list with symbolic tensors in it: each item converted and packed, level by level. `casts`: the dtype was asked for, and tensors of
+/// another are cast to it.
+Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted, bool casts) {
+  if (!is_sequence(v)) {
+    if (casts && is_for_sink(v)) return cast_value(interp, TFL_TRY(to_tensor(interp, v)), *wanted.dtype);
+    return to_tensor(interp, v, wanted);
+  }
+  SmallVec<Value, 2> results;
+  std::vector<Value> items;
+  int64_t n = sequence_length(v);
+  ToTensor inner = wanted;
+  for (int64_t i = 0; i < n; ++i) {
+    if (auto d = dtype_of(interp, sequence_item(v, i)); d && !inner.dtype) inner.dtype = d;
+  }
+  for (int64_t i = 0; i < n; ++i) items.push_back(TFL_TRY(pack(interp, sequence_item(v, i), inner, casts)));
+  TFL_TRY(apply_op(interp, Op::stack, items, Attrs().set_int(Attr::axis, 0), results));
+  return std::move(results[0]);
+}
+
+/// The same nested sequences with tensors, arrays and lists where objects were: what __tf_tensor__ or __array__ gives, or the items that
+/// __getitem__ has.
+Result<Value> without_objects(Interp& interp, const Value& v, int depth) {
+  if (depth > kMaxNesting) return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
+  std::vector<Value> items;
+  if (v.is(Kind::Instance)) {
+    Value method = TFL_TRY(special(interp, v, interp.intern("__tf_tensor__")));
+    if (!method.is_empty()) {
+      Value tensor = TFL_TRY(interp.call(method, {}));
+      if (!is_tensor_like(tensor)) return fail(ErrorKind::TypeError, "object __tf_tensor__ method not producing a tensor");
+      return tensor;
+    }
+    method = TFL_TRY(special(interp, v, interp.sym.__array__));
+    if (!method.is_empty()) {
+      Value array = TFL_TRY(interp.call(method, {}));
+      if (!is_tensor_like(array)) return fail(ErrorKind::ValueError, "object __array__ method not producing an array");
+      return array;
+    }
+    if (TFL_TRY(special(interp, v, interp.sym.__len__)).is_empty() || TFL_TRY(special(interp, v, interp.sym.__getitem__)).is_empty()) return unsupported(interp, v);
+    items = TFL_TRY(to_vector(interp, v));
+  } else if (v.is(Kind::Native) && v.object()->type->slots->get_item && v.object()->type->slots->length) {  // a deque
+    items = TFL_TRY(to_vector(interp, v));
+  } else if (v.is(Kind::List) || v.is(Kind::Tuple)) {
+    for (int64_t i = 0; i < sequence_length(v); ++i) items.push_back(sequence_item(v, i));
+  } else {
+    return v;
+  }
+  for (Value& item : items) item = TFL_TRY(without_objects(interp, item, depth + 1));
+  return interp.list(std::move(items));
+}
+
+Failure wrong_dtype(Interp& interp, const Value& v, DType wanted, DType actual) {
+  auto text = repr_text(interp, v);
+  if (!text) return text.failure();
+  return fail(ErrorKind::ValueError, "Tensor conversion requested dtype {} for {} with dtype {}: {}", dtype_name(wanted),
+              v.is(Kind::Variable) ? "Variable" : "Tensor", dtype_name(actual), *text);
+}
+
+Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, const ToTensor& wanted) {
+  bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
+  std::optional<DType> target = wanted.dtype;
+  if (!target && array && wanted.preferred && *wanted.preferred != DType::String && t.dtype() != DType::String) target = wanted.preferred;
+  if (target && *target != t.dtype()) {
+    if (array && t.dtype() != DType::String && *target != DType::String) {
+      return Value::of(TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, *target))));
+    }
+    return fail(ErrorKind::ValueError, "Tensor conversion requested dtype {} for {} with dtype {}: {}", dtype_name(*wanted.dtype),
+                v.is(Kind::Variable) ? "Variable" : "Tensor", dtype_name(t.dtype()), tensor_repr(interp, t));
+  }
+  if (v.is(Kind::Tensor)) return v;
+  if (array) {
+    // An array may change later; a tensor may not. Nor is the number that x.numpy() gave x itself, which a tape may watch.
+    Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
+    Tensor row_major = TFL_TRY(contiguous(interp.context, t));
+    if (t.dtype() == DType::String) std::copy_n(row_major.data<std::string>(), t.size(), copy.data<std::string>());
+    else std::memcpy(copy.raw(), row_major.raw(), row_major.bytes());
+    return Value::of(literal(interp, std::move(copy)));
+  }
+  return Value::of(t);
+}
+
+}  // namespace
+
+bool is_tensor_like(const Value& v) {
+  switch (v.kind()) {
+    case Kind::Tensor: case Kind::Symbolic: case Kind::Variable: case Kind::NdArray: case Kind::NumPyScalar: return true;
+    default: return false;
+  }
+}
+
+Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) {
+  if (v.is(Kind::Tensor) && (!wanted.dtype || *wanted.dtype == v.tensor_rep()->dtype)) [[likely]] return v;
+  Tensor t;
+  if (v.is(Kind::Variable) && interp.sink) {
+    VariableObject* variable = variable_storage(v.as<VariableObject>());
+    if (wanted.dtype && *wanted.dtype != variable->dtype) return wrong_dtype(interp, v, *wanted.dtype, variable->dtype);
+    return interp.sink->read_variable(interp, variable);
+  }
+  if (concrete_of(v, t)) return convert_tensor(interp, v, t, wanted);
+  if (v.is(Kind::Symbolic)) {
+    DType dtype = symbolic_type(v).dtype;
+    if (wanted.dtype && *wanted.dtype != dtype && symbolic(v)->ir_type().is_tensor()) return wrong_dtype(interp, v, *wanted.dtype, dtype);
+    return v;
+  }
+  if (v.is(Kind::Variable)) {
+    return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v.as<VariableObject>()->name);
+  }
+  if (is_sequence(v) && holds(v, [&](const Value& item) { return interp.sink ? is_for_sink(item) : item.is(Kind::Symbolic); })) {
+    ToTensor items = wanted;
+    if (!items.dtype) items.dtype = wanted.preferred;
+    return pack(interp, v, items, items.dtype && wanted.cast_items);
+  }
+  if (v.is_none() && interp.sink && interp.sink->building()) return fail(ErrorKind::ValueError, "None values not supported.");
+  Scan scan;
+  auto scanned = scan_value(interp, v, 0, scan, true);
+  if (!scanned && scan.objects) return to_tensor(interp, TFL_TRY(without_objects(interp, v, 0)), wanted);
+  if (!scanned) return scanned.failure();
+  DType dtype = wanted.dtype ? *wanted.dtype : natural_dtype(interp, scan);
+  const bool hinted = !wanted.dtype && wanted.preferred && (scan.tensors || !scan.decided) && fits(scan, *wanted.preferred);
+  if (hinted) dtype = *wanted.preferred;
+  if (wanted.dtype && !wanted.cast_items && scan.leaf == Leaf::None && scan.decided && *scan.decided != dtype && scan.tensors) {
+    return cannot_convert(interp, v, dtype);
+  }
+  Tensor out = TFL_TRY(Tensor::empty(interp.context, dtype, scan.dims));
+  Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && !hinted && dtype == DType::F32, scan.tensors, (wanted.dtype || hinted) && wanted.cast_items};
+  if (out.size() > 0) TFL_TRY(filler.fill(v, v, v));
+  return Value::of(literal(interp, std::move(out)));
+}
+
+Result<Tensor> to_concrete(Interp& interp, const Value& v, const ToTensor& wanted) {
+  Value t = TFL_TRY(to_tensor(interp, v, wanted));
+  if (!t.is_tensor()) {
+    // What constants and static sizes decide is known while tracing.
+    if (Tensor known = known_value(interp, t)) return known;
+    return fail(ErrorKind::NotImplementedError,
+                "Cannot convert a symbolic tf.Tensor ({}:{}) to a numpy array. This error may indicate that you're trying to pass a Tensor to a NumPy call, "
+                "which is not supported.",
+                shown_name(symbolic(t)), symbolic(t)->index)
+        .with_hint("move this out of the tf.function, or use a tensor operation in its place");
+  }
+  return t.tensor();
+}
+
+}  // namespace tfl

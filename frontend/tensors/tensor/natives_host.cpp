@@ -1,0 +1,244 @@
+// The module `_tf`: natives that are no operations, and the joining of all tables.
+#include <chrono>
+
+#include "frontend/core/exception.h"
+#include "frontend/core/native_module.h"
+#include "frontend/core/scope.h"
+#include "frontend/core/tensor_operators.h"
+#include "frontend/interpreter/object/file.h"
+#include "frontend/syntax/diagnostics/suggest.h"
+#include "frontend/tensors/tensor/device.h"
+#include "frontend/tensors/tensor/natives.h"
+#include "frontend/tensors/tensor/shape.h"
+#include "frontend/tensors/tensor/tensor_text.h"
+#include "frontend/tensors/tensor/transaction.h"
+#include "runtime/core/memory_pool.h"
+#include "runtime/formats/foreign.h"
+#include "runtime/text/print_tensor.h"
+
+namespace tfl {
+
+namespace {
+
+Result<Value> is_tensor(Interp&, Value* args) {
+  return Value::boolean(args[0].is_tensor() || args[0].is(Kind::Symbolic) || args[0].is(Kind::Variable));
+}
+Result<Value> is_symbolic(Interp&, Value* args) { return Value::boolean(args[0].is(Kind::Symbolic)); }
+Result<Value> is_tracing(Interp& interp, Value*) { return Value::boolean(interp.sink && interp.sink->building()); }
+
+Result<Value> as_dtype(Interp& interp, Value* args) { return dtype_value(interp, TFL_TRY(to_dtype(interp, args[0]))); }
+
+/// The element type of anything that can be a tensor, as convert_to_tensor would choose it.
+Result<Value> dtype_of_value(Interp& interp, Value* args) {
+  if (auto d = dtype_of(interp, args[0])) return dtype_value(interp, *d);
+  Value t = TFL_TRY(to_tensor(interp, args[0]));
+  return dtype_value(interp, *dtype_of(interp, t));
+}
+
+/// _static_value(x): the elements as nested lists, or None while they are unknown.
+Result<Value> static_value(Interp& interp, Value* args) {
+  if (args[0].is(Kind::Symbolic)) {
+    Tensor known = known_value(interp, args[0]);
+    return known ? to_host(interp, known) : Result<Value>(Value::none());
+  }
+  Tensor t = TFL_TRY(to_concrete(interp, args[0]));
+  return to_host(interp, t);
+}
+
+Result<Value> print_text_native(Interp& interp, Value* args) {
+  Tensor t = TFL_TRY(to_concrete(interp, args[0]));
+  return interp.str(print_tensor(t, TFL_TRY(optional_int(interp, args[1], 3))));
+}
+
+Result<Value> write_stream(Interp& interp, Value* args) {
+  const std::string& text = args[0].as<Str>()->text;
+  if (TFL_TRY(truth(interp, args[1]))) interp.streams.err(text);
+  else interp.streams.out(text);
+  TFL_TRY(check_output(interp));
+  return Value::none();
+}
+
+/// _undivided(function, *args): calls it, as a step that is whole or has not happened.
+Result<Value> undivided(Interp& interp, Value* args) {
+  CallArgs given{args[1].as<Tuple>()->items, static_cast<uint32_t>(args[1].as<Tuple>()->size)};
+  std::vector<Value> values(given.values, given.values + given.count);
+  given.values = values.data();
+  Undivided step(interp, !(interp.sink && interp.sink->building()));
+  auto done = interp.call(args[0], given);
+  if (!done) step.failed(done.error());
+  return done;
+}
+/// _between_steps(): a place in the library where everything is whole.
+Result<Value> between_steps(Interp& interp, Value*) {
+  if (interp.asked_to_stop()) TFL_TRY(interp.check_interrupt(true));
+  return Value::none();
+}
+
+Result<Value> timestamp(Interp& interp, Value*) {
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  double seconds = std::chrono::duration<double>(now).count();
+  return Value::of(TFL_TRY(scalar<double>(interp.context, DType::F64, seconds)));
+}
+
+Result<Value> import_module_native(Interp& interp, Value* args) {
+  // Modules of natives are named where they are imported, and nowhere else: who calls this may have the name from a script.
+  const std::string& name = args[0].as<Str>()->text;
+  if (name.starts_with('_')) return fail(ErrorKind::ModuleNotFoundError, "No module named '{}'", name);
+  TFL_TRY(interp.import_module(name));
+  Value found = interp.find_module(name);
+  if (found.is_empty()) return fail(ErrorKind::ModuleNotFoundError, "No module named '{}'", args[0].as<Str>()->text);
+  return found;
+}
+
+template <std::string_view (*Measure)(std::string_view, const std::vector<std::string_view>&)>
+Result<Value> nearest_native(Interp& interp, Value* args) {
+  std::string name = TFL_TRY(str_text(interp, args[0]));
+  std::vector<Value> items = TFL_TRY(to_vector(interp, args[1]));
+  std::vector<std::string_view> names;
+  for (const Value& v : items) {
+    if (v.is_str()) names.push_back(v.as<Str>()->text);
+  }
+  std::string_view near = Measure(name, names);
+  return near.empty() ? Value::none() : interp.str(std::string(near));
+}
+
+/// _foreign_format(head): what a file is that begins with these bytes, "" for none that is known.
+Result<Value> foreign_format_native(Interp& interp, Value* args) {
+  return interp.str(std::string(args[0].is(Kind::Bytes) ? foreign_format(args[0].as<Bytes>()->data) : std::string_view()));
+}
+
+/// _raise_with_hint(class, message, hint)
+Result<Value> raise_with_hint(Interp& interp, Value* args) {
+  Value e = TFL_TRY(interp.call(args[0], {args[1]}));
+  if (e.is(Kind::Exception) && args[2].is_str()) e.as<Exception>()->hint = args[2].as<Str>()->text;
+  return interp.raise(std::move(e));
+}
+
+Result<Value> name_scope(Interp& interp, Value*) { return interp.str(interp.tensors->name_scope); }
+Result<Value> set_name_scope(Interp& interp, Value* args) {
+  Value before = interp.str(interp.tensors->name_scope);
+  interp.tensors->name_scope = TFL_TRY(str_text(interp, args[0]));
+  return before;
+}
+
+Result<Value> as_shape_native(Interp& interp, Value* args) { return as_shape(interp, args[0]); }
+
+Result<Value> memory_info(Interp& interp, Value*) {
+  Value d = interp.dict();
+  dict_set_str(d.as<Dict>(), interp.intern("current"), Value::integer(static_cast<int64_t>(interp.context.memory.live_bytes())));
+  dict_set_str(d.as<Dict>(), interp.intern("peak"), Value::integer(static_cast<int64_t>(interp.context.memory.peak_bytes())));
+  return d;
+}
+Result<Value> reset_memory(Interp& interp, Value*) {
+  interp.context.memory.reset_peak();
+  return Value::none();
+}
+Result<Value> thread_count(Interp& interp, Value*) { return Value::integer(interp.context.thread_count()); }
+Result<Value> set_thread_count(Interp& interp, Value* args) {
+  int64_t n = TFL_TRY(to_index(interp, args[0]));
+  if (n < 0 || n > 1024) return fail(ErrorKind::ValueError, "the number of threads must be 0 .. 1024, not {}", n);
+  if (n > 0) interp.context.set_thread_count(static_cast<int>(n));
+  return Value::none();
+}
+
+/// _broadcast_shape(a, b): the TensorShape that two shapes broadcast to.
+Result<Value> broadcast_shape(Interp& interp, Value* args) {
+  Value x = TFL_TRY(as_shape(interp, args[0])), y = TFL_TRY(as_shape(interp, args[1]));
+  const ShapeObject *a = x.as<ShapeObject>(), *b = y.as<ShapeObject>();
+  if (!a->ranked || !b->ranked) return unknown_shape_value(interp);
+  const Dims& longer = a->dims.size() >= b->dims.size() ? a->dims : b->dims;
+  const Dims& shorter = a->dims.size() >= b->dims.size() ? b->dims : a->dims;
+  Dims out = longer;
+  size_t skip = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    int64_t p = longer[skip + i], q = shorter[i];
+    if (p == q || q == 1) continue;
+    if (p == 1) out[skip + i] = q;
+    else if (p < 0 || q < 0) out[skip + i] = p > 1 ? p : q > 1 ? q : -1;
+    else {
+      return fail(ErrorKind::ValueError, "Incompatible shapes for broadcasting: {} and {}.", shape_object_text(a), shape_object_text(b));
+    }
+  }
+  return shape_value(interp, out);
+}
+
+/// _scalar_name(v): "float32" for a dtype and so on — what a type's arguments are called in messages.
+Result<Value> type_name_native(Interp& interp, Value* args) { return interp.str(std::string(interp.type_name(args[0]))); }
+
+/// Variables that an object holds, directly or in containers and other modules: tf.Module.variables.
+Result<Value> is_variable(Interp&, Value* args) { return Value::boolean(args[0].is(Kind::Variable)); }
+Result<Value> variable_source(Interp&, Value* args) {
+  if (!args[0].is(Kind::Variable)) return args[0];
+  return Value::share(variable_storage(args[0].as<VariableObject>()));
+}
+
+Result<Value> to_list(Interp& interp, Value* args) {
+  Tensor t = TFL_TRY(to_concrete(interp, args[0]));
+  return to_host(interp, t);
+}
+
+constexpr NativeDef kHostNatives[] = {
+    function("_undivided", "function, *args", undivided),
+    function("_between_steps", "", between_steps),
+    function("is_tensor", "x", is_tensor),
+    function("_foreign_format", "head", foreign_format_native),
+    function("_is_symbolic", "x", is_symbolic),
+    function("_is_tracing", "", is_tracing),
+    function("_is_variable", "x", is_variable),
+    function("_variable_source", "x", variable_source),
+    function("as_dtype", "type_value", as_dtype),
+    function("_dtype_of", "x", dtype_of_value),
+    function("_static_value", "x", static_value),
+    function("_to_list", "x", to_list),
+    function("_print_text", "x, summarize=3", print_text_native),
+    function("_write_stream", "text, error", write_stream),
+    function("timestamp", "name=None", timestamp),
+    function("_import_module", "name", import_module_native),
+    function("_nearest", "name, candidates, /", nearest_native<suggest>),
+    function("_nearest_keyword", "name, candidates, /", nearest_native<suggest_keyword>),
+    function("_raise_with_hint", "cls, message, hint", raise_with_hint),
+    function("_name_scope", "", name_scope),
+    function("_set_name_scope", "name", set_name_scope),
+    function("_as_shape", "shape", as_shape_native),
+    function("_broadcast_shape", "a, b", broadcast_shape),
+    function("_memory_info", "", memory_info),
+    function("_reset_memory", "", reset_memory),
+    function("_thread_count", "", thread_count),
+    function("_set_thread_count", "n", set_thread_count),
+    function("_type_name", "x", type_name_native),
+};
+
+}  // namespace
+
+Result<Value> reference_to(Interp& interp, Value* args) {
+  TFL_TRY(interp.import_module("tensorflow._objects"));
+  Value module = interp.find_module("tensorflow._objects");
+  Value cls = TFL_TRY(get_attr(interp, module, interp.intern("Reference")));
+  return interp.call(cls, {args[0]});
+}
+
+Result<void> init_tf(Interp& interp, Module& module) {
+  for (std::span<const NativeDef> table : {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(), linalg_natives(), window_natives(),
+                                           random_natives(), device_natives(),
+                                           std::span<const NativeDef>(kHostNatives)}) {
+    define_all(interp, module, table);
+  }
+  for (int i = 0; i < kDTypeCount; ++i) {
+    auto d = static_cast<DType>(i);
+    define(interp, module, dtype_name(d), dtype_value(interp, d));
+  }
+  define(interp, module, "Tensor", Value::share(interp.types.tensor_base));
+  define(interp, module, "Variable", Value::share(interp.types.variable));
+  define(interp, module, "TensorShape", Value::share(interp.types.shape));
+  define(interp, module, "DType", Value::share(interp.types.dtype));
+  constexpr ErrorKind kErrors[] = {
+      ErrorKind::OpError, ErrorKind::AbortedError, ErrorKind::AlreadyExistsError, ErrorKind::CancelledError, ErrorKind::DataLossError,
+      ErrorKind::DeadlineExceededError, ErrorKind::FailedPreconditionError, ErrorKind::InternalError, ErrorKind::InvalidArgumentError,
+      ErrorKind::NotFoundError, ErrorKind::OutOfRangeError, ErrorKind::PermissionDeniedError, ErrorKind::ResourceExhaustedError,
+      ErrorKind::UnauthenticatedError, ErrorKind::UnavailableError, ErrorKind::UnimplementedError, ErrorKind::UnknownError,
+      ErrorKind::OperatorNotAllowedInGraphError, ErrorKind::InaccessibleTensorError};
+  for (ErrorKind kind : kErrors) define(interp, module, error_kind_name(kind), Value::share(interp.exception_type(kind)));
+  return {};
+}
+
+}  // namespace tfl

@@ -1,0 +1,104 @@
+// Writes by index. Updates are applied one after the other in row-major order, so duplicates have one defined result; all positions are
+// checked first, so that what fails has written nothing. This header must not know tensors.
+#pragma once
+
+#include <cstring>
+
+#include "runtime/kernels/routine.h"
+#include "runtime/tensor/dtype_dispatch.h"
+
+namespace tfl::scatters {
+
+template <class T>
+T combine(ScatterHow how, T a, T b) {
+  if (how == ScatterHow::set) return b;
+  if constexpr (std::is_same_v<T, std::string>) {
+    return a + b;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else if constexpr (is_half<T>) {
+    float x = to_f32(a), y = to_f32(b);
+    float r = how == ScatterHow::add   ? x + y
+              : how == ScatterHow::subtract ? x - y
+              : how == ScatterHow::minimum ? (y < x || y != y ? y : x)
+                                    : (y > x || y != y ? y : x);
+    if constexpr (std::is_same_v<T, f16>)
+      return to_f16(r);
+    else
+      return to_bf16(r);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    switch (how) {
+      case ScatterHow::add: return a + b;
+      case ScatterHow::subtract: return a - b;
+      case ScatterHow::minimum: return b < a || b != b ? b : a;
+      default: return b > a || b != b ? b : a;
+    }
+  } else {
+    using U = std::make_unsigned_t<T>;
+    switch (how) {
+      case ScatterHow::add: return static_cast<T>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));
+      case ScatterHow::subtract: return static_cast<T>(static_cast<U>(static_cast<U>(a) - static_cast<U>(b)));
+      case ScatterHow::minimum: return b < a ? b : a;
+      default: return b > a ? b : a;
+    }
+  }
+}
+
+/// What is written where: `tuples` rows of `inner` elements, each by a tuple of `depth` indices into axes of these sizes.
+struct Places {
+  DType dtype;
+  const std::byte* indices;
+  int64_t tuples, inner, depth;
+  const int64_t* sizes;
+
+  /// The row that a tuple points to; -1: outside.
+  int64_t row(int64_t tuple) const {
+    int64_t at = 0;
+    for (int64_t d = 0; d < depth; ++d) {
+      int64_t index = index_at(dtype, indices, tuple * depth + d);
+      if (index < 0 || index >= sizes[d]) return -1;
+      at = at * sizes[d] + index;
+    }
+    return at;
+  }
+  /// The first tuple that points outside; -1: none does.
+  int64_t first_outside() const {
+    for (int64_t t = 0; t < tuples; ++t) {
+      if (row(t) < 0) return t;
+    }
+    return -1;
+  }
+};
+
+template <class T>
+void apply_updates(ScatterHow how, const Places& places, const T* updates, T* out) {
+  for (int64_t t = 0; t < places.tuples; ++t) {
+    T* row = out + places.row(t) * places.inner;
+    const T* update = updates + t * places.inner;
+    for (int64_t i = 0; i < places.inner; ++i) row[i] = combine<T>(how, row[i], update[i]);
+  }
+}
+
+inline bool run(const Workers&, const RoutineCall& call) {
+  Places places{static_cast<DType>(call.index_dtype), static_cast<const std::byte*>(call.at[1]), call.sizes[1], call.sizes[2], call.sizes[3], call.sizes + 4};
+  if (places.first_outside() >= 0) return false;
+  auto dtype = static_cast<DType>(call.dtype);
+  size_t bytes = static_cast<size_t>(call.sizes[0]) * dtype_size(dtype);
+  if (bytes == 0) return true;
+  if (!call.at[0])
+    std::memset(call.at[3], 0, bytes);
+  else if (call.at[0] != call.at[3])
+    std::memcpy(call.at[3], call.at[0], bytes);
+  auto how = static_cast<ScatterHow>(call.flags);
+  auto apply = [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (!std::is_same_v<T, std::string>) apply_updates<T>(how, places, static_cast<const T*>(call.at[2]), static_cast<T*>(call.at[3]));
+  };
+  if (how == ScatterHow::set)
+    with_storage_type(dtype, apply);
+  else
+    with_element_type(dtype, apply);
+  return true;
+}
+
+}  // namespace tfl::scatters
