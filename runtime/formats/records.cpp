@@ -1,23 +1,12 @@
 #include "runtime/formats/records.h"
 
-#include <array>
 #include <cstring>
+
+#include "runtime/files/crc32c.h"
 
 namespace tfl {
 
 namespace {
-
-constexpr std::array<uint32_t, 256> make_table() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t c = i;
-    for (int k = 0; k < 8; ++k) c = c & 1 ? 0x82f63b78u ^ (c >> 1) : c >> 1;
-    table[i] = c;
-  }
-  return table;
-}
-
-constexpr std::array<uint32_t, 256> kTable = make_table();
 
 template <class T>
 T load(std::string_view file, size_t at) {
@@ -32,13 +21,6 @@ void append(std::string& out, T v) {
 }
 
 }  // namespace
-
-uint32_t masked_crc32c(std::string_view data) {
-  uint32_t c = 0xffffffffu;
-  for (unsigned char byte : data) c = kTable[(c ^ byte) & 0xff] ^ (c >> 8);
-  c = ~c;
-  return ((c >> 15) | (c << 17)) + 0xa282ead8u;
-}
 
 std::string framed_record(std::string_view data) {
   std::string out;

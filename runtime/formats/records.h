@@ -9,8 +9,6 @@
 
 namespace tfl {
 
-/// CRC-32C (Castagnoli) of some bytes, as these files have it: rotated, plus a constant.
-uint32_t masked_crc32c(std::string_view data);
 /// The bytes of one record in a file.
 std::string framed_record(std::string_view data);
 
