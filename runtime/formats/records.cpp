@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/files/crc32c.h"
+#include "runtime/formats/crc32c.h"
 
 namespace tfl {
 

@@ -7,11 +7,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include "frontend/builtins/file_access.h"
-#include "frontend/modules/native_module.h"
-#include "frontend/tensor/tensor_api.h"
-#include "runtime/files/crc32c.h"
-#include "runtime/files/sorted_table.h"
+#include "frontend/core/file_access.h"
+#include "frontend/core/native_module.h"
+#include "frontend/core/tensor_api.h"
+#include "frontend/interpreter/object/file.h"
+#include "runtime/formats/crc32c.h"
+#include "runtime/formats/sorted_table.h"
 
 namespace tfl {
 

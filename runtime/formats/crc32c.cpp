@@ -1,4 +1,4 @@
-#include "runtime/files/crc32c.h"
+#include "runtime/formats/crc32c.h"
 
 #include <array>
 #include <cstring>

@@ -1,9 +1,9 @@
-#include "runtime/files/sorted_table.h"
+#include "runtime/formats/sorted_table.h"
 
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/files/crc32c.h"
+#include "runtime/formats/crc32c.h"
 
 namespace tfl {
 
