@@ -8,7 +8,7 @@ from . import collect, process
 
 FLAGS = ("--jit=wait", "--device=gpu")
 # Texts that are those of a machine without a GPU.
-WITHOUT = ("scripts/devices",)
+WITHOUT = ("scripts/tensors/devices",)
 # Of every kind of kernel something, and short: a sanitizer takes its time.
 SANITIZED = ("basic_dense_inference", "basic_loops", "eager_reductions", "grad_descent_fits", "autograph_mandelbrot_life")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every operation with a gradient is run by tests/scripts/grad_operations.tfl, in every type of floats that it takes.
+"""Every operation with a gradient is run by tests/scripts/gradients/operations.tfl, in every type of floats that it takes.
 
 The rows of runtime/ops with a gradient's formula or a rule in ir/gradient are compared with what the script says that it ran (the script itself
 compares first and second gradients with TensorFlow's, with central differences, and other types with float64).

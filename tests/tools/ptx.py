@@ -131,7 +131,7 @@ def main():
         works = os.path.join(folder, "works.tfl")
         with open(works, "w", encoding="utf-8") as f:
             f.write(WORKS)
-        some = sorted(p for kind in ("scripts", "conformance") for p in glob.glob(os.path.join(ROOT, "tests", kind, "*.tfl")))
+        some = sorted(p for kind in ("scripts", "conformance") for p in glob.glob(os.path.join(ROOT, "tests", kind, "**", "*.tfl"), recursive=True))
         some = [] if args.works else [p for p in some if os.path.relpath(p, os.path.join(ROOT, "tests"))[:-4] not in WITHOUT][::args.sample]
         scripts = args.scripts or [works] + some
         for path in map(os.path.abspath, scripts):

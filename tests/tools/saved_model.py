@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tfl inspect DIR and tfl run DIR on the kept saved model (tests/scripts/saved_models/first), with files in and out, and what they say when
+"""tfl inspect DIR and tfl run DIR on the kept saved model (tests/scripts/saving/saved_models/first), with files in and out, and what they say when
 they are used wrongly. NumPy files are written and read here byte by byte."""
 import argparse
 import ast
