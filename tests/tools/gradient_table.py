@@ -54,7 +54,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--tfl", default="build/tfl")
     args = p.parse_args()
-    done = subprocess.run([args.tfl, "run", os.path.join(ROOT, "tests", "scripts", "grad_operations.tfl")], capture_output=True, text=True,
+    done = subprocess.run([args.tfl, "run", os.path.join(ROOT, "tests", "scripts", "gradients", "operations.tfl")], capture_output=True, text=True,
                           env={**os.environ, "GRADIENT_TABLE": "1"})
     if done.returncode:
         print(done.stderr[-2000:])

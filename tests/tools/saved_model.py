@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts", "saved_models", "first")
+MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts", "saving", "saved_models", "first")
 failures = []
 
 
