@@ -54,7 +54,7 @@ Result<Value> sorted_(Interp& interp, CallArgs& args) {
     (keyword == "key" ? key : reversed) = args.values[args.count + k];
   }
   std::vector<Value> items = TFL_TRY(to_vector(interp, args.values[0]));
-  bool reverse = TFL_TRY(truth(interp, reversed));
+  bool reverse = TFL_TRY(to_index(interp, reversed)) != 0;
   TFL_TRY(sort_values(interp, items, key, reverse));
   return interp.list(std::move(items));
 }

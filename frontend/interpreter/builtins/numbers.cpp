@@ -50,10 +50,21 @@ Result<Value> round_(Interp& interp, Value* a) {
 
 Result<Value> divmod_(Interp& interp, Value* a) {
   const Value &x = a[0], &y = a[1];
-  Value r = TFL_TRY(call_special(interp, x, interp.sym.__divmod__, {y}));
-  if (!r.is_empty() && !not_implemented(interp, r)) return r;
-  r = TFL_TRY(call_special(interp, y, interp.sym.__rdivmod__, {x}));
-  if (!r.is_empty() && !not_implemented(interp, r)) return r;
+  Type *tx = interp.type_of(x), *ty = interp.type_of(y);
+  const Value* own = script_lookup(interp, tx, interp.sym.__divmod__);
+  bool below = ty->is_subtype_of(tx);
+  // The numbers' own operation comes before a reflected one of no subclass; ints leave floats to the other side.
+  bool takes = !own && !(number_of(x).is == Number::Is::Int && number_of(y).is == Number::Is::Float);
+  Value r = interp.not_implemented;
+  auto reflected = [&]() -> Result<Value> {
+    const Value* entry = tx == ty ? nullptr : script_lookup(interp, ty, interp.sym.__rdivmod__);
+    return entry ? call_entry(interp, Value(*entry), y, {x}) : Result<Value>(interp.not_implemented);
+  };
+  if (below) r = TFL_TRY(reflected());
+  if (not_implemented(interp, r) && own) r = TFL_TRY(call_entry(interp, Value(*own), x, {y}));
+  if (not_implemented(interp, r) && takes) r = TFL_TRY(number_divmod(interp, x, y));
+  if (not_implemented(interp, r) && !below) r = TFL_TRY(reflected());
+  if (!not_implemented(interp, r)) return r;
   r = TFL_TRY(number_divmod(interp, x, y));
   if (!not_implemented(interp, r)) return r;
   // Arrays: floor division and modulo each for itself.
@@ -101,6 +112,9 @@ Result<Value> hex_(Interp& interp, Value* a) { return in_base(interp, a[0], 16);
 
 Result<Value> chr_(Interp& interp, Value* a) {
   int64_t i = TFL_TRY(to_index(interp, a[0]));
+  if (i < INT32_MIN || i > INT32_MAX) {
+    return fail(ErrorKind::OverflowError, "Python int too large to convert to C int");
+  }
   if (i < 0 || i > 0x10FFFF) return fail(ErrorKind::ValueError, "chr() arg not in range(0x110000)");
   std::string out;
   utf8::append(out, static_cast<char32_t>(i));

@@ -3,6 +3,7 @@
 
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/modules/deque.h"
+#include "frontend/interpreter/object/containers/list.h"
 
 namespace tfl::deques {
 
@@ -217,9 +218,7 @@ Failure absent(Interp& interp, const Value& what) {
 Result<Value> index(Interp& interp, Value* a) {
   auto n = static_cast<int64_t>(of(a[0]).count);
   auto bound = [&](const Value& v, int64_t otherwise) -> Result<int64_t> {
-    if (v.is_empty()) return otherwise;
-    int64_t i = TFL_TRY(to_index(interp, v));
-    return i < 0 ? std::max<int64_t>(0, i + n) : i;
+    return v.is_empty() ? Result<int64_t>(otherwise) : search_bound(interp, v, n);
   };
   int64_t from = TFL_TRY(bound(a[2], 0)), to = TFL_TRY(bound(a[3], n));
   int64_t i = TFL_TRY(find(interp, of(a[0]), a[1], from, to));

@@ -112,7 +112,14 @@ Result<Value> push_pop(Interp& interp, Value* a) {
 
 /// The first `n` items of the sorted ones, without sorting the others: the worst of those chosen so far is on top of a heap.
 Result<Value> select(Interp& interp, Value* a, bool largest) {
-  int64_t n = TFL_TRY(to_index(interp, a[0]));
+  if (!a[0].is_int()) {
+    // CPython compares it with the number of items where there is one, before it counts.
+    if (auto size = length(interp, a[1])) TFL_TRY(compare(interp, CompareOp::Ge, a[0], Value::integer(*size)));
+  }
+  Value wanted = a[0];
+  if (largest && !wanted.is_int()) wanted = TFL_TRY(unary(interp, UnaryOp::Minus, wanted));  // it counts down, as CPython's does
+  int64_t n = TFL_TRY(to_index(interp, wanted));
+  if (!wanted.identical(a[0])) n = -n;
   bool keyed = !a[2].is_none();
   struct Chosen {
     Value key, item;

@@ -303,14 +303,15 @@ Result<Value> islice_new(Interp& interp, Type* type, CallArgs& args) {
   TFL_TRY(no_keywords("islice", args));
   if (args.count < 2) return fail(ErrorKind::TypeError, "islice expected at least 2 arguments, got {}", args.count);
   if (args.count > 4) return fail(ErrorKind::TypeError, "islice expected at most 4 arguments, got {}", args.count);
+  const char* places = "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
   auto number = [&](uint32_t i, int64_t otherwise, int64_t least, const char* text) -> Result<int64_t> {
     if (i >= args.count || args.values[i].is_none()) return otherwise;
     auto index = to_index(interp, args.values[i]);
-    if (!index && index.error().payload) return index;
+    if (!index && interp.stopped) return index;
+    if (index && *index < least - 1 && least == 0) text = places;
     if (!index || *index < least) return fail(ErrorKind::ValueError, "{}", text);
     return index;
   };
-  const char* places = "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
   bool one = args.count == 2;
   int64_t stop = TFL_TRY(
       number(one ? 1 : 2, -1, 0, "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize."));

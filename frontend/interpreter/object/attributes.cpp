@@ -15,6 +15,17 @@ size_t cache_slot(const Type* type, Str* name) {
 
 bool is_dunder(Str* name) { return name->text.size() > 4 && name->text[0] == '_' && name->text[1] == '_'; }
 
+/// The class whose __slots__ name this, or null.
+const Type* slot_owner(const Type* type, Str* name) {
+  for (const Type* t = type; t && t->script; t = t->base) {
+    if (t->slot_names.is_empty()) continue;
+    for (const Value& v : t->slot_names.as<Tuple>()->span()) {
+      if (v.is_str() && v.as<Str>()->text == name->text && !is_dunder(name)) return t;
+    }
+  }
+  return nullptr;
+}
+
 bool is_getter(const Value& raw) {
   return raw.is(Kind::NativeFunction) && raw.as<NativeFunction>()->def->how == NativeDef::How::Getter;
 }
@@ -207,6 +218,11 @@ Result<Value> class_find_attr(Interp& interp, const Value& v, Str* name) {
     return bind_attribute(interp, raw, {}, type);
   }
   if (meta) return bind_attribute(interp, Value(*meta), v, interp.types.type);
+  if (const Type* owner = slot_owner(type, name)) {
+    Value module = TFL_TRY(interp.import_module("_slot_members"));
+    Value make = TFL_TRY(get_attr(interp, module, interp.intern("member")));
+    return interp.call(make, {Value::share(const_cast<Type*>(owner)), interp.str(name)});
+  }
   if (type->script && !is_dunder(name)) {
     auto found = class_hook(interp, v, "__class_getattr__", {interp.str(name)});
     if (found || !error_is(found.error(), ErrorKind::AttributeError)) return found;

@@ -60,6 +60,7 @@ Result<void> generic_set_attr(Interp& interp, const Value& v, Str* name, const V
   if (entry && is_getter(*entry)) {
     if (type->script || v.is(Kind::Instance)) {
       if (name == interp.sym.__class__) return fail(ErrorKind::TypeError, "__class__ assignment is not supported");
+      if (name == interp.sym.__dict__ && !type->slot_names.is_empty() && !slot_allows(type, name)) return no_attribute(interp, v, name);
       if (name == interp.sym.__dict__ && value.is(Kind::Dict) && v.is(Kind::Instance)) {
         v.as<Instance>()->dict = value;
         return {};

@@ -38,9 +38,10 @@ Result<Combinator*> make(Interp& interp, Type* type, std::span<Value> iterables,
 
 Result<Value> zip_construct(Interp& interp, Type* type, CallArgs& args) {
   bool strict = false;
+  if (args.keywords.size() > 1) return fail(ErrorKind::TypeError, "zip() takes at most 1 keyword argument ({} given)", args.keywords.size());
   for (size_t k = 0; k < args.keywords.size(); ++k) {
     if (args.keywords[k]->text != "strict") {
-      return fail(ErrorKind::TypeError, "zip() got an unexpected keyword argument '{}'", args.keywords[k]->text);
+      return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for zip()", args.keywords[k]->text);
     }
     strict = TFL_TRY(truth(interp, args.values[args.count + k]));
   }

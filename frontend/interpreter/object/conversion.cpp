@@ -68,6 +68,12 @@ Result<Value> to_int_value(Interp& interp, const Value& v) {
     int64_t i = TFL_TRY(float_to_int(n.f));
     return Value::integer(i);
   }
+  if (interp.type_of(v)->script && (v.is_str() || v.is(Kind::Bytes))) {
+    for (Str* name : {interp.sym.__int__, interp.sym.__index__}) {
+      Value r = TFL_TRY(call_special(interp, v, name, {}));
+      if (!r.is_empty()) return require_int(interp, r, name->text.c_str());
+    }
+  }
   if (v.is_str() || v.is(Kind::Bytes)) {
     const std::string& text = v.is_str() ? text_of(v) : v.as<Bytes>()->data;
     int64_t i = 0;

@@ -114,7 +114,7 @@ Result<Value> super_of_frame(Interp& interp, Value& self) {
 Result<Value> construct_super(Interp& interp, Type* type, CallArgs& args) {
   Value after, self;
   if (!args.keywords.empty()) return fail(ErrorKind::TypeError, "super() takes no keyword arguments");
-  if (args.count > 2) return fail(ErrorKind::TypeError, "super expected at most 2 arguments, got {}", args.count);
+  if (args.count > 2) return fail(ErrorKind::TypeError, "super() expected at most 2 arguments, got {}", args.count);
   if (args.count == 0) {
     after = TFL_TRY(super_of_frame(interp, self));
   } else {

@@ -4,6 +4,7 @@
 #include "frontend/core/native.h"
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/object/class.h"
+#include "frontend/interpreter/object/containers/iterators.h"
 
 namespace tfl {
 
@@ -48,6 +49,7 @@ Result<void> set_item(Interp& interp, const Value& v, const Value& key, const Va
     if (!nesting.ok()) return too_deep(" while calling a Python object");
     Value r = TFL_TRY(call_special(interp, v, interp.sym.__setitem__, {key, value}));
     if (!r.is_empty()) return {};
+    if (!type->slots->set_item && script_lookup(interp, type, interp.sym.__delitem__)) return fail(ErrorKind::AttributeError, "__setitem__");
   }
   if (type->slots->set_item) return type->slots->set_item(interp, v, key, value);
   return fail(ErrorKind::TypeError, "'{}' object does not support item assignment", type->name->text);
@@ -60,6 +62,8 @@ Result<void> del_item(Interp& interp, const Value& v, const Value& key) {
     if (!nesting.ok()) return too_deep(" while calling a Python object");
     Value r = TFL_TRY(call_special(interp, v, interp.sym.__delitem__, {key}));
     if (!r.is_empty()) return {};
+    // CPython has one slot for both; a class that fills it with one method is asked for the other by name.
+    if (!type->slots->set_item && script_lookup(interp, type, interp.sym.__setitem__)) return fail(ErrorKind::AttributeError, "__delitem__");
   }
   if (type->slots->set_item) return type->slots->set_item(interp, v, key, Value());
   // CPython says it in two ways: for sequences that are asked by number, and for the rest.
@@ -141,6 +145,23 @@ Result<Value> next(Interp& interp, const Value& iterator) {
   return fail(ErrorKind::TypeError, "'{}' object is not an iterator", type->name->text);
 }
 
+Result<void> ask_length_hint(Interp& interp, const Value& v) {
+  const Type* type = interp.type_of(v);
+  if (!type->script) return {};
+  if (type->slots->length || script_lookup(interp, type, interp.sym.__len__)) {
+    auto n = length(interp, v);
+    if (n) return {};
+    if (!error_is(n.error(), ErrorKind::TypeError)) return n.failure();
+  }
+  auto hint = call_special(interp, v, interp.sym.__length_hint__, {});
+  if (!hint) return error_is(hint.error(), ErrorKind::TypeError) ? Result<void>() : Result<void>(hint.failure());
+  if (hint->is_empty() || is_not_implemented(interp, *hint)) return {};
+  const Value& n = unboxed(*hint);
+  if (!n.is_int() && !n.is_bool()) return fail(ErrorKind::TypeError, "__length_hint__ must be an integer, not {}", interp.type_name(*hint));
+  if (n.as_int() < 0) return fail(ErrorKind::ValueError, "__length_hint__() should return >= 0");
+  return {};
+}
+
 Result<std::vector<Value>> to_vector(Interp& interp, const Value& iterable) {
   std::vector<Value> items;
   if (!interp.type_of(iterable)->script) {
@@ -152,6 +173,7 @@ Result<std::vector<Value>> to_vector(Interp& interp, const Value& iterable) {
     }
   }
   Value it = TFL_TRY(iter(interp, iterable));
+  TFL_TRY(ask_length_hint(interp, iterable));
   uint32_t count = 0;
   for (;;) {
     Value item = TFL_TRY(next(interp, it));

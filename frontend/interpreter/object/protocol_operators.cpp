@@ -69,6 +69,12 @@ Failure unsupported(Interp& interp, BinaryOp op, const Value& a, const Value& b,
               interp.type_name(b));
 }
 
+/// Whether the number a's own operations take b: those of ints leave what has a float to it.
+bool knows(const Value& a, const Value& b) {
+  const Value &x = unboxed(a), &y = unboxed(b);
+  return !((x.is_int() || x.is_bool()) && y.is_float());
+}
+
 /// NotImplemented when neither side knows the operation.
 Result<Value> try_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   Type* ta = interp.type_of(a);
@@ -84,7 +90,8 @@ Result<Value> try_binary(Interp& interp, BinaryOp op, const Value& a, const Valu
   const Value* left = script_lookup(interp, ta, interp.sym.*names.name);
   const Value* right = ta == tb ? nullptr : script_lookup(interp, tb, interp.sym.*names.reflected);
   // A subclass that defines the reflected operation anew goes first.
-  bool right_first = right && tb != ta && tb->is_subtype_of(ta) && right != script_lookup(interp, ta, interp.sym.*names.reflected);
+  bool right_first = right && ((tb->is_subtype_of(ta) && right != script_lookup(interp, ta, interp.sym.*names.reflected)) ||
+                               (!left && !knows(a, b)));
   if (right_first) {
     Value r = TFL_TRY(call_entry(interp, Value(*right), b, {a}));
     if (!is_not_implemented(interp, r)) return r;
@@ -115,7 +122,7 @@ Result<Value> try_compare(Interp& interp, CompareOp op, const Value& a, const Va
     if (type->script) {
       Str* name = interp.sym.*names_of(how).name;
       if (const Value* entry = script_lookup(interp, type, name)) return call_entry(interp, Value(*entry), x, {y});
-      if (how == CompareOp::Ne) {
+      if (how == CompareOp::Ne && !type->slots->compare) {  // as object does it; a native ancestor has its own !=
         if (const Value* entry = script_lookup(interp, type, interp.sym.__eq__)) {
           Value r = TFL_TRY(call_entry(interp, Value(*entry), x, {y}));
           if (is_not_implemented(interp, r)) return r;
@@ -132,7 +139,7 @@ Result<Value> try_compare(Interp& interp, CompareOp op, const Value& a, const Va
     if (!is_not_implemented(interp, r) || ta->slots == tb->slots) return r;
     return one_side(tb, back, b, a);
   }
-  bool right_first = tb != ta && tb->script && tb->is_subtype_of(ta);
+  bool right_first = tb != ta && tb->script && (tb->is_subtype_of(ta) || (!script_lookup(interp, ta, interp.sym.*names.name) && !knows(a, b)));
   if (right_first) {
     Value r = TFL_TRY(one_side(tb, back, b, a));
     if (!is_not_implemented(interp, r)) return r;
@@ -187,23 +194,31 @@ namespace {
 
 bool is_sequence(const Value& v) { return v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes); }
 
+/// Whether a *= sequence repeats the sequence: CPython asks the right side only where the left side's type has no table of what sequences do.
+bool lets_repeat(Interp& interp, const Value& a) {
+  const Type* type = interp.type_of(a);
+  return !type->script && (a.is(Kind::Type) || (!type->slots->contains && !type->slots->length && !type->slots->get_item));
+}
+
 /// The operation as try_binary does it, and a sequence repeated by what has __index__.
-Result<Value> binary_or_repeat(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
+Result<Value> binary_or_repeat(Interp& interp, BinaryOp op, const Value& a, const Value& b, bool inplace) {
   Value r = TFL_TRY(try_binary(interp, op, a, b));
   if (op != BinaryOp::Mul || !is_not_implemented(interp, r)) return r;
   bool left = is_sequence(a);
-  if (!left && !is_sequence(b)) return r;
+  if (!left && (!is_sequence(b) || (inplace && !lets_repeat(interp, a)))) return r;
   const Value& sequence = left ? a : b;
   const Value& times = left ? b : a;
   if (!script_lookup(interp, interp.type_of(times), interp.sym.__index__)) return r;
   int64_t n = TFL_TRY(to_index(interp, times));
+  const Slots& slots = *interp.type_of(sequence)->slots;
+  if (inplace && slots.inplace) return slots.inplace(interp, op, sequence, Value::integer(n));
   return native_binary(interp, interp.type_of(sequence), op, sequence, Value::integer(n));
 }
 
 }  // namespace
 
 Result<Value> binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
-  Value r = TFL_TRY(binary_or_repeat(interp, op, a, b));
+  Value r = TFL_TRY(binary_or_repeat(interp, op, a, b, false));
   if (!is_not_implemented(interp, r)) return r;
   return binary_error(interp, op, a, b, false);
 }
@@ -215,7 +230,7 @@ Failure binary_error(Interp& interp, BinaryOp op, const Value& a, const Value& b
     std::string_view name = ka == Kind::Str ? "str" : ka == Kind::List ? "list" : "tuple";
     return fail(ErrorKind::TypeError, "can only concatenate {} (not \"{}\") to {}", name, interp.type_name(b), name);
   }
-  if (op == BinaryOp::Mul && (is_sequence(a) || is_sequence(b))) {
+  if (op == BinaryOp::Mul && (is_sequence(a) || (is_sequence(b) && (!inplace || lets_repeat(interp, a))))) {
     return fail(ErrorKind::TypeError, "can't multiply sequence by non-int of type '{}'", interp.type_name(is_sequence(a) ? b : a));
   }
   return unsupported(interp, op, a, b, inplace);
@@ -236,7 +251,7 @@ Result<Value> inplace(Interp& interp, BinaryOp op, const Value& a, const Value& 
     Value r = TFL_TRY(type->slots->inplace(interp, op, a, b));
     if (!is_not_implemented(interp, r)) return r;
   }
-  Value r = TFL_TRY(binary_or_repeat(interp, op, a, b));
+  Value r = TFL_TRY(binary_or_repeat(interp, op, a, b, true));
   if (!is_not_implemented(interp, r)) return r;
   return binary_error(interp, op, a, b, true);
 }

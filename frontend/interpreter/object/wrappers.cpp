@@ -11,15 +11,30 @@ namespace {
 
 const Slots& slots_of(Interp& interp, const Value& v) { return *interp.type_of(v)->slots; }
 
+/// A sequence's own + and * have no other side that might know better: they raise.
+Result<Value> sequence_method(Interp& interp, BinaryOp op, const Value& self, const Value& other) {
+  if (op == BinaryOp::Add) return binary_error(interp, op, self, other, false);
+  return slots_of(interp, self).binary(interp, op, self, Value::integer(TFL_TRY(to_index(interp, other))));
+}
+bool is_sequence_operation(BinaryOp op, const Value& v) {
+  return (op == BinaryOp::Add || op == BinaryOp::Mul) && (v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes));
+}
+
 template <BinaryOp op>
 Result<Value> binary_method(Interp& interp, Value* args) {
   const Slots& s = slots_of(interp, args[0]);
-  return s.binary ? s.binary(interp, op, args[0], args[1]) : Result<Value>(interp.not_implemented);
+  Value r = interp.not_implemented;
+  if (s.binary) r = TFL_TRY(s.binary(interp, op, args[0], args[1]));
+  if (is_sequence_operation(op, args[0]) && is_not_implemented(interp, r)) return sequence_method(interp, op, args[0], args[1]);
+  return r;
 }
 template <BinaryOp op>
 Result<Value> reflected_method(Interp& interp, Value* args) {
   const Slots& s = slots_of(interp, args[0]);
-  return s.binary ? s.binary(interp, op, args[1], args[0]) : Result<Value>(interp.not_implemented);
+  Value r = interp.not_implemented;
+  if (s.binary) r = TFL_TRY(s.binary(interp, op, args[1], args[0]));
+  if (is_sequence_operation(op, args[0]) && is_not_implemented(interp, r)) return sequence_method(interp, op, args[0], args[1]);
+  return r;
 }
 template <BinaryOp op>
 Result<Value> inplace_method(Interp& interp, Value* args) {

@@ -55,7 +55,7 @@ Result<void> extend_list(Interp& interp, List* list, const Value& iterable, cons
   auto done = list_extend(interp, list, iterable);
   if (done || !error_is(done.error(), ErrorKind::TypeError)) return done;
   Type* type = interp.type_of(iterable);
-  bool iterable_type = type->slots->iter || script_lookup(interp, type, interp.sym.__iter__) || script_lookup(interp, type, interp.sym.__getitem__);
+  bool iterable_type = (type->slots->iter && !iterable.is(Kind::Type)) || script_lookup(interp, type, interp.sym.__iter__) || script_lookup(interp, type, interp.sym.__getitem__);
   if (iterable_type) return done;
   if (!callee) return fail(ErrorKind::TypeError, "Value after * must be an iterable, not {}", type->name->text);
   return fail(ErrorKind::TypeError, "{} argument after * must be an iterable, not {}", function_text(interp, *callee), type->name->text);
@@ -215,7 +215,7 @@ Result<Value> iter_to_unpack(Interp& interp, const Value& v) {
   auto it = iter(interp, v);
   if (it) return it;
   Type* type = interp.type_of(v);
-  bool iterable = type->slots->iter || script_lookup(interp, type, interp.sym.__iter__) || script_lookup(interp, type, interp.sym.__getitem__);
+  bool iterable = (type->slots->iter && !v.is(Kind::Type)) || script_lookup(interp, type, interp.sym.__iter__) || script_lookup(interp, type, interp.sym.__getitem__);
   if (iterable || !error_is(it.error(), ErrorKind::TypeError)) return it;
   return fail(ErrorKind::TypeError, "cannot unpack non-iterable {} object", type->name->text);
 }

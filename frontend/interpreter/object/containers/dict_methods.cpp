@@ -25,7 +25,8 @@ Result<Value> get(Interp& interp, Value* a) {
 }
 
 Result<Value> pop(Interp& interp, Value* a) {
-  Value found = TFL_TRY(dict_pop(interp, self_dict(a), a[1]));
+  Value found;
+  if (self_dict(a)->live > 0) found = TFL_TRY(dict_pop(interp, self_dict(a), a[1]));  // an empty one hashes nothing, as in CPython
   if (!found.is_empty()) return found;
   if (!a[2].is_empty()) return a[2];
   return key_error(interp, a[1]);

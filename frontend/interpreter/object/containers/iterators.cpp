@@ -214,7 +214,7 @@ Value make_list_iterator(Interp& interp, const Value& list) { return make(interp
 Value make_tuple_iterator(Interp& interp, const Value& t) { return make(interp, interp.types.tuple_iterator, next_of_tuple, t, 0, 0, 1); }
 Value make_str_iterator(Interp& interp, const Value& str) {
   str_length(str.as<Str>());
-  return make(interp, str.as<Str>()->ascii() ? interp.types.str_ascii_iterator : interp.types.str_iterator, next_of_str, str);
+  return make(interp, str.as<Str>()->ascii() && str.object()->type == interp.types.str ? interp.types.str_ascii_iterator : interp.types.str_iterator, next_of_str, str);
 }
 Value make_bytes_iterator(Interp& interp, const Value& b) { return make(interp, interp.types.bytes_iterator, next_of_bytes, b, 0, 0, 1); }
 Value make_range_iterator(Interp& interp, int64_t start, int64_t count, int64_t step) {

@@ -20,6 +20,9 @@ Value make_callable_iterator(Interp& interp, const Value& callable, const Value&
 /// reversed(v) of a native sequence, dict or view; Empty when it has none.
 Value make_reverse_iterator(Interp& interp, const Value& v);
 
+/// What list(), tuple() and bytes() ask a script's iterable for first: its number of items, as far as that can fail or be seen.
+Result<void> ask_length_hint(Interp& interp, const Value& v);
+
 /// reversed(v) by __len__ and __getitem__.
 Value make_reverse_sequence_iterator(Interp& interp, const Value& sequence, int64_t length);
 

@@ -53,6 +53,15 @@ Result<void> list_extend(Interp& interp, List* list, const Value& iterable) {
     for (int64_t i = 0; i < n; ++i) list->items.push_back(Value::integer(r->start + i * r->step));
     return {};
   }
+  if (interp.type_of(iterable)->script) {
+    Value it = TFL_TRY(iter(interp, iterable));
+    TFL_TRY(ask_length_hint(interp, iterable));
+    for (;;) {
+      Value item = TFL_TRY(next(interp, it));
+      if (item.is_empty()) return {};
+      TFL_TRY(list_append(interp, list, std::move(item)));
+    }
+  }
   return for_each(interp, iterable, [&](Value item) -> Result<bool> {
     TFL_TRY(list_append(interp, list, std::move(item)));
     return true;

@@ -20,6 +20,9 @@ Result<void> list_extend(Interp& interp, List* list, const Value& iterable);
 /// Items start, start + step, ... of bounds that slice_bounds has made.
 Value list_slice(Interp& interp, const List* list, int64_t start, int64_t stop, int64_t step);
 
+/// start or stop of index() in a sequence of n items: counted from the end when negative.
+Result<int64_t> search_bound(Interp& interp, const Value& v, int64_t n);
+
 /// slice_bounds in two steps, for sequences that __index__ might change: the numbers, then what they mean for a length.
 Result<void> slice_unpack(Interp& interp, const Slice& s, int64_t& start, int64_t& stop, int64_t& step);
 void slice_adjust(int64_t length, int64_t& start, int64_t& stop, int64_t step);

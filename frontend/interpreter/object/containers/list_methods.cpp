@@ -67,18 +67,11 @@ Result<Value> clear(Interp&, Value* a) {
   return Value::none();
 }
 
-/// start and stop of index(): clamped like a slice's.
-Result<int64_t> clamp(Interp& interp, const Value& v, int64_t n) {
-  int64_t i = TFL_TRY(to_index(interp, v));
-  if (i < 0) i = std::max<int64_t>(0, i + n);
-  return i;
-}
-
 Result<Value> index(Interp& interp, Value* a) {
   List* list = self_list(a);
   auto n = static_cast<int64_t>(list->items.size());
-  int64_t start = TFL_TRY(clamp(interp, a[2], n));
-  int64_t stop = TFL_TRY(clamp(interp, a[3], n));
+  int64_t start = TFL_TRY(search_bound(interp, a[2], n));
+  int64_t stop = TFL_TRY(search_bound(interp, a[3], n));
   int64_t i = TFL_TRY(find(interp, list, a[1], start, stop));
   if (i >= 0) return Value::integer(i);
   std::string text = TFL_TRY(repr_text(interp, a[1]));
@@ -97,7 +90,7 @@ Result<Value> count(Interp& interp, Value* a) {
 }
 
 Result<Value> sort(Interp& interp, Value* a) {
-  bool reverse = TFL_TRY(truth(interp, a[2]));
+  bool reverse = TFL_TRY(to_index(interp, a[2])) != 0;
   List* list = self_list(a);
   // The list is empty while its items are compared, so that what key functions do to it cannot matter.
   std::vector<Value> items;

@@ -160,7 +160,8 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   bool frozen = type->is_subtype_of(interp.types.frozenset);
   Value out[1];
   if (frozen || !has_script_init(interp, type) || !type->script) {
-    TFL_TRY(take_arguments(interp, frozen ? "frozenset" : "set", args, {"iterable"}, 0, 1, out));
+    std::string_view name = args.keywords.empty() ? std::string_view(type->name->text) : frozen ? "frozenset" : "set";
+    TFL_TRY(take_arguments(interp, name, args, {"iterable"}, 0, 1, out));
   }
   if (frozen && type == interp.types.frozenset && out[0].is(Kind::Set) && out[0].object()->type == type) return out[0];
   Value self = new_set(interp, type);

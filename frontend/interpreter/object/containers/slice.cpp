@@ -1,6 +1,7 @@
 // slice objects, and what a slice means for a sequence of a given length.
 #include <algorithm>
 
+#include "frontend/core/attributes.h"
 #include "frontend/core/native.h"
 #include "frontend/interpreter/object/containers/list.h"
 
@@ -8,18 +9,30 @@ namespace tfl {
 
 namespace {
 
+/// Whether to_index failed because v is no number, and not in v's own __index__.
+bool not_a_number(Interp& interp, const Value& v, const Error& e) {
+  return e.kind == ErrorKind::TypeError && !e.payload && !script_lookup(interp, interp.type_of(v), interp.sym.__index__);
+}
+
 /// A bound of a slice: None, or something with __index__.
 Result<int64_t> bound(Interp& interp, const Value& v, int64_t if_none) {
   if (v.is_int()) return v.as_int();
   if (v.is_none()) return if_none;
   auto i = to_index(interp, v);
-  if (!i && i.error().kind == ErrorKind::TypeError && !i.error().payload) {
+  if (!i && not_a_number(interp, v, i.error())) {
     return fail(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
   }
   return i;
 }
 
 }  // namespace
+
+Result<int64_t> search_bound(Interp& interp, const Value& v, int64_t n) {
+  auto i = to_index(interp, v);
+  if (!i && not_a_number(interp, v, i.error())) return fail(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
+  if (i && *i < 0) return std::max<int64_t>(0, *i + n);
+  return i;
+}
 
 Result<void> slice_unpack(Interp& interp, const Slice& s, int64_t& start, int64_t& stop, int64_t& step) {
   step = TFL_TRY(bound(interp, s.step, 1));

@@ -119,10 +119,8 @@ Result<Value> compare_slot(Interp& interp, CompareOp op, const Value& a, const V
 
 Result<Value> index(Interp& interp, Value* a) {
   Tuple* t = a[0].as<Tuple>();
-  int64_t start = TFL_TRY(to_index(interp, a[2]));
-  int64_t stop = TFL_TRY(to_index(interp, a[3]));
-  if (start < 0) start = std::max<int64_t>(0, start + t->size);
-  if (stop < 0) stop += t->size;
+  int64_t start = TFL_TRY(search_bound(interp, a[2], t->size));
+  int64_t stop = TFL_TRY(search_bound(interp, a[3], t->size));
   for (int64_t i = start; i < stop && i < t->size; ++i) {
     bool same = TFL_TRY(equals(interp, t->items[i], a[1]));
     if (same) return Value::integer(i);

@@ -142,6 +142,7 @@ Result<Value> from_bytes(Interp& interp, Value* a) {
   if (a[1].is(Kind::Bytes)) {
     data = a[1].as<Bytes>()->data;
   } else {
+    if (a[1].is_str() || (!interp.type_of(a[1])->script && !iter(interp, a[1]))) return fail(ErrorKind::TypeError, "cannot convert '{}' object to bytes", interp.type_name(a[1]));
     TFL_TRY(for_each(interp, a[1], [&](Value item) -> Result<bool> {
       int64_t byte = TFL_TRY(to_index(interp, item));
       if (byte < 0 || byte > 255) return fail(ErrorKind::ValueError, "bytes must be in range(0, 256)");

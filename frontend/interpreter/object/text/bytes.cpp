@@ -29,10 +29,13 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   Value out[3];
   TFL_TRY(take_arguments(interp, "bytes", args, {"source", "encoding", "errors"}, 0, 0, out));
   const Value& v = out[0];
+  for (int i : {1, 2}) {
+    if (out[i].is_empty() || out[i].is_str()) continue;
+    return fail(ErrorKind::TypeError, "bytes() argument '{}' must be str, not {}", i == 1 ? "encoding" : "errors", interp.type_name(out[i]));
+  }
   if (v.is_empty()) return finish(interp, type, {});
   if (v.is_str()) {
     if (out[1].is_empty()) return fail(ErrorKind::TypeError, "string argument without an encoding");
-    if (!out[1].is_str()) return fail(ErrorKind::TypeError, "bytes() argument 'encoding' must be str, not {}", interp.type_name(out[1]));
     CodecFault fault;
     auto data = encode_text(text_of(v), text_of(out[1]), out[2].is_str() ? std::string_view(text_of(out[2])) : "strict", &fault);
     if (!data) return codec_failure(interp, data.failure(), fault, v);
@@ -45,13 +48,23 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
     return finish(interp, type, data_of(own));
   }
   Value plain = unboxed(v);
+  if (script_lookup(interp, interp.type_of(v), interp.sym.__index__)) {
+    auto count = to_index(interp, v);
+    if (count) plain = Value::integer(*count);
+    else if (!error_is(count.error(), ErrorKind::TypeError)) return count.failure();
+  }
   if (plain.is_int() || plain.is_bool()) {
     if (plain.as_int() < 0) return fail(ErrorKind::ValueError, "negative count");
     size_t n = TFL_TRY(guard_repeat(interp, 1, plain.as_int(), 1));
     return finish(interp, type, std::string(n, '\0'));
   }
+  Value source = v;
+  if (interp.type_of(v)->script && (script_lookup(interp, interp.type_of(v), interp.sym.__iter__) || interp.type_of(v)->slots->iter)) {
+    source = TFL_TRY(iter(interp, v));
+    TFL_TRY(ask_length_hint(interp, v));
+  }
   std::string data;
-  auto done = for_each(interp, v, [&](Value item) -> Result<bool> {
+  auto done = for_each(interp, source, [&](Value item) -> Result<bool> {
     int64_t byte = TFL_TRY(to_index(interp, item));
     if (byte < 0 || byte > 255) return fail(ErrorKind::ValueError, "bytes must be in range(0, 256)");
     data += static_cast<char>(byte);
@@ -94,6 +107,9 @@ Result<Value> get_item_slot(Interp& interp, const Value& self, const Value& key)
 Result<bool> contains_slot(Interp& interp, const Value& self, const Value& item) {
   if (item.is(Kind::Bytes)) return find_first(data_of(self), data_of(item)) != std::string_view::npos;
   Value plain = unboxed(item);
+  if (script_lookup(interp, interp.type_of(item), interp.sym.__index__)) {
+    if (auto i = to_index(interp, item)) plain = Value::integer(*i);
+  }
   if (!plain.is_int() && !plain.is_bool()) {
     return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(item));
   }

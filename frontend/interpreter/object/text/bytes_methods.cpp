@@ -304,8 +304,13 @@ template <int Where>
 Result<Value> padded(Interp& interp, Value* a) {
   int64_t width = TFL_TRY(to_index(interp, a[1]));
   std::string_view fill = " ";
-  if (!a[2].is_empty()) fill = TFL_TRY(need_bytes(interp, a[2]));
-  if (fill.size() != 1) return fail(ErrorKind::TypeError, "The fill character must be a byte string of length 1");
+  if (!a[2].is_empty()) {
+    if (!a[2].is(Kind::Bytes) || a[2].as<Bytes>()->data.size() != 1) {
+      return fail(ErrorKind::TypeError, "{}() argument 2 must be a byte string of length 1, not {}", Where == 0 ? "ljust" : Where == 1 ? "rjust" : "center",
+                  a[2].is_none() ? "None" : interp.type_name(a[2]));
+    }
+    fill = a[2].as<Bytes>()->data;
+  }
   std::string_view s = self_data(a);
   int64_t missing = std::max<int64_t>(0, width - static_cast<int64_t>(s.size()));
   TFL_TRY(guard_repeat(interp, 1, missing, 1));

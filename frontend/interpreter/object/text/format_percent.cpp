@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "frontend/core/attributes.h"
+#include "frontend/core/exception.h"
 #include "frontend/core/str.h"
 #include "frontend/interpreter/object/numbers/number.h"
 #include "frontend/text/float_text.h"
@@ -182,6 +184,13 @@ class PercentFormatter {
 
   int64_t count(const std::string& s) const { return bytes_ ? static_cast<int64_t>(s.size()) : utf8::count(s); }
 
+  /// Whether %d takes an instance of a script's class. int() alone would take one with __trunc__, too.
+  bool is_numeric(const Value& v) const {
+    const Type* type = interp_.type_of(v);
+    const Symbols& sym = interp_.sym;
+    return script_lookup(interp_, type, sym.__int__) || script_lookup(interp_, type, sym.__index__) || script_lookup(interp_, type, sym.__float__);
+  }
+
   Result<void> integer(const Field& f, const Value& v, std::string& sign, std::string& body) {
     bool decimal = f.type == 'd' || f.type == 'i' || f.type == 'u';
     Number n = number_of(v);
@@ -190,10 +199,11 @@ class PercentFormatter {
       auto wrong = [&] {
         return fail(ErrorKind::TypeError, "%{} format: {} is required, not {}", f.type, decimal ? "a real number" : "an integer", interp_.type_name(v));
       };
-      if (n.is == Number::Is::Float) {
+      bool script = interp_.type_of(v)->script;
+      if (n.is == Number::Is::Float && !(script && !decimal && script_lookup(interp_, interp_.type_of(v), interp_.sym.__index__))) {
         if (!decimal) return wrong();
         i = TFL_TRY(float_to_int(n.f));
-      } else if (v.is_str() || v.is(Kind::Bytes) || v.is_none()) {
+      } else if (script ? !is_numeric(v) : v.is_str() || v.is(Kind::Bytes) || v.is_none()) {
         return wrong();
       } else {
         auto converted = decimal ? to_int_value(interp_, v) : Result<Value>(Value());
@@ -201,7 +211,7 @@ class PercentFormatter {
         bool ok = decimal ? converted.ok() : index.ok();
         if (!ok) {
           Error& e = decimal ? converted.error() : index.error();
-          if (e.kind == ErrorKind::TypeError && !e.payload) return wrong();
+          if (error_is(e, ErrorKind::TypeError)) return wrong();
           return decimal ? converted.failure() : index.failure();
         }
         i = decimal ? converted->as_int() : *index;
@@ -242,10 +252,11 @@ class PercentFormatter {
         body = v.as<Bytes>()->data;
         return {};
       }
-      Number n = number_of(v);
-      if (n.is != Number::Is::Int) return fail(ErrorKind::TypeError, "%c requires an integer in range(256) or a single byte");
-      if (n.i < 0 || n.i > 255) return fail(ErrorKind::OverflowError, "%c arg not in range(256)");
-      body = static_cast<char>(n.i);
+      auto i = to_index(interp_, v);
+      if (!i && !error_is(i.error(), ErrorKind::TypeError)) return i.failure();
+      if (!i) return fail(ErrorKind::TypeError, "%c requires an integer in range(256) or a single byte");
+      if (*i < 0 || *i > 255) return fail(ErrorKind::OverflowError, "%c arg not in range(256)");
+      body = static_cast<char>(*i);
       return {};
     }
     if (v.is_str()) {
@@ -255,7 +266,7 @@ class PercentFormatter {
     }
     auto i = to_index(interp_, v);
     if (!i) {
-      if (i.error().kind == ErrorKind::TypeError && !i.error().payload) return fail(ErrorKind::TypeError, "%c requires int or char");
+      if (error_is(i.error(), ErrorKind::TypeError)) return fail(ErrorKind::TypeError, "%c requires int or char");
       return i.failure();
     }
     if (*i < 0 || *i > 0x10FFFF) return fail(ErrorKind::OverflowError, "%c arg not in range(0x110000)");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "frontend/core/attributes.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/hashing.h"
 #include "frontend/interpreter/object/containers/iterators.h"
@@ -78,7 +79,7 @@ Result<void> str_bounds(Interp& interp, const Value& start, const Value& end, in
   auto bound = [&](const Value& v, int64_t if_none) -> Result<int64_t> {
     if (v.is_none() || v.is_empty()) return if_none;
     auto i = to_index(interp, v);
-    if (!i && i.error().kind == ErrorKind::TypeError && !i.error().payload) {
+    if (!i && i.error().kind == ErrorKind::TypeError && !i.error().payload && !script_lookup(interp, interp.type_of(v), interp.sym.__index__)) {
       return fail(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
     }
     return i;
