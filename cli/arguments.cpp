@@ -132,6 +132,15 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
   add_cpu(app, out);
 }
 
+void add_fixed(CLI::App& command, Arguments& out) {
+  command
+      .add_option("--fix", out.fixed,
+                  "Of an ONNX model: a size or an input that is known, batch=1 or axes=[1,2]; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->take_all();
+}
+
 void add_color(CLI::App& app, Arguments& out) {
   app.add_option("--color", out.color, "Colour in messages: auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
@@ -271,6 +280,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     for (CLI::Option* o : of_graph) o->excludes(kind_tokens)->excludes(kind_ast)->excludes(kind_bytecode);
     dump->add_option("--signature", out.graph.signature, "Types of the function's arguments, e.g. \"f32[?,784], i32\"")
         ->type_name("TYPES");
+    add_fixed(*dump, out);
     dump->add_option("file", out.files, "Script, or a function of it")
         ->required()
         ->expected(1)
@@ -282,6 +292,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   CLI::App* explain = command("explain", "Run a script and tell what was traced, why, and what became of it");
   if (chosen == explain) {
     explain->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+    add_fixed(*explain, out);
     add_run_options(*explain, out, limit);
     add_color(*explain, out);
   }
@@ -289,6 +300,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   CLI::App* profile = command("profile", "Run a script and tell where its time went");
   if (chosen == profile) {
     profile->prefix_command();
+    add_fixed(*profile, out);
     profile->add_option("--html", out.profile.html, "Write the sources with the time of each line")->type_name("FILE");
     profile->add_option("--trace", out.profile.trace, "Write the calls in time, for chrome://tracing and Perfetto")
         ->type_name("FILE");
@@ -300,10 +312,12 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   CLI::App* inspect =
       command("inspect", "Show what a saved model or a native library holds: functions, signatures, variables");
   if (chosen == inspect) {
-    inspect->add_option("folder", out.files, "Folder that tf.saved_model.save wrote, or a library that tfl build made")
+    inspect
+        ->add_option("folder", out.files,
+                     "Folder that tf.saved_model.save wrote, an ONNX model, or a library that tfl build made")
         ->required()
         ->expected(1)
-        ->type_name("DIR|LIB");
+        ->type_name("DIR|MODEL.onnx|LIB");
     inspect->add_option("--function", out.function, "The graph of this signature or function")->type_name("NAME");
     inspect->add_flag("--svg", out.graph.svg, "A picture of the graph");
     inspect->add_flag("--json", out.json, "What a library tells of itself, as JSON");
@@ -325,7 +339,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
 
   CLI::App* build = command("build", "Make a native library of a script's traced functions");
   if (chosen == build) {
-    build->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+    build->add_option("file", out.files, "Script, saved model or ONNX model")->required()->expected(1)->type_name("FILE");
+    add_fixed(*build, out);
     build->add_option("-o,--output", out.build.folder, "Folder for the files (default: the working directory)")
         ->type_name("FOLDER");
     build->add_option("--name", out.build.name, "Name of the library and prefix of its symbols (default: the script's)")

@@ -19,9 +19,9 @@ OutputAside::~OutputAside() {
   close(saved_);
 }
 
-Ran run_aside(Session& session, const std::string& file, const std::string& name) {
+Ran run_aside(Session& session, const std::string& file, const std::string& name, const std::vector<std::string>& fixed) {
   Ran ran;
-  if (!read_source(file, ran.text)) {
+  if (!read_source(file, ran.text, fixed)) {
     ran.code = kExitUsage;
     return ran;
   }

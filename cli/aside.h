@@ -27,7 +27,7 @@ struct Ran {
 };
 
 /// Runs the script; `name` is its __name__. Errors have been reported.
-Ran run_aside(Session& session, const std::string& file, const std::string& name);
+Ran run_aside(Session& session, const std::string& file, const std::string& name, const std::vector<std::string>& fixed = {});
 
 /// Calls a function of a library module.
 Result<Value> ask_library(Interp& interp, std::string_view module, std::string_view function, std::initializer_list<Value> arguments);

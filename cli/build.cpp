@@ -149,7 +149,7 @@ int build_files(const Arguments& a) {
   Interp& interp = session.interp;
   Ran ran;
   if (!saved) {
-    ran = run_aside(session, file, "__build__");
+    ran = run_aside(session, file, "__build__", a.fixed);
     if (ran.names.is_empty() || ran.code != 0) return ran.code;
   }
   std::vector<Value> wanted;

@@ -17,7 +17,11 @@ int print_completion(const Arguments& arguments);
 int run_repl(const Arguments& arguments);
 int run_tests(const Arguments& arguments);
 int inspect_model(const Arguments& arguments);
-/// tfl run DIR: a function of a saved model.
+/// The file of an ONNX model, by its name.
+bool is_onnx(const std::string& path);
+/// The script that an ONNX model stands for where a script is asked for: its function `run`, called once when the script is run.
+std::string onnx_script(const std::string& path, const std::vector<std::string>& fixed);
+/// tfl run DIR or MODEL.onnx: a function of a saved model, or a foreign one.
 int run_model(const Arguments& arguments);
 int build_files(const Arguments& arguments);
 int build_executable(const Arguments& arguments);

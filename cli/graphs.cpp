@@ -52,7 +52,7 @@ int dump_graph(const Arguments& a) {
     return kExitUsage;
   }
   Session session(a, file);
-  Ran ran = run_aside(session, file, "__dump__");
+  Ran ran = run_aside(session, file, "__dump__", a.fixed);
   // What failed has been reported; a function that was defined before can be shown all the same.
   if (ran.names.is_empty()) return ran.code;
   Interp& interp = session.interp;
@@ -100,7 +100,7 @@ int explain_script(const Arguments& a) {
   Session session(a, a.files[0]);
   std::string on_gpu;
   if (a.device == "gpu") session.context.gpu_report = &on_gpu;
-  Ran ran = run_aside(session, a.files[0], "__main__");
+  Ran ran = run_aside(session, a.files[0], "__main__", a.fixed);
   session.context.gpu_report = nullptr;
   if (ran.names.is_empty()) return ran.code;
   Interp& interp = session.interp;

@@ -79,7 +79,7 @@ std::vector<std::string> notes(Session& session) {
 int profile_script(const Arguments& a) {
   const std::string& name = a.script[0];
   std::string text;
-  if (!read_source(name, text)) return kExitUsage;
+  if (!read_source(name, text, a.fixed)) return kExitUsage;
   std::string file = name == "-" ? std::string() : name, shown = name == "-" ? "<stdin>" : name;
   Session session(a, file);
   Interp& interp = session.interp;

@@ -42,7 +42,7 @@ void files_below(const std::string& folder, std::vector<std::string>& out) {
 
 int run_script(const Arguments& a) {
   const std::string& name = a.script[0];
-  if (!a.from_code && is_folder(name)) return run_model(a);
+  if (!a.from_code && (is_folder(name) || is_onnx(name))) return run_model(a);
   std::string text, shown = name;
   if (a.from_code) {
     text = a.code;

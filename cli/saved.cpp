@@ -1,5 +1,5 @@
-// tfl inspect DIR and tfl run DIR: hands saved models to the library (stdlib/_saved_model_cli.tfl), and gives its exit code; tfl
-// inspect of a native library shows what it tells of itself.
+// tfl inspect DIR and tfl run DIR: hands saved models to the library (stdlib/_saved_model_cli.tfl), ONNX models likewise
+// (stdlib/_onnx_cli.tfl), and gives its exit code; tfl inspect of a native library shows what it tells of itself.
 #include <cstdio>
 #include <cstring>
 
@@ -20,7 +20,7 @@ std::string folder_of(const std::string& path) {
 
 int request_error(const std::string& message) {
   std::fprintf(stderr,
-               "tfl: error: %s\nusage: tfl run DIR [--function NAME] [--inputs "
+               "tfl: error: %s\nusage: tfl run DIR|MODEL.onnx [--function NAME] [--inputs "
                "FILE.npy|FILE.npz|NAME=FILE.npy|JSON]... [--outputs DIR]\n",
                message.c_str());
   return kExitUsage;
@@ -29,12 +29,13 @@ int request_error(const std::string& message) {
 struct Request {
   std::string command, folder, function, outputs, metadata;
   int64_t bytes = 0;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, fixed;
   bool picture = false;
 };
 
 int hand_over(const Arguments& a, const Request& r) {
-  Session session(a, r.folder + "/saved_model.json");
+  const bool onnx = is_onnx(r.folder);
+  Session session(a, onnx ? r.folder : r.folder + "/saved_model.json");
   Interp& interp = session.interp;
   Value options = interp.dict();
   auto set = [&](const char* name, Value value) {
@@ -48,10 +49,13 @@ int hand_over(const Arguments& a, const Request& r) {
   set("function", text(r.function));
   set("outputs", text(r.outputs));
   set("inputs", interp.list(std::move(inputs)));
+  std::vector<Value> fixed;
+  for (const std::string& s : r.fixed) fixed.push_back(interp.str(s));
+  set("fixed", interp.list(std::move(fixed)));
   set("picture", Value::boolean(r.picture));
   set("metadata", text(r.metadata));
   set("bytes", Value::integer(r.bytes));
-  auto code = ask_library(interp, "_saved_model_cli", "main", {options});
+  auto code = ask_library(interp, onnx ? "_onnx_cli" : "_saved_model_cli", "main", {options});
   if (!code) return session.finish(session.report(code.error()));
   return session.finish(code->is_int() ? static_cast<int>(code->as_int()) : 70);
 }
@@ -94,6 +98,20 @@ int inspect_library(const Arguments& a, Request r) {
 
 }  // namespace
 
+bool is_onnx(const std::string& path) { return path.ends_with(".onnx"); }
+
+std::string onnx_script(const std::string& path, const std::vector<std::string>& fixed) {
+  auto quoted = [](const std::string& text) {
+    std::string out = "\"";
+    for (char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : c == '\n' ? "\\n" : std::string(1, c);
+    return out + "\"";
+  };
+  std::string list;
+  for (const std::string& f : fixed) list += quoted(f) + ", ";
+  return "import tfl\n\nmodel = tfl.import_onnx(" + quoted(path) + ", fix=[" + list + "])\nrun = model.function\n"
+         "if __name__ == \"__main__\":\n    model.rehearse()\n";
+}
+
 int inspect_model(const Arguments& a) {
   Request r;
   r.command = "inspect";
@@ -117,7 +135,11 @@ int run_model(const Arguments& given) {
   bool inputs = false;
   for (size_t i = 1; i < a.script.size(); ++i) {
     const std::string& word = a.script[i];
-    if (word == "--inputs" || word == "--function" || word == "--outputs") {
+    if (word == "--fix" && is_onnx(r.folder)) {
+      inputs = false;
+      if (i + 1 == a.script.size()) return request_error(word + " needs a value");
+      r.fixed.push_back(a.script[++i]);
+    } else if (word == "--inputs" || word == "--function" || word == "--outputs") {
       inputs = word == "--inputs";
       single = word == "--function" ? &r.function : word == "--outputs" ? &r.outputs : nullptr;
       if (i + 1 == a.script.size()) return request_error(word + " needs a value");

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/commands.h"
 #include "codegen/gpu/emulator.h"
 #include "codegen/jit/code_text.h"
 #include "frontend/core/advice.h"
@@ -162,7 +163,7 @@ bool use_color(const Arguments& a) {
   return !(no && *no) && isatty(2) && !(term && std::strcmp(term, "dumb") == 0);
 }
 
-bool read_source(const std::string& path, std::string& text) {
+bool read_source(const std::string& path, std::string& text, const std::vector<std::string>& fixed) {
   std::FILE* f = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (!f) {
     int reason = errno;
@@ -176,6 +177,11 @@ bool read_source(const std::string& path, std::string& text) {
     std::fprintf(stderr, "tfl: can't run '%s': it is a folder\n", path.c_str());
     if (f != stdin) std::fclose(f);
     return false;
+  }
+  if (is_onnx(path)) {
+    if (f != stdin) std::fclose(f);
+    text = onnx_script(path, fixed);
+    return true;
   }
   char buffer[65536];
   size_t n;

@@ -30,7 +30,7 @@ void say_error(std::string_view text);
 bool use_color(const Arguments& arguments);
 
 /// The whole text of a file, or of standard input for "-". On failure prints why and gives false.
-bool read_source(const std::string& path, std::string& text);
+bool read_source(const std::string& path, std::string& text, const std::vector<std::string>& fixed = {});
 
 /// The context of a program, with what makes machine code of its functions.
 struct ProgramContext final : Context {
