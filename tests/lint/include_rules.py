@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Rules about the source files: who may include whom, how long a file may be, what no file may contain. Prints `ok RULE` or
+"""Rules about the source files: who may include whom, how long a file may be, what no file may contain, which files texts name. Prints `ok RULE` or
 `FAIL RULE` and the places, as tests/run expects."""
 import argparse
+import glob
 import os
 import re
 import sys
@@ -174,6 +175,27 @@ def check_length(paths):
                 yield f"{path}: {count} lines, more than {MAX_LINES}"
 
 
+# Paths of files as texts and comments name them; `*` and {a,b} stand for several.
+NAMED = re.compile(r"(?<![\w./-])((?:grammar|frontend|ir|optimizer|codegen|runtime|stdlib|tests|cli|bench|docs|cmake|examples)(?:/[\w*{},-]+)+\.(?:h|cpp|c|def|inc|py|md|tfl|cmake|g4|S|ia|out|list))(?![\w/])")
+# Names that stand for any: of instructions and of what a reader makes himself.
+EXAMPLES = re.compile(r"NAME|AREA|SUBJECT|FOLDER|variance|stdlib/a/b")
+
+
+def check_named_files(paths):
+    """Texts do not name files that are gone."""
+    for path in paths:
+        if not path.endswith((".md", ".h", ".cpp", ".c", ".py", ".cmake", ".def", ".tfl", ".txt")) or path.startswith(("tests/golden/", "tests/fuzz/")):
+            continue
+        for number, line in enumerate(read(path).split("\n"), 1):
+            for name in NAMED.findall(line):
+                options = [name]
+                while any("{" in o for o in options):
+                    options = [o[:m.start()] + part + o[m.end():] for o in options for m in [re.search(r"\{([^{}]*)\}", o)] if m for part in m.group(1).split(",")]
+                for option in options:
+                    if not EXAMPLES.search(option) and not glob.glob(os.path.join(ROOT, option)):
+                        yield f"{path}:{number}: {option} is not there"
+
+
 def check_words(paths, pattern):
     for path in paths:
         for number, line in enumerate(read(path).split("\n"), 1):
@@ -201,6 +223,7 @@ def main():
         report("heavy-headers", check_heavy_headers(sources)),
         report("headers-begin-with-their-purpose", check_headers(sources)),
         report("errors-are-values", check_exceptions(sources)),
+        report("named-files-are-there", check_named_files(paths)),
         report("file-length", check_length(paths)),
     ]
     results += [report(rule, check_words(paths, pattern)) for rule, pattern in WORDS]
