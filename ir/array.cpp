@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "runtime/ops/groups.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/tensor/element.h"
 
@@ -279,8 +280,8 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
     tensors.push_back(std::move(t));
     return {};
   };
-  switch (op) {
-    case Op::array_new: {
+  switch (static_cast<ArrayOp>(op)) {
+    case ArrayOp::array_new: {
       int64_t n = index_of(tensors[0]);
       if (n < 0) return refuse("The num_elements to reserve must be a non negative number, but got {}", n);
       if (n >= kMostItems) return fail(ErrorKind::ResourceExhaustedError, "a list of {} elements is too long", n);
@@ -290,7 +291,7 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
       array->items.resize(static_cast<size_t>(n));
       return {};
     }
-    case Op::array_from: {
+    case ArrayOp::array_from: {
       array = std::make_shared<ArrayContent>();
       array->element = result.tensor;
       Tensors items;
@@ -300,10 +301,10 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
       if (!array->element.ranked) array->element = {tensors[0].dtype(), true, Dims(tensors[0].dims().subspan(1))};
       return {};
     }
-    case Op::array_size: return give(TFL_TRY(scalar<int32_t>(context, DType::I32, static_cast<int32_t>(array->items.size()))));
-    case Op::array_read: return give(TFL_TRY(read(context, *array, tensors[0])));
-    case Op::array_write: return set(writable(array), index_of(tensors[0]), std::move(tensors[1]));
-    case Op::array_push: {
+    case ArrayOp::array_size: return give(TFL_TRY(scalar<int32_t>(context, DType::I32, static_cast<int32_t>(array->items.size()))));
+    case ArrayOp::array_read: return give(TFL_TRY(read(context, *array, tensors[0])));
+    case ArrayOp::array_write: return set(writable(array), index_of(tensors[0]), std::move(tensors[1]));
+    case ArrayOp::array_push: {
       ArrayContent& a = writable(array);
       if (!matches(a.element, tensors[0])) {
         return refuse("Tried to append a tensor with incompatible shape to a list. Op element shape: {} list shape: {}",
@@ -314,14 +315,14 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
       a.items.push_back(std::move(tensors[0]));
       return {};
     }
-    case Op::array_pop: {
+    case ArrayOp::array_pop: {
       if (array->items.empty()) return refuse("Trying to pop from an empty list.");
       ArrayContent& a = writable(array);
       Tensor last = TFL_TRY(item(context, a, a.items.size() - 1, "read"));
       a.items.pop_back();
       return give(std::move(last));
     }
-    case Op::array_stack:
+    case ArrayOp::array_stack:
       // Of no elements: the shape that the node declares for them.
       if (const Dims* shape = attrs.get_ints(Attr::shape); shape && array->items.empty() && shape_rules::all_known(*shape)) {
         Dims dims = *shape;
@@ -329,16 +330,16 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
         return give(TFL_TRY(zeros(context, array->element.dtype, dims)));
       }
       return give(TFL_TRY(stack_all(context, *array)));
-    case Op::array_concat: return give(TFL_TRY(concat(context, *array)));
-    case Op::array_gather: return give(TFL_TRY(gather(context, *array, tensors[0])));
-    case Op::array_scatter: return scatter(context, writable(array), tensors[0], tensors[1]);
-    case Op::array_split: return split(context, writable(array), tensors[0], tensors[1], attrs.get_bool(Attr::keepdims));
-    case Op::array_add: {
+    case ArrayOp::array_concat: return give(TFL_TRY(concat(context, *array)));
+    case ArrayOp::array_gather: return give(TFL_TRY(gather(context, *array, tensors[0])));
+    case ArrayOp::array_scatter: return scatter(context, writable(array), tensors[0], tensors[1]);
+    case ArrayOp::array_split: return split(context, writable(array), tensors[0], tensors[1], attrs.get_bool(Attr::keepdims));
+    case ArrayOp::array_add: {
       ArrayContent& a = writable(array);
       size_t at = TFL_TRY(place_for(a, index_of(tensors[0])));
       return accumulate(context, a.items[at], tensors[1]);
     }
-    case Op::array_zeros_like: {
+    case ArrayOp::array_zeros_like: {
       auto fresh = std::make_shared<ArrayContent>();
       fresh->element = array->element;
       fresh->grows = array->grows;
@@ -346,9 +347,9 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
       array = std::move(fresh);
       return {};
     }
-    case Op::array_sum: return sum(context, writable(array), *other);
-    default: return fail(ErrorKind::InternalError, "operation {} is not about arrays", op_info(op).name);
+    case ArrayOp::array_sum: return sum(context, writable(array), *other);
   }
+  return fail(ErrorKind::InternalError, "operation {} is not about arrays", op_info(op).name);
 }
 
 }  // namespace tfl::ir

@@ -3,6 +3,7 @@
 #include "ir/program.h"
 
 #include "ir/softmax.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::ir::program {
 
@@ -136,18 +137,13 @@ class Compiler {
 
   void node(const Node& n, uint32_t at) {
     if (inner_.contains(&n)) return;
-    switch (n.op) {
-      case Op::constant: {
-        Value& v = value({const_cast<Node*>(&n), 0});
-        v.place = kConstant | static_cast<uint32_t>(code_.constants.size());
-        code_.constants.push_back(n.constant);
-        return;
-      }
-      case Op::cond:
-      case Op::switch_case: return branches(n, at);
-      case Op::while_loop: return loop(n, at);
-      default: break;
+    if (n.op == Op::constant) {
+      Value& v = value({const_cast<Node*>(&n), 0});
+      v.place = kConstant | static_cast<uint32_t>(code_.constants.size());
+      code_.constants.push_back(n.constant);
+      return;
     }
+    if (op_facts(n.op).regions) return n.op == Op::while_loop ? loop(n, at) : branches(n, at);
     auto softmax = softmaxes_.find(&n);
     std::span<const Ref> operands = operands_of(n);
     std::vector<Place> sources = use(operands, at);

@@ -11,6 +11,7 @@
 #include "ir/program.h"
 #include "ir/single_operation.h"
 #include "ir/softmax.h"
+#include "runtime/ops/groups.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::ir {
@@ -270,32 +271,39 @@ class Machine {
 
   Result<void> control(Frame& f, const Instruction& i, const Place* sources, const Place* results) {
     const Node& n = *i.node;
-    switch (n.op) {
-      case Op::read_variable:
-      case Op::assign_variable:
-      case Op::is_initialized: return variable(f, n, sources, results);
-      case Op::print: {
+    if (is_array_op(n.op)) return array(f, i, sources, results);
+    switch (static_cast<ControlOp>(n.op)) {
+      case ControlOp::read_variable:
+      case ControlOp::assign_variable:
+      case ControlOp::is_initialized: return variable(f, n, sources, results);
+      case ControlOp::print: {
         if (pending_) return {};
         std::string text = text_of(take(f, sources[0]));
         const AttrValue* end = n.attrs.find(Attr::end);
         text += end ? end->text : "\n";
         return host_.print(text, n.attrs.get_text(Attr::stream));
       }
-      case Op::check: {
+      case ControlOp::check: {
         Tensor condition = take(f, sources[0]);
         if (TFL_TRY(all_true(context_, condition))) return {};
         std::string text = i.source_count > 1 ? text_of(take(f, sources[1])) : std::string(n.attrs.get_text(Attr::text));
         return fail(ErrorKind::InvalidArgumentError, std::move(text));
       }
-      case Op::host_call: return host_call(f, i, sources, results);
-      case Op::next_seed: {
+      case ControlOp::host_call: return host_call(f, i, sources, results);
+      case ControlOp::next_seed: {
         Tensor groups = take(f, sources[0]);
         leave(f, results[0],
               TFL_TRY(host_.next_seed(n, groups.size() == 1 ? load_int(groups.dtype(), groups.raw()) : 0)));
         return {};
       }
-      default: return array(f, i, sources, results);
+      case ControlOp::parameter:
+      case ControlOp::constant:
+      case ControlOp::cond:
+      case ControlOp::switch_case:
+      case ControlOp::while_loop:
+      case ControlOp::call: break;  // steps of their own
     }
+    return fail(ErrorKind::InternalError, "operation {} is no step", op_info(n.op).name);
   }
 
   Result<void> variable(Frame& f, const Node& n, const Place* sources, const Place* results) {

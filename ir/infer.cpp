@@ -6,6 +6,7 @@
 #include "ir/infer_control.h"
 #include "ir/partial.h"
 #include "runtime/kernels/elementwise/elementwise.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::ir {
 
@@ -13,35 +14,6 @@ namespace {
 
 // Nodes that a rule may look at for the values of its operands.
 constexpr int kNodes = 64;
-
-// Which operand holds the sizes of the result; -1: none.
-int sizes_operand(Op op) {
-  switch (op) {
-    case Op::fill:
-    case Op::eye:
-    case Op::stateless_uniform:
-    case Op::stateless_uniform_int:
-    case Op::stateless_uniform_full_int:
-    case Op::stateless_permutation:
-    case Op::stateless_normal:
-    case Op::stateless_truncated_normal:
-    case Op::stateless_gamma:
-    case Op::stateless_poisson:
-    case Op::stateless_binomial:
-    case Op::stateless_truncated:
-    case Op::conv2d_backprop_input:
-    case Op::conv3d_backprop_input:
-    case Op::depthwise_conv2d_backprop_input:
-    case Op::avg_pool_grad: return 0;
-    case Op::conv2d_backprop_filter:
-    case Op::conv3d_backprop_filter:
-    case Op::depthwise_conv2d_backprop_filter:
-    case Op::reshape:
-    case Op::broadcast_to: return 1;
-    case Op::scatter_nd: return 2;
-    default: return -1;
-  }
-}
 
 // A size in terms of types: -1 for what is not known.
 int64_t as_size(int64_t element) {
@@ -83,7 +55,7 @@ class Refiner {
   Refiner(Context& context, Op op, std::span<const Ref> operands) : context_(context), op_(op), operands_(operands) {}
 
   void operator()(TensorType& out) {
-    int sizes = sizes_operand(op_);
+    int sizes = op_facts(op_).sizes_in;
     if (sizes >= 0) return from_sizes(static_cast<size_t>(sizes), out);
     if (op_ == Op::tile) return tile(out);
     if (op_ == Op::slice) return slice(out);

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "ir/inlined.h"
+#include "runtime/ops/groups.h"
 
 namespace tfl::ir {
 
@@ -143,17 +144,17 @@ Result<void> infer_array(const Call& c) {
   }
   TFL_TRY(c.expect(0, TypeKind::Array));
   const Type& array = c.type(0);
-  switch (c.op) {
-    case Op::array_size: return c.give_tensor(DType::I32, {});
-    case Op::array_read: TFL_TRY(c.expect_index(1)); return c.give(Type::of(array.tensor));
-    case Op::array_write:
-    case Op::array_add:
+  switch (static_cast<ArrayOp>(c.op)) {
+    case ArrayOp::array_size: return c.give_tensor(DType::I32, {});
+    case ArrayOp::array_read: TFL_TRY(c.expect_index(1)); return c.give(Type::of(array.tensor));
+    case ArrayOp::array_write:
+    case ArrayOp::array_add:
       TFL_TRY(c.expect_index(1));
       TFL_TRY(check_element(c, 2));
       return c.give(array);
-    case Op::array_push: TFL_TRY(check_element(c, 1)); return c.give(array);
-    case Op::array_pop: TFL_TRY(c.give(array)); return c.give(Type::of(array.tensor));
-    case Op::array_stack: {
+    case ArrayOp::array_push: TFL_TRY(check_element(c, 1)); return c.give(array);
+    case ArrayOp::array_pop: TFL_TRY(c.give(array)); return c.give(Type::of(array.tensor));
+    case ArrayOp::array_stack: {
       TensorType element = array.tensor;
       if (const Dims* shape = c.attrs.get_ints(Attr::shape)) {
         element.ranked = true;
@@ -161,29 +162,31 @@ Result<void> infer_array(const Call& c) {
       }
       return c.give(Type::of(rows_of(element, -1)));
     }
-    case Op::array_concat: {
+    case ArrayOp::array_concat: {
       TensorType out = array.tensor;
       if (out.ranked && !out.dims.empty()) out.dims[0] = -1;
       return c.give(Type::of(std::move(out)));
     }
-    case Op::array_gather: TFL_TRY(c.expect_index(1)); return c.give(Type::of(rows_of(array.tensor, length_of(c.type(1)))));
-    case Op::array_scatter:
+    case ArrayOp::array_gather: TFL_TRY(c.expect_index(1)); return c.give(Type::of(rows_of(array.tensor, length_of(c.type(1)))));
+    case ArrayOp::array_scatter:
       TFL_TRY(c.expect_index(1));
       TFL_TRY(check_element(c, 2));
       return c.give(array);
-    case Op::array_split:
+    case ArrayOp::array_split:
       TFL_TRY(check_element(c, 1));
       TFL_TRY(c.expect_index(2));
       return c.give(array);
-    case Op::array_zeros_like: return c.give(array);
-    case Op::array_sum: {
+    case ArrayOp::array_zeros_like: return c.give(array);
+    case ArrayOp::array_sum: {
       TFL_TRY(c.expect(1, TypeKind::Array));
       Type joined;
       if (!join(array, c.type(1), joined)) return broken(c.op, "arrays of different element types");
       return c.give(std::move(joined));
     }
-    default: return broken(c.op, "no array operation");
+    case ArrayOp::array_new:
+    case ArrayOp::array_from: break;  // above
   }
+  return broken(c.op, "no array operation");
 }
 
 // What the script was said to give: for each result its element type, its rank (-1: unknown) and its sizes. A node without that has the
@@ -208,30 +211,31 @@ Result<void> infer_host_call(const Call& c) {
 Result<void> infer_control(Op op, std::span<const Ref> operands, const Attrs& attrs, std::span<const std::unique_ptr<Block>> regions,
                            const Function* callee, std::vector<Type>& types) {
   Call c{op, operands, attrs, regions, callee, types};
-  switch (op) {
-    case Op::parameter:
-    case Op::constant: return broken(op, "its type is not computed");
-    case Op::cond:
-    case Op::switch_case: return infer_branches(c);
-    case Op::while_loop: return infer_loop(c);
-    case Op::call: return infer_call(c);
-    case Op::read_variable:
-    case Op::assign_variable:
-    case Op::is_initialized: {
+  if (is_array_op(op)) return infer_array(c);
+  switch (static_cast<ControlOp>(op)) {
+    case ControlOp::parameter:
+    case ControlOp::constant: return broken(op, "its type is not computed");
+    case ControlOp::cond:
+    case ControlOp::switch_case: return infer_branches(c);
+    case ControlOp::while_loop: return infer_loop(c);
+    case ControlOp::call: return infer_call(c);
+    case ControlOp::read_variable:
+    case ControlOp::assign_variable:
+    case ControlOp::is_initialized: {
       TFL_TRY(c.expect(0, TypeKind::Resource));
       if (c.type(0).opaque) return broken(op, "operand 0 is no variable");
       if (op == Op::read_variable) return c.give(Type::of(c.type(0).tensor));
       if (op == Op::is_initialized) return c.give_tensor(DType::Bool, {});
       return check_element(c, 1);
     }
-    case Op::print: return c.expect_tensor(0, DType::String);
-    case Op::check:
+    case ControlOp::print: return c.expect_tensor(0, DType::String);
+    case ControlOp::check:
       if (operands.size() > 1) TFL_TRY(c.expect_tensor(1, DType::String));
       return c.expect_tensor(0, DType::Bool);
-    case Op::host_call: return infer_host_call(c);
-    case Op::next_seed: TFL_TRY(c.expect_index(0)); return c.give_tensor(DType::I64, {3});
-    default: return infer_array(c);
+    case ControlOp::host_call: return infer_host_call(c);
+    case ControlOp::next_seed: TFL_TRY(c.expect_index(0)); return c.give_tensor(DType::I64, {3});
   }
+  return broken(op, "no such operation");
 }
 
 }  // namespace tfl::ir

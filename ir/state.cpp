@@ -5,6 +5,7 @@
 
 #include "ir/infer.h"
 #include "ir/ref_map.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::ir {
 
@@ -29,11 +30,9 @@ Fate fate(const Block& b, const Node* variable) {
     if (times == 0) continue;
     if (times > 1) return {false, false};
     auto at = static_cast<size_t>(std::find_if(n->operands.begin(), n->operands.end(), is_it) - n->operands.begin());
-    switch (n->op) {
-      case Op::read_variable:
-      case Op::is_initialized: continue;
-      case Op::assign_variable: f.assigned = true; continue;
-      default: break;
+    if (op_facts(n->op).variable) {
+      f.assigned = f.assigned || op_facts(n->op).writes;
+      continue;
     }
     size_t before = before_inputs(*n);
     if (n->regions.empty() || at < before || (is_loop(*n) && at < n->types.size())) return {false, false};

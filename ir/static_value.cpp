@@ -1,6 +1,7 @@
 // What follows of a tensor's elements from constants and static sizes: evaluation at inference time, of few and small nodes.
 #include "ir/infer.h"
 #include "ir/partial.h"
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/shapes/strided_slice.h"
 #include "runtime/tensor/element.h"
@@ -34,57 +35,64 @@ bool fits(DType dtype, int64_t v) {
   }
 }
 
-// One element of an arithmetic operation; named sizes survive neutral operands.
-int64_t combine(Op op, int64_t a, int64_t b) {
-  switch (op) {
-    case Op::add:
-      if (a == 0) return b;
-      if (b == 0) return a;
-      break;
-    case Op::subtract:
-      if (b == 0) return a;
-      break;
-    case Op::multiply:
-      if (a == 1 || b == 0) return b;
-      if (b == 1 || a == 0) return a;
-      break;
-    case Op::floordiv:
-      if (b == 1) return a;
-      break;
-    case Op::maximum:
-    case Op::minimum:
-      if (a == b) return a;
-      break;
-    default: break;
-  }
-  if (!element_known(a) || !element_known(b)) return kUnknownElement;
-  int64_t out = 0;
-  bool overflow = false;
-  switch (op) {
-    case Op::add: overflow = __builtin_add_overflow(a, b, &out); break;
-    case Op::subtract: overflow = __builtin_sub_overflow(a, b, &out); break;
-    case Op::multiply: overflow = __builtin_mul_overflow(a, b, &out); break;
-    case Op::floordiv:
-    case Op::mod: {
-      if (b == 0 || b == -1) return kUnknownElement;
-      int64_t q = a / b, r = a % b;
-      if (r != 0 && (r < 0) != (b < 0)) {
-        --q;
-        r += b;
-      }
-      out = op == Op::mod ? r : q;
-      break;
-    }
-    case Op::maximum: out = std::max(a, b); break;
-    case Op::minimum: out = std::min(a, b); break;
-    default: return kUnknownElement;
-  }
-  return overflow || !element_known(out) ? kUnknownElement : out;
-}
+// One element of an arithmetic operation; named sizes survive neutral operands. `neutral`: what the result is although an operand is
+// unknown; `number`: of known ones, false where it does not fit.
+struct Arithmetic {
+  std::optional<int64_t> (*neutral)(int64_t a, int64_t b);
+  bool (*number)(int64_t a, int64_t b, int64_t& out);
+};
+using Known = std::optional<int64_t>;
 
-bool is_arithmetic(Op op) {
-  return op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::floordiv || op == Op::mod || op == Op::maximum ||
-         op == Op::minimum;
+bool floor_divide(int64_t a, int64_t b, int64_t& quotient, int64_t& rest) {
+  if (b == 0 || b == -1) return false;
+  quotient = a / b;
+  rest = a % b;
+  if (rest != 0 && (rest < 0) != (b < 0)) {
+    --quotient;
+    rest += b;
+  }
+  return true;
+}
+Known same_of(int64_t a, int64_t b) { return a == b ? Known(a) : Known(); }
+
+constexpr Arithmetic kAdd{[](int64_t a, int64_t b) { return a == 0 ? Known(b) : b == 0 ? Known(a) : Known(); },
+                          [](int64_t a, int64_t b, int64_t& out) { return !__builtin_add_overflow(a, b, &out); }};
+constexpr Arithmetic kSubtract{[](int64_t a, int64_t b) { return b == 0 ? Known(a) : Known(); },
+                               [](int64_t a, int64_t b, int64_t& out) { return !__builtin_sub_overflow(a, b, &out); }};
+constexpr Arithmetic kMultiply{
+    [](int64_t a, int64_t b) { return a == 1 || b == 0 ? Known(b) : b == 1 || a == 0 ? Known(a) : Known(); },
+    [](int64_t a, int64_t b, int64_t& out) { return !__builtin_mul_overflow(a, b, &out); }};
+constexpr Arithmetic kFloordiv{[](int64_t a, int64_t b) { return b == 1 ? Known(a) : Known(); },
+                               [](int64_t a, int64_t b, int64_t& out) {
+                                 int64_t rest;
+                                 return floor_divide(a, b, out, rest);
+                               }};
+constexpr Arithmetic kMod{[](int64_t, int64_t) { return Known(); },
+                          [](int64_t a, int64_t b, int64_t& out) {
+                            int64_t quotient;
+                            return floor_divide(a, b, quotient, out);
+                          }};
+constexpr Arithmetic kMaximum{same_of, [](int64_t a, int64_t b, int64_t& out) {
+                                out = std::max(a, b);
+                                return true;
+                              }};
+constexpr Arithmetic kMinimum{same_of, [](int64_t a, int64_t b, int64_t& out) {
+                                out = std::min(a, b);
+                                return true;
+                              }};
+constexpr OpTable<const Arithmetic*> kArithmetic{{{Op::add, &kAdd},
+                                                  {Op::subtract, &kSubtract},
+                                                  {Op::multiply, &kMultiply},
+                                                  {Op::floordiv, &kFloordiv},
+                                                  {Op::mod, &kMod},
+                                                  {Op::maximum, &kMaximum},
+                                                  {Op::minimum, &kMinimum}}};
+
+int64_t combine(const Arithmetic& how, int64_t a, int64_t b) {
+  if (Known known = how.neutral(a, b)) return *known;
+  int64_t out = 0;
+  if (!element_known(a) || !element_known(b) || !how.number(a, b, out) || !element_known(out)) return kUnknownElement;
+  return out;
 }
 
 Tensor computed(Context& context, Ref r, int& budget);
@@ -112,58 +120,21 @@ struct Partial {
  private:
   bool follow(Ref r, Dims& out) {
     const Node& n = *r.node;
-    switch (n.op) {
-      case Op::constant: out = shape_rules::integers(n.constant); return true;
-      case Op::shape:
-      case Op::size: return from_type(n, out);
-      case Op::rank:
-        if (!n.operands[0].type().tensor.ranked) return false;
-        out.push_back(static_cast<int64_t>(n.operands[0].type().tensor.dims.size()));
-        return true;
-      case Op::identity:
-      case Op::stop_gradient:
-      case Op::reshape:
-      case Op::expand_dims:
-      case Op::squeeze: return (*this)(n.operands[0], out);
-      case Op::cast:
-        if (!is_integer(n.operands[0].type().tensor.dtype)) break;
-        return (*this)(n.operands[0], out);
-      case Op::stack:
-      case Op::concat: return join(n, out);
-      case Op::strided_slice: return slice(n, out);
-      case Op::slice: return plain_slice(n, out);
-      case Op::gather: return gather(n, out);
-      case Op::unstack: {
-        Dims x;
-        if (!(*this)(n.operands[0], x) || r.index >= x.size()) return false;
-        out.push_back(x[r.index]);
-        return true;
-      }
-      case Op::split: {
-        Dims x;
-        if (!(*this)(n.operands[0], x)) return false;
-        size_t each = x.size() / n.types.size();
-        out.append(x.begin() + r.index * each, x.begin() + (r.index + 1) * each);
-        return true;
-      }
-      case Op::reduce_prod: {
-        Dims x;
-        if (!(*this)(n.operands[0], x)) return false;
-        int64_t product = 1;
-        for (int64_t v : x) product = combine(Op::multiply, product, v);
-        out.push_back(product);
-        return true;
-      }
-      case Op::fill: {
-        Dims x;
-        int64_t length = short_length(n.types[0]);
-        if (length < 0 || !(*this)(n.operands[1], x) || x.size() != 1) return false;
-        out.resize(static_cast<size_t>(length), x[0]);
-        return true;
-      }
-      default: break;
+    if (n.op == Op::constant) {
+      out = shape_rules::integers(n.constant);
+      return true;
     }
-    if (is_arithmetic(n.op)) return arithmetic(n, out);
+    if (const Own own = kOwn[n.op]) return (this->*own)(r, out);
+    switch (op_facts(n.op).follows) {
+      case Follows::types: return from_type(n, out);
+      case Follows::first:
+        if (n.op == Op::cast && !is_integer(n.operands[0].type().tensor.dtype)) break;
+        return (*this)(n.operands[0], out);
+      case Follows::all: return op_facts(n.op).form == PlanForm::elementwise ? arithmetic(n, out) : join(n, out);
+      case Follows::none:
+      case Follows::second:
+      case Follows::picked: break;
+    }
     if (is_control(n.op)) return false;
     Tensor value = computed(context, r, budget);
     if (!value || value.rank() > 1) return false;
@@ -171,14 +142,50 @@ struct Partial {
     return true;
   }
 
+  bool unstack(Ref r, Dims& out) {
+    Dims x;
+    if (!(*this)(r.node->operands[0], x) || r.index >= x.size()) return false;
+    out.push_back(x[r.index]);
+    return true;
+  }
+
+  bool split(Ref r, Dims& out) {
+    Dims x;
+    if (!(*this)(r.node->operands[0], x)) return false;
+    size_t each = x.size() / r.node->types.size();
+    out.append(x.begin() + r.index * each, x.begin() + (r.index + 1) * each);
+    return true;
+  }
+
+  bool product(Ref r, Dims& out) {
+    Dims x;
+    if (!(*this)(r.node->operands[0], x)) return false;
+    int64_t total = 1;
+    for (int64_t v : x) total = combine(kMultiply, total, v);
+    out.push_back(total);
+    return true;
+  }
+
+  bool fill(Ref r, Dims& out) {
+    Dims x;
+    int64_t length = short_length(r.node->types[0]);
+    if (length < 0 || !(*this)(r.node->operands[1], x) || x.size() != 1) return false;
+    out.resize(static_cast<size_t>(length), x[0]);
+    return true;
+  }
+
   static bool from_type(const Node& n, Dims& out) {
     const TensorType& x = n.operands[0].type().tensor;
     if (!x.ranked) return false;
+    if (n.op == Op::rank) {
+      out.push_back(static_cast<int64_t>(x.dims.size()));
+      return true;
+    }
     int64_t product = 1;
     for (int64_t d : x.dims) {
       int64_t v = element_of_size(d);
       if (n.op == Op::shape) out.push_back(v);
-      product = combine(Op::multiply, product, v);
+      product = combine(kMultiply, product, v);
     }
     if (n.op == Op::size) out.push_back(product);
     return true;
@@ -193,7 +200,8 @@ struct Partial {
     return true;
   }
 
-  bool slice(const Node& n, Dims& out) {
+  bool slice(Ref r, Dims& out) {
+    const Node& n = *r.node;
     Dims x;
     if (!(*this)(n.operands[0], x)) return false;
     SliceSpec spec;
@@ -223,7 +231,8 @@ struct Partial {
     return true;
   }
 
-  bool plain_slice(const Node& n, Dims& out) {
+  bool plain_slice(Ref r, Dims& out) {
+    const Node& n = *r.node;
     Dims x, begin, size;
     if (!(*this)(n.operands[0], x) || !(*this)(n.operands[1], begin) || !(*this)(n.operands[2], size)) return false;
     if (begin.size() != 1 || size.size() != 1 || !element_known(begin[0]) || !element_known(size[0])) return false;
@@ -235,7 +244,8 @@ struct Partial {
     return true;
   }
 
-  bool gather(const Node& n, Dims& out) {
+  bool gather(Ref r, Dims& out) {
+    const Node& n = *r.node;
     Dims x, indices;
     if (!(*this)(n.operands[0], x) || !(*this)(n.operands[1], indices)) return false;
     if (n.operands[0].type().tensor.dims.empty()) return false;
@@ -256,10 +266,21 @@ struct Partial {
     if (!(*this)(n.operands[0], a) || !(*this)(n.operands[1], b)) return false;
     size_t length = a.size() == 1 ? b.size() : a.size();
     if (b.size() != 1 && b.size() != length) return false;
-    for (size_t i = 0; i < length; ++i) out.push_back(combine(n.op, a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]));
+    for (size_t i = 0; i < length; ++i) out.push_back(combine(*kArithmetic[n.op], a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]));
     return true;
   }
+
+  using Own = bool (Partial::*)(Ref, Dims&);
+  static const OpTable<Own> kOwn;
 };
+
+constexpr OpTable<Partial::Own> Partial::kOwn{{{Op::unstack, &Partial::unstack},
+                                               {Op::split, &Partial::split},
+                                               {Op::reduce_prod, &Partial::product},
+                                               {Op::fill, &Partial::fill},
+                                               {Op::strided_slice, &Partial::slice},
+                                               {Op::slice, &Partial::plain_slice},
+                                               {Op::gather, &Partial::gather}}};
 
 // Operations that may be computed while the graph is made: no effect, no region, not too large.
 Tensor computed(Context& context, Ref r, int& budget) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/infer.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::ir {
 
@@ -85,7 +86,7 @@ class Verifier {
     bool sound = true;
     for (size_t i = 0; i < n.operands.size(); ++i) sound &= value(&n, n.operands[i], defined, fmt::format("operand {}", i));
     for (const Type& t : n.types) type(&n, t);
-    bool control = n.op == Op::cond || n.op == Op::switch_case || n.op == Op::while_loop;
+    bool control = op_facts(n.op).regions;
     if (!control && !n.regions.empty()) complain(&n, "has regions");
     if ((n.op == Op::call) != (n.target() != nullptr)) return complain(&n, "a call has a callee, nothing else has");
     if (n.callee && n.recursive) complain(&n, "calls two functions");

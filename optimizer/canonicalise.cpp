@@ -8,28 +8,11 @@
 #include "ir/infer.h"
 #include "optimizer/pass.h"
 #include "optimizer/rewrite.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::optimizer {
 
 namespace {
-
-// x op y is y op x to the last bit (all NaN being one).
-bool commutes(Op op, DType dtype) {
-  switch (op) {
-    case Op::add: return dtype != DType::String;
-    case Op::multiply:
-    case Op::equal:
-    case Op::not_equal:
-    case Op::logical_and:
-    case Op::logical_or:
-    case Op::logical_xor:
-    case Op::bitwise_and:
-    case Op::bitwise_or:
-    case Op::bitwise_xor:
-    case Op::squared_difference: return true;
-    default: return false;
-  }
-}
 
 class Canonicaliser {
  public:
@@ -48,7 +31,7 @@ class Canonicaliser {
 
  private:
   void constants_to_the_right(Node& n) {
-    if (n.operands.size() != 2 || !commutes(n.op, n.operands[0].type().tensor.dtype)) return;
+    if (n.operands.size() != 2 || !op_facts(n.op).commutes || n.types[0].tensor.dtype == DType::String) return;
     if (n.operands[0].node->op != Op::constant || n.operands[1].node->op == Op::constant) return;
     if (effects_of(n).fails) return;  // its message names the operands in their order
     std::swap(n.operands[0], n.operands[1]);

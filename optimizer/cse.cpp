@@ -12,6 +12,7 @@
 
 #include "optimizer/pass.h"
 #include "optimizer/rewrite.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::optimizer {
 
@@ -41,18 +42,7 @@ bool equal_constants(const Tensor& a, const Tensor& b) {
   return a.bytes() <= kMostConstantBytes && (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
 }
 
-// Operations whose result depends on their operands alone.
-bool depends_on_operands(const Node& n) {
-  switch (n.op) {
-    case Op::constant:
-    case Op::array_size:
-    case Op::array_read:
-    case Op::array_stack:
-    case Op::array_gather:
-    case Op::array_concat: return true;
-    default: return is_pure(n) && !n.types.empty();
-  }
-}
+bool depends_on_operands(const Node& n) { return op_facts(n.op).by_operands || (is_pure(n) && !n.types.empty()); }
 
 class Table {
  public:

@@ -1,6 +1,7 @@
 #include "optimizer/moves.h"
 
 #include "ir/infer.h"
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/strided_slice.h"
 
 namespace tfl::optimizer {
@@ -112,26 +113,37 @@ Ref reversed_twice(const Node& n) {
   return x.operands[0];
 }
 
+// What a node is whose elements stand where they stood; nothing where they do not.
+using Rule = Ref (*)(Context&, Block&, const Node&);
+
+Ref whole_turn(Context&, Block&, const Node& n) { return reversed_twice(n); }
+Ref same_shape(Context&, Block&, const Node& n) {
+  return has_static_shape(n.types[0]) && same_type_exactly(n.types[0], n.operands[0].type()) ? n.operands[0] : Ref();
+}
+Ref one_tile(Context&, Block&, const Node& n) {
+  return all_equal(n.operands[1], 1) && same_type_exactly(n.types[0], n.operands[0].type()) ? n.operands[0] : Ref();
+}
+Ref one_part(Context&, Block&, const Node& n) { return n.operands.size() == 1 ? n.operands[0] : Ref(); }
+Ref whole_slice(Context&, Block&, const Node& n) { return takes_all(n) ? n.operands[0] : Ref(); }
+Ref whole_strided_slice(Context&, Block&, const Node& n) { return takes_all(n) ? n.operands[0] : element_of_stack(n); }
+
+constexpr OpTable<Rule> kRules{{{Op::transpose, transposed},
+                                {Op::reshape, reshaped},
+                                {Op::expand_dims, reshaped},
+                                {Op::squeeze, reshaped},
+                                {Op::reverse, whole_turn},
+                                {Op::broadcast_to, same_shape},
+                                {Op::ensure_shape, same_shape},
+                                {Op::tile, one_tile},
+                                {Op::concat, one_part},
+                                {Op::slice, whole_slice},
+                                {Op::strided_slice, whole_strided_slice}}};
+
 }  // namespace
 
 Ref moved_value(Context& context, Block& block, const Node& n) {
-  switch (n.op) {
-    case Op::transpose: return transposed(context, block, n);
-    case Op::reshape:
-    case Op::expand_dims:
-    case Op::squeeze: return reshaped(context, block, n);
-    case Op::reverse: return reversed_twice(n);
-    case Op::broadcast_to:
-    case Op::ensure_shape:
-      return has_static_shape(n.types[0]) && same_type_exactly(n.types[0], n.operands[0].type()) ? n.operands[0] : Ref();
-    case Op::tile: return all_equal(n.operands[1], 1) && same_type_exactly(n.types[0], n.operands[0].type()) ? n.operands[0] : Ref();
-    case Op::concat: return n.operands.size() == 1 ? n.operands[0] : Ref();
-    case Op::slice: return takes_all(n) ? n.operands[0] : Ref();
-    case Op::strided_slice:
-      if (takes_all(n)) return n.operands[0];
-      return element_of_stack(n);
-    default: return {};
-  }
+  const Rule rule = kRules[n.op];
+  return rule ? rule(context, block, n) : Ref();
 }
 
 }  // namespace tfl::optimizer

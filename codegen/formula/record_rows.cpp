@@ -50,7 +50,7 @@ constexpr RowRecorder row_recorder() {
 
 template <class T, bool Truth>
 constexpr RowRecorder kRows[kElementwiseCount] = {
-#define TFL_ELEMENTWISE(name, tf_name, operands, types, result, value, gradients) row_recorder<rows::Row_##name, T, Truth>(),
+#define TFL_ELEMENTWISE(name, tf_name, operands, types, result, value, gradients, ...) row_recorder<rows::Row_##name, T, Truth>(),
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };

@@ -5,6 +5,7 @@
 #include "codegen/plan/native_ops.h"
 #include "ir/infer.h"
 #include "ir/ref_map.h"
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/tensor/element.h"
 
@@ -50,16 +51,16 @@ class Expander {
     for (Ref r : n.operands) {
       if (!r.type().is_tensor() || !r.type().tensor.ranked) return Ref{};
     }
-    switch (n.op) {
-      case Op::resize_bilinear: return bilinear(n);
-      case Op::resize_nearest: return nearest(n);
-      case Op::matrix_diag: return diagonal(n);
-      case Op::matrix_diag_part:  // of the main diagonal nothing is padded
-        return n.operands.size() > 1 && plan::is_main_diagonal(n) ? add(n.op, {n.operands[0]}, n.attrs) : Result<Ref>(Ref{});
-      case Op::pad: return pad(n);
-      case Op::searchsorted: return search(n);
-      default: return Ref{};
-    }
+    const Rule rule = kRules[n.op];
+    return rule ? (this->*rule)(n) : Result<Ref>(Ref{});
+  }
+
+  using Rule = Result<Ref> (Expander::*)(const Node&);
+  static const OpTable<Rule> kRules;
+
+  // Of the main diagonal nothing is padded.
+  Result<Ref> diagonal_part(const Node& n) {
+    return n.operands.size() > 1 && plan::is_main_diagonal(n) ? add(n.op, {n.operands[0]}, n.attrs) : Result<Ref>(Ref{});
   }
 
   Result<Ref> add(Op op, std::vector<Ref> operands, Attrs attrs = {}) {
@@ -284,6 +285,13 @@ class Expander {
   ir::RefMap<Ref> replaced_;
   std::vector<std::unique_ptr<Node>> gone_;
 };
+
+constexpr OpTable<Expander::Rule> Expander::kRules{{{Op::resize_bilinear, &Expander::bilinear},
+                                                    {Op::resize_nearest, &Expander::nearest},
+                                                    {Op::matrix_diag, &Expander::diagonal},
+                                                    {Op::matrix_diag_part, &Expander::diagonal_part},
+                                                    {Op::pad, &Expander::pad},
+                                                    {Op::searchsorted, &Expander::search}}};
 
 }  // namespace
 

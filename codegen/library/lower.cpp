@@ -11,6 +11,7 @@
 #include "ir/infer.h"
 #include "ir/state.h"
 #include "optimizer/pass.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::codegen {
 
@@ -23,8 +24,7 @@ using ir::Ref;
 // What is in the way of variables as values: the first node that does something else with them than to read and assign them.
 const Node* other_use(const Block& b) {
   for (const auto& n : b.nodes) {
-    bool plain = n->op == Op::read_variable || n->op == Op::assign_variable || n->op == Op::is_initialized ||
-                 !n->regions.empty();
+    bool plain = op_facts(n->op).variable || !n->regions.empty();
     bool uses = std::any_of(n->operands.begin(), n->operands.end(),
                             [](Ref r) { return r.type().kind == ir::TypeKind::Resource; });
     if (uses && !plain) return n.get();

@@ -15,6 +15,7 @@
 #include "codegen/plan/outline.h"
 #include "ir/ref_map.h"
 #include "runtime/text/print_tensor.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::codegen {
 
@@ -24,14 +25,15 @@ using ir::Node;
 using ir::Ref;
 
 std::optional<Step::Kind> kind_of(Op op) {
-  switch (op) {
-    case Op::nonzero: return Step::Kind::nonzero;
-    case Op::boolean_mask: return Step::Kind::boolean_mask;
-    case Op::unique: return Step::Kind::unique;
-    case Op::unique_with_counts: return Step::Kind::unique_with_counts;
-    case Op::range: return Step::Kind::range;  // where it is not native
-    default: return std::nullopt;
+  constexpr std::pair<Op, Step::Kind> kKinds[] = {{Op::nonzero, Step::Kind::nonzero},
+                                                  {Op::boolean_mask, Step::Kind::boolean_mask},
+                                                  {Op::unique, Step::Kind::unique},
+                                                  {Op::unique_with_counts, Step::Kind::unique_with_counts},
+                                                  {Op::range, Step::Kind::range}};  // where it is not native
+  for (const auto& [of, kind] : kKinds) {
+    if (of == op) return kind;
   }
+  return std::nullopt;
 }
 
 // Text that only prints take.
@@ -54,7 +56,7 @@ std::string refusal(Context& context, const ir::Function& f, const Node& stays) 
   const Node& n = culprit_in(context, stays);
   std::string place = place_of(f, n), why = plan::why_not_native(context, n, false);
   std::string_view name = op_info(n.op).name;
-  if (n.op == Op::while_loop || n.op == Op::cond || n.op == Op::switch_case)
+  if (op_facts(n.op).regions)
     return fmt::format("{}{} cannot be part of a library: a staged {} has {}", place, f.name,
                        n.op == Op::while_loop ? "loop" : "branch", why);
   std::string_view way =

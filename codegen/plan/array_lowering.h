@@ -36,6 +36,7 @@ class ArrayLowering {
   void same(Ref a, Ref b);
   void element(Ref array, const TensorType& t);
 
+  bool learn_rows(const ir::Block& b, ir::Node& n);
   // `loops`: how many there are around the block.
   bool learn(ir::Block& b, int loops);
   // Whether the elements of a loop's variable stay what they are: at most some are taken off its end.

@@ -5,6 +5,8 @@
 
 #include "codegen/plan/array_lowering.h"
 #include "codegen/plan/native_ops.h"
+#include "runtime/ops/facts.h"
+#include "runtime/ops/groups.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::plan {
@@ -84,71 +86,82 @@ void ArrayLowering::element(Ref array, const TensorType& t) {
     k.broken = true;
 }
 
+// Of an operation on an array of rows: what its elements are.
+bool ArrayLowering::learn_rows(const ir::Block& b, Node& n) {
+  const Ref result{&n, 0};
+  switch (static_cast<ArrayOp>(n.op)) {
+    case ArrayOp::array_new: {
+      const TensorType& t = n.types[0].tensor;
+      Kind& k = kinds_[root(result)];
+      if (n.attrs.get_bool(Attr::grows)) {
+        if (&b != &f_.body) return false;  // regions know no room
+        k.grows = true;
+      } else {
+        k.fixed = true;
+      }
+      if (all_known(t))
+        learn_dims(k, t.dtype, t.dims);
+      else
+        k.declared = false;
+      break;
+    }
+    case ArrayOp::array_from:
+      kinds_[root(result)].fixed = true;
+      element(result, row(n.operands[0].type().tensor));
+      break;
+    case ArrayOp::array_write:
+      same(n.operands[0], result);
+      element(result, n.operands[2].type().tensor);
+      break;
+    case ArrayOp::array_push:
+    case ArrayOp::array_pop:
+      same(n.operands[0], result);
+      kinds_[root(result)].moves = true;
+      element(result, n.op == Op::array_push ? n.operands[1].type().tensor : n.types[1].tensor);
+      break;
+    case ArrayOp::array_stack:
+    case ArrayOp::array_gather: kinds_[root(n.operands[0])].fixed = true; break;
+    case ArrayOp::array_scatter:
+      same(n.operands[0], result);
+      kinds_[root(result)].fixed = true;
+      element(result, row(n.operands[2].type().tensor));
+      break;
+    case ArrayOp::array_size:
+    case ArrayOp::array_read: break;
+    case ArrayOp::array_concat:
+    case ArrayOp::array_split:
+    case ArrayOp::array_add:
+    case ArrayOp::array_zeros_like:
+    case ArrayOp::array_sum: return false;  // no rows
+  }
+  return true;
+}
+
 bool ArrayLowering::learn(ir::Block& b, int loops) {
   for (const auto& node : b.nodes) {
     Node& n = *node;
-    Ref result{&n, 0};
-    switch (n.op) {
-      case Op::array_new: {
-        const TensorType& t = n.types[0].tensor;
-        Kind& k = kinds_[root(result)];
-        if (n.attrs.get_bool(Attr::grows)) {
-          if (&b != &f_.body) return false;  // regions know no room
-          k.grows = true;
-        } else {
-          k.fixed = true;
-        }
-        if (all_known(t))
-          learn_dims(k, t.dtype, t.dims);
-        else
-          k.declared = false;
-        break;
+    if (n.op == Op::while_loop) {
+      for (size_t i = 0; i < n.operands.size(); ++i) {
+        same(n.operands[i], n.regions[0]->param(i));
+        same(n.operands[i], n.regions[1]->param(i));
+        if (i >= n.types.size()) continue;
+        same(n.operands[i], n.regions[1]->results[i]);
+        same(n.operands[i], {&n, static_cast<uint32_t>(i)});
+        // A loop takes a copy of what it changes: inside another one, once an iteration.
+        if (is_array(n.types[i]) && loops > 0 && !is_unchanged(n, i)) inner_.push_back(n.operands[i]);
       }
-      case Op::array_from:
-        kinds_[root(result)].fixed = true;
-        element(result, row(n.operands[0].type().tensor));
-        break;
-      case Op::array_write:
-        same(n.operands[0], result);
-        element(result, n.operands[2].type().tensor);
-        break;
-      case Op::array_push:
-      case Op::array_pop:
-        same(n.operands[0], result);
-        kinds_[root(result)].moves = true;
-        element(result, n.op == Op::array_push ? n.operands[1].type().tensor : n.types[1].tensor);
-        break;
-      case Op::array_stack:
-      case Op::array_gather: kinds_[root(n.operands[0])].fixed = true; break;
-      case Op::array_scatter:
-        same(n.operands[0], result);
-        kinds_[root(result)].fixed = true;
-        element(result, row(n.operands[2].type().tensor));
-        break;
-      case Op::while_loop:
-        for (size_t i = 0; i < n.operands.size(); ++i) {
-          same(n.operands[i], n.regions[0]->param(i));
-          same(n.operands[i], n.regions[1]->param(i));
-          if (i >= n.types.size()) continue;
-          same(n.operands[i], n.regions[1]->results[i]);
-          same(n.operands[i], {&n, static_cast<uint32_t>(i)});
-          // A loop takes a copy of what it changes: inside another one, once an iteration.
-          if (is_array(n.types[i]) && loops > 0 && !is_unchanged(n, i)) inner_.push_back(n.operands[i]);
-        }
-        break;
-      case Op::cond:
-      case Op::switch_case:
-        for (const auto& region : n.regions) {
-          for (size_t i = 0; i < region->params.size(); ++i) same(n.operands[i + 1], region->param(i));
-          for (size_t i = 0; i < region->results.size(); ++i) same(region->results[i], {&n, static_cast<uint32_t>(i)});
-        }
-        break;
-      default:
-        for (const ir::Type& t : n.types) {
-          if (is_array(t)) return false;
-        }
-        if (!n.operands.empty() && is_array(n.operands[0].type()) && !is_array_of_rows(n)) return false;
-        break;
+    } else if (op_facts(n.op).regions) {
+      for (const auto& region : n.regions) {
+        for (size_t i = 0; i < region->params.size(); ++i) same(n.operands[i + 1], region->param(i));
+        for (size_t i = 0; i < region->results.size(); ++i) same(region->results[i], {&n, static_cast<uint32_t>(i)});
+      }
+    } else if (op_facts(n.op).rows) {
+      if (!learn_rows(b, n)) return false;
+    } else {
+      for (const ir::Type& t : n.types) {
+        if (is_array(t)) return false;
+      }
+      if (!n.operands.empty() && is_array(n.operands[0].type()) && !is_array_of_rows(n)) return false;
     }
     for (const auto& region : n.regions) {
       if (!learn(*region, loops + (n.op == Op::while_loop))) return false;
@@ -230,8 +243,9 @@ void ArrayLowering::lower(Node& n, std::vector<Ref>& checks) {
     if (!kind(array).declared) checks.push_back({&n, 0});
   };
   Ref array = n.operands.empty() ? Ref{} : n.operands[0];
-  switch (n.op) {
-    case Op::array_new: {
+  if (!op_facts(n.op).rows) return;
+  switch (static_cast<ArrayOp>(n.op)) {
+    case ArrayOp::array_new: {
       const Kind& k = kind({&n, 0});
       Dims sizes;
       Ref dims;
@@ -247,11 +261,11 @@ void ArrayLowering::lower(Node& n, std::vector<Ref>& checks) {
       become_op(Op::fill, {dims, missing(k)});
       return;
     }
-    case Op::array_from: return become_op(Op::identity, {array});
-    case Op::array_size: return become_op(Op::gather, {add(Op::shape, {array}, Attrs().set_dtype(Attr::dtype, DType::I32), {DType::I32, true, {array_rank(array)}}), constant(DType::I32, {}, {{int64_t{0}}})}, along(0));
-    case Op::array_read:
-    case Op::array_gather:
-    case Op::array_stack: {
+    case ArrayOp::array_from: return become_op(Op::identity, {array});
+    case ArrayOp::array_size: return become_op(Op::gather, {add(Op::shape, {array}, Attrs().set_dtype(Attr::dtype, DType::I32), {DType::I32, true, {array_rank(array)}}), constant(DType::I32, {}, {{int64_t{0}}})}, along(0));
+    case ArrayOp::array_read:
+    case ArrayOp::array_gather:
+    case ArrayOp::array_stack: {
       const Kind& k = kind(array);
       TensorType& t = n.types[0].tensor;
       if (!t.ranked) {
@@ -262,13 +276,19 @@ void ArrayLowering::lower(Node& n, std::vector<Ref>& checks) {
       if (n.op == Op::array_stack) return become_op(Op::identity, {array});
       return become_op(Op::gather, {array, n.operands[1]}, along(0));
     }
-    case Op::array_write: {
+    case ArrayOp::array_write: {
       Dims one = kind(array).dims;
       one.insert(0, 1);
       return become_op(Op::tensor_scatter_update, {array, reshape(n.operands[1], {1, 1}), reshape(n.operands[2], one)});
     }
-    case Op::array_scatter: return become_op(Op::tensor_scatter_update, {array, reshape(n.operands[1], {-1, 1}), n.operands[2]});
-    default: return;
+    case ArrayOp::array_scatter: return become_op(Op::tensor_scatter_update, {array, reshape(n.operands[1], {-1, 1}), n.operands[2]});
+    case ArrayOp::array_push:
+    case ArrayOp::array_pop:  // of arrays that grow
+    case ArrayOp::array_concat:
+    case ArrayOp::array_split:
+    case ArrayOp::array_add:
+    case ArrayOp::array_zeros_like:
+    case ArrayOp::array_sum: return;
   }
 }
 
@@ -314,19 +334,7 @@ bool is_zero(Ref r) {
 }  // namespace
 
 bool is_array_of_rows(const ir::Node& n) {
-  switch (n.op) {
-    case Op::array_new: return !n.attrs.get_bool(Attr::grows) || is_zero(n.operands[0]);
-    case Op::array_push:
-    case Op::array_pop:
-    case Op::array_from:
-    case Op::array_size:
-    case Op::array_read:
-    case Op::array_write:
-    case Op::array_stack:
-    case Op::array_gather:
-    case Op::array_scatter: return true;
-    default: return false;
-  }
+  return op_facts(n.op).rows && (n.op != Op::array_new || !n.attrs.get_bool(Attr::grows) || is_zero(n.operands[0]));
 }
 
 bool has_arrays(const Node& n) {

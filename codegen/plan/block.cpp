@@ -3,18 +3,32 @@
 
 #include "codegen/plan/builder.h"
 #include "codegen/plan/native_ops.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::plan {
 
 namespace {
 
-bool is_control_flow(Op op) { return op == Op::cond || op == Op::switch_case || op == Op::while_loop; }
+bool is_control_flow(Op op) { return op_facts(op).regions; }
 bool is_arithmetic(const ir::Node& n) {
   return op_info(n.op).kind == OpKind::Elementwise || n.op == Op::cast || n.op == Op::bitcast;
 }
 // Gives memory of its own, always.
 bool is_material(const ir::Node& n) {
-  return is_reduction(n.op) || n.op == Op::matmul || n.op == Op::concat || n.op == Op::stack || n.op == Op::tile || is_routine(n.op) || is_window(n.op);
+  switch (op_facts(n.op).form) {
+    case PlanForm::reduction:
+    case PlanForm::product:
+    case PlanForm::window:
+    case PlanForm::routine:
+    case PlanForm::write: return true;
+    case PlanForm::none:
+    case PlanForm::control:
+    case PlanForm::elementwise:
+    case PlanForm::ordered_view:
+    case PlanForm::view:
+    case PlanForm::deferred: return false;
+  }
+  return false;
 }
 
 size_t axes_of(const Sizes& dims) { return without_ones(dims).size(); }
@@ -110,7 +124,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
       }
       continue;
     }
-    if (n.op == Op::matmul) {
+    if (op_facts(n.op).form == PlanForm::product) {
       need_memory(n.operands[0]);
       need_memory(n.operands[1]);
     }
@@ -154,12 +168,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
         rows_scalar_[r] = follows_rows && !needs_scalar_.contains(r) && !may_raise(b, n);
         if (!rows_scalar_[r]) continue;
       }
-      bool elementwise = op_info(n.op).kind == OpKind::Elementwise;
-      int64_t own = elementwise || n.op == Op::gather                   ? cost_of(n.op)
-                    : is_view(n)                                        ? 0
-                    : n.op == Op::pad || n.op == Op::strided_slice_grad ? 4
-                                                                        : 1;
-      costs_[r] = own + inherited;
+      costs_[r] = (is_view(n) ? 0 : cost_of(n.op)) + inherited;
       if (n.op == Op::roll || (n.op == Op::reshape && !b.splits_only(b.dims(n.operands[0]), dims))) need_memory(n.operands[0]);
       if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 400 || (may_raise(b, n) && !dims.empty()))
         need_memory(r);
@@ -224,26 +233,26 @@ void BlockBuilder::build(std::vector<Wanted> wanted, plan::Block& out) {
 
 void BlockBuilder::make_node(const ir::Node& n) {
   if (n.op == Op::check) return make_check(n);
-  if (n.op == Op::cond || n.op == Op::switch_case) return make_cond(n);
-  if (n.op == Op::while_loop) return make_loop(n);
+  if (is_control_flow(n.op)) return n.op == Op::while_loop ? make_loop(n) : make_cond(n);
   if (is_routine(n.op)) return make_routine(n);
   if (ir::Ref r{const_cast<ir::Node*>(&n), 0}; refusing_.contains(&n) && b.dims(r).empty()) scalar_of(r);
   for (uint32_t i = 0; i < n.types.size(); ++i) {
     ir::Ref r{const_cast<ir::Node*>(&n), i};
     if (!pinned_.contains(r)) continue;
     ValueId target = b.memory[r];
-    if (is_reduction(n.op))
-      make_reduction(n, target);
-    else if (n.op == Op::matmul)
-      make_product(n, target);
-    else if (is_window(n.op))
-      make_window(n, target);
-    else if (n.op == Op::concat || n.op == Op::stack)
-      make_parts(n, target);
-    else if (n.op == Op::tile)
-      make_tile(n, target);
-    else
-      make_map(r, target, true);
+    switch (op_facts(n.op).form) {
+      case PlanForm::reduction: make_reduction(n, target); break;
+      case PlanForm::product: make_product(n, target); break;
+      case PlanForm::window: make_window(n, target); break;
+      case PlanForm::write: n.op == Op::tile ? make_tile(n, target) : make_parts(n, target); break;
+      case PlanForm::none:
+      case PlanForm::control:
+      case PlanForm::elementwise:
+      case PlanForm::ordered_view:
+      case PlanForm::view:
+      case PlanForm::deferred:
+      case PlanForm::routine: make_map(r, target, true); break;
+    }
   }
 }
 
@@ -308,7 +317,7 @@ void BlockBuilder::scalars_before(ir::Ref r) {
   while (!stack.empty() && !b.failed) {
     ir::Ref top = stack.back();
     size_t size = stack.size();
-    if (op_info(top.node->op).kind == OpKind::Elementwise || top.node->op == Op::cast || top.node->op == Op::bitcast) {
+    if (is_arithmetic(*top.node)) {
       for (ir::Ref o : top.node->operands) {
         o = b.resolve(o);
         if (o.node->op != Op::constant && !b.scalars.contains(o) && is_scalar(o)) stack.push_back(o);

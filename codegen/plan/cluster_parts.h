@@ -7,6 +7,7 @@
 
 #include "codegen/plan/native_ops.h"
 #include "ir/ref_map.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::plan {
 
@@ -26,7 +27,7 @@ struct Info {
 };
 
 inline size_t work_of(const ir::Node& n) {
-  if (is_view(n.op) || n.op == Op::shape || n.op == Op::size || n.op == Op::rank || n.op == Op::constant) return 0;
+  if (is_view(n.op) || op_facts(n.op).follows == Follows::types || n.op == Op::constant) return 0;
   size_t work = 1;
   for (const auto& region : n.regions) {
     for (const auto& inner : region->nodes) work += work_of(*inner);

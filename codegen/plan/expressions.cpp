@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "codegen/plan/builder.h"
+#include "runtime/ops/facts.h"
+#include "runtime/ops/groups.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/tensor/element.h"
 
@@ -242,19 +244,20 @@ ExprId Expressions::compute(ir::Ref r, const Place& at, ExprId mask) {
 
 ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId mask) {
   DType type = b.dtype(r);
-  switch (n.op) {
-    case Op::fill: return element(n.operands[1], {}, mask);
-    case Op::eye:
+  if (op_facts(n.op).form != PlanForm::deferred) return kNone;
+  switch (static_cast<DeferredOp>(n.op)) {
+    case DeferredOp::fill: return element(n.operands[1], {}, mask);
+    case DeferredOp::eye:
       return apply(Op::where, type,
                    {apply(Op::equal, DType::Bool, {integer(at[at.size() - 2]), integer(at[at.size() - 1])}),
                     number(type, 1), number(type, 0)});
-    case Op::range: {
+    case DeferredOp::range: {
       ExprId start = element(n.operands[0], {}, mask), delta = element(n.operands[2], {}, mask);
       ExprId i = integer(at[0]);
       if (dtype_size(type) == 2 && is_floating(type)) i = cast(i, DType::F32);
       return apply(Op::add, type, {start, apply(Op::multiply, type, {cast(i, type), delta})});
     }
-    case Op::one_hot: {
+    case DeferredOp::one_hot: {
       int64_t axis = n.attrs.get_int(Attr::axis, -1);
       auto a = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(at.size()) : axis);
       Place index = at;
@@ -264,15 +267,15 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
       ExprId on = element(n.operands[2], {}, mask);
       return apply(Op::where, type, {hot, on, element(n.operands[3], {}, mask)});
     }
-    case Op::gather: return gather(n, at, mask);
-    case Op::gather_nd: return gather_nd(n, at, mask);
-    case Op::roll: return roll(n, at, mask);
-    case Op::pad: return pad(n, at, mask);
-    case Op::matrix_band_part: return band(n, at, mask);
-    case Op::strided_slice_grad: return slice_gradient(n, at, mask);
-    case Op::shape:
-    case Op::size:
-    case Op::rank: {
+    case DeferredOp::gather: return gather(n, at, mask);
+    case DeferredOp::gather_nd: return gather_nd(n, at, mask);
+    case DeferredOp::roll: return roll(n, at, mask);
+    case DeferredOp::pad: return pad(n, at, mask);
+    case DeferredOp::matrix_band_part: return band(n, at, mask);
+    case DeferredOp::strided_slice_grad: return slice_gradient(n, at, mask);
+    case DeferredOp::shape:
+    case DeferredOp::size:
+    case DeferredOp::rank: {
       Sizes sizes;
       const Sizes& x = b.dims(n.operands[0]);
       if (n.op == Op::shape)
@@ -291,8 +294,10 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
                   {apply(Op::equal, DType::Bool, {i, number(DType::I64, static_cast<int64_t>(k))}), size(sizes[k]), e});
       return cast(e, type);
     }
-    default: return kNone;
+    case DeferredOp::cast:
+    case DeferredOp::bitcast: break;  // of any place
   }
+  return kNone;
 }
 
 bool Expressions::sliced(const ir::Node& n, const Place& at, Place& out) {

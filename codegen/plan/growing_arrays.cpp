@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "codegen/plan/array_lowering.h"
+#include "runtime/ops/groups.h"
 
 namespace tfl::plan {
 
@@ -107,8 +108,8 @@ bool ArrayLowering::lower_growing(Node& n) {
     Ref tensor = n.operands[0], at = reshape(index, {1, 1}), row = reshape(value, one);
     become_op(Op::tensor_scatter_update, {tensor, at, row});
   };
-  switch (n.op) {
-    case Op::array_new: {
+  switch (static_cast<ArrayOp>(n.op)) {
+    case ArrayOp::array_new: {
       Ref dims = reshape(rows(room_), {1});
       if (!k.dims.empty()) dims = add(Op::concat, {dims, constant(k.dims)}, along(0), {DType::I32, true, {static_cast<int64_t>(k.dims.size()) + 1}});
       Kind zeros = k;
@@ -118,12 +119,12 @@ bool ArrayLowering::lower_growing(Node& n) {
       become_op(Op::fill, {dims, none});
       return true;
     }
-    case Op::array_size: become_op(Op::identity, {count}); return true;
-    case Op::array_push:
+    case ArrayOp::array_size: become_op(Op::identity, {count}); return true;
+    case ArrayOp::array_push:
       counts_[result] = integer(Op::add, count, number(1));
       put(count, n.operands[1]);
       return true;
-    case Op::array_write: {
+    case ArrayOp::array_write: {
       // Behind the last element, or over one that is there: others the evaluator writes.
       Ref index = as_i32(n.operands[1]);
       require(truth(Op::logical_and, truth(Op::greater_equal, index, number(0)), truth(Op::less_equal, index, count)), false);
@@ -131,7 +132,7 @@ bool ArrayLowering::lower_growing(Node& n) {
       put(index, n.operands[2]);
       return true;
     }
-    case Op::array_pop: {
+    case ArrayOp::array_pop: {
       require(truth(Op::greater, count, number(0)), false);
       Ref left = integer(Op::subtract, count, number(1)), tensor = n.operands[0];
       now_[{&n, 1}] = element_of(tensor, left, k);
@@ -141,15 +142,25 @@ bool ArrayLowering::lower_growing(Node& n) {
       become_op(Op::identity, {tensor});
       return true;
     }
-    case Op::array_read: {
+    case ArrayOp::array_read: {
       Ref index = as_i32(n.operands[1]), tensor = n.operands[0];
       require(truth(Op::logical_and, truth(Op::greater_equal, index, number(0)), truth(Op::less, index, count)), false);
       if (!n.types[0].tensor.ranked) n.types[0].tensor = {k.dtype, true, k.dims};
       become_op(Op::gather, {tensor, index}, along(0));
       return true;
     }
-    default: failed_ = true; return true;
+    case ArrayOp::array_from:
+    case ArrayOp::array_stack:
+    case ArrayOp::array_concat:
+    case ArrayOp::array_gather:
+    case ArrayOp::array_scatter:
+    case ArrayOp::array_split:
+    case ArrayOp::array_add:
+    case ArrayOp::array_zeros_like:
+    case ArrayOp::array_sum: break;
   }
+  failed_ = true;
+  return true;
 }
 std::vector<bool> growing_nodes(const ir::Block& b) {
   std::vector<bool> growing(b.nodes.size(), false);

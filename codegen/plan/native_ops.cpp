@@ -8,6 +8,7 @@
 #include "ir/infer.h"
 #include "ir/regions.h"
 #include "ir/state.h"
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
@@ -31,17 +32,13 @@ class Question {
 
   // Empty: it is native.
   std::string_view node(const Node& n) {
-    switch (n.op) {
-      case Op::parameter: return "";
-      case Op::constant: return has_numbers(n.types[0].tensor.dtype) ? "" : "text";
-      case Op::check: return has_rank_0(n.operands[0]) ? "" : "a check of several elements";
-      case Op::cond:
-      case Op::switch_case:
-      case Op::while_loop: return control(n);
-      default: break;
-    }
     const OpInfo& info = op_info(n.op);
-    if (info.kind == OpKind::Effect) return n.block != home_ && is_variable_use(n) ? "" : "an effect";
+    const OpFacts& facts = op_facts(n.op);
+    if (n.op == Op::parameter) return "";
+    if (n.op == Op::constant) return has_numbers(n.types[0].tensor.dtype) ? "" : "text";
+    if (n.op == Op::check) return has_rank_0(n.operands[0]) ? "" : "a check of several elements";
+    if (facts.regions) return control(n);
+    if (info.kind == OpKind::Effect) return n.block != home_ && facts.variable ? "" : "an effect";
     if (is_control(n.op)) {
       if (n.op == Op::call) return "a call";
       bool grows = n.op == Op::array_push || n.op == Op::array_pop || (n.op == Op::array_new && n.attrs.get_bool(Attr::grows));
@@ -69,9 +66,6 @@ class Question {
 
  private:
   // In regions variables become values that branches give and loops carry.
-  static bool is_variable_use(const Node& n) {
-    return n.op == Op::read_variable || n.op == Op::assign_variable || n.op == Op::is_initialized;
-  }
   static std::string_view variable(const ir::Type& t) {
     if (t.opaque) return "no tensor";
     return type(ir::Type::of(t.tensor));
@@ -99,110 +93,110 @@ class Question {
     return false;
   }
 
+  static constexpr std::string_view kSizes = "sizes that only the run knows";
+  static std::string_view unless(bool fine, std::string_view why) { return fine ? std::string_view() : why; }
+
   std::string_view structural(const Node& n) {
-    auto unless = [](bool fine, std::string_view why) { return fine ? std::string_view() : why; };
-    constexpr std::string_view kSizes = "sizes that only the run knows";
-    bool fixed = all_known(n.types[0]);
-    for (Ref r : n.operands) fixed = fixed && all_known(r.type());
+    const OpFacts& facts = op_facts(n.op);
     DType dtype = n.operands.empty() ? DType::F32 : n.operands[0].type().tensor.dtype;
-    Dims integers;
-    switch (n.op) {
-      case Op::cast:
-      case Op::identity:
-      case Op::stop_gradient:
-      case Op::ensure_shape:
-      case Op::shape:
-      case Op::size:
-      case Op::rank:
-      case Op::expand_dims:
-      case Op::reverse:
-      case Op::concat:
-      case Op::stack:
-      case Op::split:
-      case Op::unstack: return "";
-      case Op::split_v: return unless(known_integers(context_, n.operands[1], integers), kSizes);
-      case Op::matrix_band_part:
-        return unless(known_integers(context_, n.operands[1], integers) && known_integers(context_, n.operands[2], integers),
-                      "a band that only the run knows");
-      case Op::matrix_diag_part: return unless(n.operands.size() == 1 && is_main_diagonal(n), "other diagonals than the main one");
-      case Op::bitcast: return unless(dtype_size(dtype) == dtype_size(n.types[0].tensor.dtype), "elements of another size");
-      case Op::squeeze: return unless(fixed || n.attrs.get_ints(Attr::axes), kSizes);
-      case Op::reshape:
-      case Op::broadcast_to:
-      case Op::tile:
-      case Op::sum_to_shape: return unless(fixed || follows(n.operands[1]), kSizes);
-      case Op::fill:
-      case Op::eye: return unless(follows(n.operands[0]), kSizes);
-      case Op::one_hot: return unless(follows(n.operands[1]), kSizes);
-      case Op::range: return unless(range(n), kSizes);
-      case Op::transpose:
-        return unless(n.operands.size() == 1 || known_integers(context_, n.operands[1], integers),
-                      "an order of axes that only the run knows");
-      case Op::pad:
-        if (std::string_view mode = n.attrs.get_text(Attr::mode); !mode.empty() && mode != "CONSTANT") return "reflected padding";
-        return unless(known_integers(context_, n.operands[1], integers), kSizes);
-      case Op::slice: return unless(follows(n.operands[1]) && follows(n.operands[2]), kSizes);
-      case Op::strided_slice: return unless(strided(n, n.operands[0].type().tensor.dims.size(), true), kSizes);
-      case Op::strided_slice_grad:
-        return unless(follows(n.operands[0]) && n.operands[0].type().tensor.dims.size() == 1 &&
-                          n.operands[0].type().tensor.dims[0] >= 0 &&
-                          strided(n, static_cast<size_t>(n.operands[0].type().tensor.dims[0]), false),
-                      kSizes);
-      case Op::gather: return gather(n);
-      case Op::reduce_sum:
-      case Op::reduce_prod:
-      case Op::reduce_mean:
-      case Op::reduce_max:
-      case Op::reduce_min: return unless(dtype != DType::Bool, "a reduction of booleans");
-      case Op::reduce_any:
-      case Op::reduce_all: return unless(dtype == DType::Bool, "a reduction of numbers");
-      case Op::matmul:
-        return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64,
-                      "a product of this type");
-      case Op::cumsum:
-      case Op::cumprod:
-      case Op::sort:
-      case Op::argsort: return unless(dtype != DType::Bool, "booleans");
-      case Op::argmax:
-      case Op::argmin: return unless(is_index(n.types[0].tensor.dtype), "an index of this type");
-      case Op::top_k: return unless(dtype != DType::Bool && is_index(n.types[1].tensor.dtype) && (all_known(n.types[0]) || follows(n.operands[1])), kSizes);
-      case Op::gather_nd: return unless(n.attrs.get_int(Attr::batch_dims) == 0 && known_depth(n.operands[1]), "tuples of indices in batches");
-      case Op::roll: return unless(known_integers(context_, n.operands[1], integers) && n.attrs.get_ints(Attr::axes), "a shift that only the run knows");
-      case Op::scatter_nd: return unless(known_depth(n.operands[0]) && (fixed || follows(n.operands[2])), kSizes);
-      case Op::tensor_scatter_update:
-      case Op::tensor_scatter_add:
-      case Op::tensor_scatter_sub:
-      case Op::tensor_scatter_min:
-      case Op::tensor_scatter_max: return unless(known_depth(n.operands[1]), kSizes);
-      case Op::unsorted_segment_sum:
-      case Op::unsorted_segment_prod:
-      case Op::unsorted_segment_max:
-      case Op::unsorted_segment_min:
-        return unless(dtype != DType::Bool && is_index(n.operands[1].type().tensor.dtype) && (all_known(n.types[0]) || follows(n.operands[2])), kSizes);
-      case Op::stateless_uniform:
-      case Op::stateless_uniform_int:
-      case Op::stateless_uniform_full_int:
-      case Op::stateless_permutation:
-      case Op::stateless_truncated_normal:
-      case Op::stateless_gamma:
-      case Op::stateless_poisson:
-      case Op::stateless_binomial:
-      case Op::stateless_truncated:
-      case Op::stateless_normal: {
+    switch (facts.form) {
+      case PlanForm::none: return "a library operation";
+      case PlanForm::window: return window(n);
+      case PlanForm::product:
+        return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64, "a product of this type");
+      case PlanForm::routine: return routine(n, facts.routine);
+      case PlanForm::reduction:
+      case PlanForm::ordered_view:
+      case PlanForm::view:
+      case PlanForm::deferred:
+      case PlanForm::write:
+        if (auto own = kRules[n.op]) return (this->*own)(n);
+        return "";
+      case PlanForm::control:
+      case PlanForm::elementwise: break;
+    }
+    return "";
+  }
+
+  std::string_view routine(const Node& n, Routine routine) {
+    DType dtype = n.operands[0].type().tensor.dtype;
+    auto sizes = [&](size_t operand) { return all_known(n.types[0]) || follows(n.operands[operand]); };
+    switch (routine) {
+      case Routine::scan: return unless(dtype != DType::Bool, "booleans");
+      case Routine::arg: return unless(is_index(n.types[0].tensor.dtype), "an index of this type");
+      case Routine::sort:
+        if (n.op != Op::top_k) return unless(dtype != DType::Bool, "booleans");
+        return unless(dtype != DType::Bool && is_index(n.types[1].tensor.dtype) && sizes(1), kSizes);
+      case Routine::scatter:
+        if (n.op == Op::scatter_nd) return unless(known_depth(n.operands[0]) && (is_fixed(n) || follows(n.operands[2])), kSizes);
+        return unless(known_depth(n.operands[1]), kSizes);
+      case Routine::segment: return unless(dtype != DType::Bool && is_index(n.operands[1].type().tensor.dtype) && sizes(2), kSizes);
+      case Routine::random:
+      case Routine::sample: {
         const TensorType& seed = n.operands[1].type().tensor;
         bool words = is_integer(seed.dtype) && seed.dims.size() == 1 && (seed.dims[0] == 2 || seed.dims[0] == 3);
-        return unless(words && (all_known(n.types[0]) || follows(n.operands[0])), kSizes);
+        return unless(words && sizes(0), kSizes);
       }
-      default:
-        if (matrix_solve(n.op) || matrix_factor(n.op)) return unless(dtype == DType::F32 || dtype == DType::F64, "matrices of this type");
-        return window(n);
+      case Routine::solve:
+      case Routine::factor: return unless(dtype == DType::F32 || dtype == DType::F64, "matrices of this type");
     }
+    return "";
+  }
+
+  // Of operations that want more than their types.
+
+  static bool is_fixed(const Node& n) {
+    return all_known(n.types[0]) && std::all_of(n.operands.begin(), n.operands.end(), [](Ref r) { return all_known(r.type()); });
+  }
+  bool is_known(Ref r) {
+    Dims integers;
+    return known_integers(context_, r, integers);
+  }
+  std::string_view split_v(const Node& n) { return unless(is_known(n.operands[1]), kSizes); }
+  std::string_view band(const Node& n) {
+    return unless(is_known(n.operands[1]) && is_known(n.operands[2]), "a band that only the run knows");
+  }
+  std::string_view diagonal(const Node& n) {
+    return unless(n.operands.size() == 1 && is_main_diagonal(n), "other diagonals than the main one");
+  }
+  std::string_view bitcast(const Node& n) {
+    return unless(dtype_size(n.operands[0].type().tensor.dtype) == dtype_size(n.types[0].tensor.dtype), "elements of another size");
+  }
+  std::string_view squeeze(const Node& n) { return unless(is_fixed(n) || n.attrs.get_ints(Attr::axes), kSizes); }
+  std::string_view resized(const Node& n) { return unless(is_fixed(n) || follows(n.operands[1]), kSizes); }
+  std::string_view made(const Node& n) { return unless(follows(n.operands[0]), kSizes); }
+  std::string_view one_hot(const Node& n) { return unless(follows(n.operands[1]), kSizes); }
+  std::string_view counted(const Node& n) { return unless(range(n), kSizes); }
+  std::string_view transpose(const Node& n) {
+    return unless(n.operands.size() == 1 || is_known(n.operands[1]), "an order of axes that only the run knows");
+  }
+  std::string_view pad(const Node& n) {
+    if (std::string_view mode = n.attrs.get_text(Attr::mode); !mode.empty() && mode != "CONSTANT") return "reflected padding";
+    return unless(is_known(n.operands[1]), kSizes);
+  }
+  std::string_view slice(const Node& n) { return unless(follows(n.operands[1]) && follows(n.operands[2]), kSizes); }
+  std::string_view strided_slice(const Node& n) { return unless(strided(n, n.operands[0].type().tensor.dims.size(), true), kSizes); }
+  std::string_view strided_slice_grad(const Node& n) {
+    const Dims& sizes = n.operands[0].type().tensor.dims;
+    return unless(follows(n.operands[0]) && sizes.size() == 1 && sizes[0] >= 0 && strided(n, static_cast<size_t>(sizes[0]), false), kSizes);
+  }
+  std::string_view of_numbers(const Node& n) {
+    return unless(n.operands[0].type().tensor.dtype != DType::Bool, "a reduction of booleans");
+  }
+  std::string_view of_booleans(const Node& n) {
+    return unless(n.operands[0].type().tensor.dtype == DType::Bool, "a reduction of numbers");
+  }
+  std::string_view gather_nd(const Node& n) {
+    return unless(n.attrs.get_int(Attr::batch_dims) == 0 && known_depth(n.operands[1]), "tuples of indices in batches");
+  }
+  std::string_view roll(const Node& n) {
+    return unless(is_known(n.operands[1]) && n.attrs.get_ints(Attr::axes), "a shift that only the run knows");
   }
 
   std::string_view window(const Node& n) {
     WindowKind kind;
     Convolution shape;
-    if (!window_kind(n.op, kind)) return "a library operation";
+    window_kind(n.op, kind);
     const DType t = n.types[0].tensor.dtype;
     const bool pool = kind >= WindowKind::max_pool;
     if (!(t == DType::F32 || t == DType::F64 || (t == DType::I32 && kind != WindowKind::depthwise) || (t == DType::I64 && pool)))
@@ -304,42 +298,23 @@ class Question {
       }
       return true;
     };
-    switch (n.op) {
-      case Op::constant: return is_integer(t.tensor.dtype);
-      case Op::parameter: {
-        if (n.block == home_) return false;
-        Ref given = outside(r);
-        return given && follows(given, budget);
-      }
-      case Op::shape:
-      case Op::size:
-      case Op::rank: return is_tensor_of_numbers(n.operands[0].type());
-      default: break;
+    if (n.op == Op::constant) return is_integer(t.tensor.dtype);
+    if (n.op == Op::parameter) {
+      if (n.block == home_) return false;
+      Ref given = outside(r);
+      return given && follows(given, budget);
     }
-    if (t.tensor.dtype != DType::I32 && t.tensor.dtype != DType::I64) return false;
-    switch (n.op) {
-      case Op::identity:
-      case Op::stop_gradient:
-      case Op::reshape:
-      case Op::expand_dims:
-      case Op::squeeze: return operands(1);
-      case Op::cast: return is_integer(n.operands[0].type().tensor.dtype) && operands(1);
-      case Op::stack:
-      case Op::concat:
-      case Op::add:
-      case Op::subtract:
-      case Op::multiply:
-      case Op::floordiv:
-      case Op::mod:
-      case Op::maximum:
-      case Op::minimum: return operands(n.operands.size());
-      case Op::strided_slice:
-      case Op::slice:
-      case Op::gather: return operands(1) && constants();
-      case Op::reduce_prod: return operands(1);
-      case Op::fill: return follows(n.operands[1], budget);
-      default: return false;
+    const Follows from = op_facts(n.op).follows;
+    if (from != Follows::types && t.tensor.dtype != DType::I32 && t.tensor.dtype != DType::I64) return false;
+    switch (from) {
+      case Follows::none: return false;
+      case Follows::types: return is_tensor_of_numbers(n.operands[0].type());
+      case Follows::first: return (n.op != Op::cast || is_integer(n.operands[0].type().tensor.dtype)) && operands(1);
+      case Follows::second: return follows(n.operands[1], budget);
+      case Follows::all: return operands(n.operands.size());
+      case Follows::picked: return operands(1) && constants();
     }
+    return false;
   }
 
   std::string_view control(const Node& n) {
@@ -388,11 +363,46 @@ class Question {
     return "";
   }
 
+  using Rule = std::string_view (Question::*)(const Node&);
+  static const OpTable<Rule> kRules;
+
   Context& context_;
   const ir::Block* home_;
   SizeValues* values_;  // null: there are none
   const bool growing_;  // arrays may grow
 };
+
+// Every operand and type will do for those that do not stand here.
+constexpr OpTable<Question::Rule> Question::kRules{{
+    {Op::split_v, &Question::split_v},
+    {Op::matrix_band_part, &Question::band},
+    {Op::matrix_diag_part, &Question::diagonal},
+    {Op::bitcast, &Question::bitcast},
+    {Op::squeeze, &Question::squeeze},
+    {Op::reshape, &Question::resized},
+    {Op::broadcast_to, &Question::resized},
+    {Op::tile, &Question::resized},
+    {Op::sum_to_shape, &Question::resized},
+    {Op::fill, &Question::made},
+    {Op::eye, &Question::made},
+    {Op::one_hot, &Question::one_hot},
+    {Op::range, &Question::counted},
+    {Op::transpose, &Question::transpose},
+    {Op::pad, &Question::pad},
+    {Op::slice, &Question::slice},
+    {Op::strided_slice, &Question::strided_slice},
+    {Op::strided_slice_grad, &Question::strided_slice_grad},
+    {Op::gather, &Question::gather},
+    {Op::gather_nd, &Question::gather_nd},
+    {Op::roll, &Question::roll},
+    {Op::reduce_sum, &Question::of_numbers},
+    {Op::reduce_prod, &Question::of_numbers},
+    {Op::reduce_mean, &Question::of_numbers},
+    {Op::reduce_max, &Question::of_numbers},
+    {Op::reduce_min, &Question::of_numbers},
+    {Op::reduce_any, &Question::of_booleans},
+    {Op::reduce_all, &Question::of_booleans},
+}};
 
 }  // namespace
 
@@ -418,26 +428,6 @@ bool follows_from_sizes(Context& context, Ref r) {
   return r.index == 0 && r.node->op != Op::parameter && Question(context, r.node->block).follows(r);
 }
 
-bool is_view(Op op) {
-  switch (op) {
-    case Op::reshape:
-    case Op::transpose:
-    case Op::expand_dims:
-    case Op::squeeze:
-    case Op::broadcast_to:
-    case Op::slice:
-    case Op::strided_slice:
-    case Op::reverse:
-    case Op::identity:
-    case Op::stop_gradient:
-    case Op::ensure_shape:
-    case Op::split:
-    case Op::split_v:
-    case Op::unstack:
-    case Op::matrix_diag_part:
-    case Op::bitcast: return true;
-    default: return false;
-  }
-}
+bool is_view(Op op) { return op_info(op).kind == OpKind::View || op_info(op).kind == OpKind::Check; }
 
 }  // namespace tfl::plan

@@ -4,6 +4,7 @@
 #include "codegen/plan/native_ops.h"
 #include "ir/infer.h"
 #include "ir/regions.h"
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
@@ -15,13 +16,7 @@ namespace {
 
 // What may be left out because it cannot fail: it words a message, or is a value that nobody needs.
 bool only_words(const Node& n) {
-  switch (n.op) {
-    case Op::string_format:
-    case Op::string_join:
-    case Op::reduce_join:
-    case Op::as_string: return true;
-    default: break;
-  }
+  if (op_facts(n.op).words) return true;
   ir::Effects e = ir::effects_of(n);
   return n.regions.empty() && !n.target() && !e.writes && !e.fails;
 }
@@ -92,25 +87,15 @@ bool is_main_diagonal(const Node& n) {
 }
 
 std::optional<MatrixSolve> matrix_solve(Op op) {
-  switch (op) {
-    case Op::cholesky: return MatrixSolve::cholesky;
-    case Op::matrix_determinant: return MatrixSolve::determinant;
-    case Op::matrix_inverse: return MatrixSolve::inverse;
-    case Op::matrix_solve: return MatrixSolve::solve;
-    case Op::triangular_solve: return MatrixSolve::triangular;
-    default: return std::nullopt;
-  }
+  const OpFacts& facts = op_facts(op);
+  if (facts.form != PlanForm::routine || facts.routine != Routine::solve) return std::nullopt;
+  return static_cast<MatrixSolve>(facts.how);
 }
 
 std::optional<MatrixFactor> matrix_factor(Op op) {
-  switch (op) {
-    case Op::lu: return MatrixFactor::lu;
-    case Op::log_matrix_determinant: return MatrixFactor::log_determinant;
-    case Op::qr: return MatrixFactor::qr;
-    case Op::eigh: return MatrixFactor::eigen;
-    case Op::svd: return MatrixFactor::singular;
-    default: return std::nullopt;
-  }
+  const OpFacts& facts = op_facts(op);
+  if (facts.form != PlanForm::routine || facts.routine != Routine::factor) return std::nullopt;
+  return static_cast<MatrixFactor>(facts.how);
 }
 
 Ref outside(Ref parameter) {

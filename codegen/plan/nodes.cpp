@@ -1,173 +1,31 @@
 // What the planner has to know of single operations.
 #include <algorithm>
 
+#include "codegen/formula/measure.h"
 #include "codegen/plan/builder.h"
 #include "codegen/plan/native_ops.h"
 #include "runtime/kernels/elementwise/elementwise_checks.h"
+#include "runtime/ops/facts.h"
 #include "runtime/tensor/element.h"
 
 namespace tfl::plan {
 
-bool is_reduction(Op op) {
-  switch (op) {
-    case Op::reduce_sum:
-    case Op::reduce_prod:
-    case Op::reduce_mean:
-    case Op::reduce_max:
-    case Op::reduce_min:
-    case Op::reduce_any:
-    case Op::reduce_all:
-    case Op::sum_to_shape: return true;
-    default: return false;
-  }
-}
-
-namespace {
-
-// Rows are written, or added, to places that indices give.
-bool writes_by_index(Op op) {
-  switch (op) {
-    case Op::scatter_nd:
-    case Op::tensor_scatter_update:
-    case Op::tensor_scatter_add:
-    case Op::tensor_scatter_sub:
-    case Op::tensor_scatter_min:
-    case Op::tensor_scatter_max:
-    case Op::unsorted_segment_sum:
-    case Op::unsorted_segment_prod:
-    case Op::unsorted_segment_max:
-    case Op::unsorted_segment_min: return true;
-    default: return false;
-  }
-}
-
-}  // namespace
-
-bool is_routine(Op op) {
-  switch (op) {
-    case Op::cumsum:
-    case Op::cumprod:
-    case Op::argmax:
-    case Op::argmin:
-    case Op::sort:
-    case Op::argsort:
-    case Op::top_k:
-    case Op::stateless_uniform:
-    case Op::stateless_uniform_int:
-    case Op::stateless_uniform_full_int:
-    case Op::stateless_permutation:
-    case Op::stateless_truncated_normal:
-    case Op::stateless_gamma:
-    case Op::stateless_poisson:
-    case Op::stateless_binomial:
-    case Op::stateless_truncated:
-    case Op::stateless_normal: return true;
-    default: return writes_by_index(op) || matrix_solve(op) || matrix_factor(op);
-  }
-}
-
-bool is_window(Op op) {
-  WindowKind kind;
-  return window_kind(op, kind);
-}
-
-bool keeps_order(const ir::Node& n) {
-  switch (n.op) {
-    case Op::reshape:
-    case Op::expand_dims:
-    case Op::squeeze:
-    case Op::identity:
-    case Op::stop_gradient:
-    case Op::ensure_shape: return true;
-    default: return false;
-  }
-}
+bool is_reduction(Op op) { return op_facts(op).form == PlanForm::reduction; }
+bool is_routine(Op op) { return op_facts(op).form == PlanForm::routine; }
+bool is_window(Op op) { return op_facts(op).form == PlanForm::window; }
+bool keeps_order(const ir::Node& n) { return op_facts(n.op).form == PlanForm::ordered_view; }
 
 bool is_view(const ir::Node& n) {
-  switch (n.op) {
-    case Op::transpose:
-    case Op::broadcast_to:
-    case Op::slice:
-    case Op::strided_slice:
-    case Op::reverse:
-    case Op::unstack:
-    case Op::split:
-    case Op::split_v: return true;
-    case Op::matrix_diag_part: return n.operands.size() == 1;
-    default: return keeps_order(n);
-  }
+  // Of a diagonal with padding values are computed.
+  return op_facts(n.op).is_view() && (n.op != Op::matrix_diag_part || n.operands.size() == 1);
 }
 
 bool is_deferrable(const ir::Node& n) {
-  if (op_info(n.op).kind == OpKind::Elementwise || is_view(n)) return true;
-  switch (n.op) {
-    case Op::cast:
-    case Op::bitcast:
-    case Op::fill:
-    case Op::eye:
-    case Op::range:
-    case Op::one_hot:
-    case Op::gather:
-    case Op::gather_nd:
-    case Op::roll:
-    case Op::pad:
-    case Op::matrix_band_part:
-    case Op::strided_slice_grad:
-    case Op::shape:
-    case Op::size:
-    case Op::rank: return true;
-    default: return false;
-  }
+  const PlanForm form = op_facts(n.op).form;
+  return form == PlanForm::elementwise || form == PlanForm::deferred || is_view(n);
 }
 
-bool reads_elements(const ir::Node& n, size_t i) {
-  switch (n.op) {
-    case Op::shape:
-    case Op::size:
-    case Op::rank:
-    case Op::eye: return false;
-    case Op::scatter_nd:
-    case Op::unsorted_segment_sum:
-    case Op::unsorted_segment_prod:
-    case Op::unsorted_segment_max:
-    case Op::unsorted_segment_min: return i != 2;
-    case Op::conv2d_backprop_input:
-    case Op::conv3d_backprop_input:
-    case Op::depthwise_conv2d_backprop_input:
-    case Op::avg_pool_grad: return i != 0;
-    case Op::conv2d_backprop_filter:
-    case Op::conv3d_backprop_filter:
-    case Op::depthwise_conv2d_backprop_filter:
-    case Op::max_pool_grad: return i != 1;
-    case Op::top_k:
-    case Op::roll: return i == 0;
-    case Op::stateless_uniform:
-    case Op::stateless_uniform_int:
-    case Op::stateless_uniform_full_int:
-    case Op::stateless_permutation:
-    case Op::stateless_truncated_normal:
-    case Op::stateless_gamma:
-    case Op::stateless_poisson:
-    case Op::stateless_binomial:
-    case Op::stateless_truncated:
-    case Op::stateless_normal:
-    case Op::fill: return i >= 1;
-    case Op::range: return i != 1;
-    case Op::one_hot: return i != 1;
-    case Op::pad: return i != 1;
-    case Op::strided_slice_grad: return i == 4;
-    case Op::slice:
-    case Op::strided_slice:
-    case Op::reshape:
-    case Op::transpose:
-    case Op::broadcast_to:
-    case Op::split_v:
-    case Op::tile:
-    case Op::sum_to_shape:
-    case Op::matrix_band_part: return i == 0;
-    default: return true;
-  }
-}
+bool reads_elements(const ir::Node& n, size_t i) { return op_facts(n.op).reads_elements(i); }
 
 bool refuses(Op op, DType dtype, int64_t y) {
   return y == 0 ? op != Op::pow : op == Op::pow && !is_unsigned(dtype) && y < 0;
@@ -189,19 +47,11 @@ bool may_raise(Builder& b, const ir::Node& n) {
 }
 
 bool may_refuse(Builder& b, const ir::Node& n) {
-  switch (n.op) {
-    case Op::gather:
-    case Op::gather_nd:
-    case Op::stateless_uniform_int:
-    case Op::stateless_truncated:
-    case Op::lu: return true;
-    case Op::strided_slice: {
-      const Slice slice = b.shapes.slice(n);
-      return std::any_of(slice.axes.begin(), slice.axes.end(), [](const Slice::Axis& a) { return bool(a.index); });
-    }
-    default: break;
+  if (op_facts(n.op).refuses || may_raise(b, n)) return true;
+  if (n.op == Op::strided_slice) {
+    const Slice slice = b.shapes.slice(n);
+    return std::any_of(slice.axes.begin(), slice.axes.end(), [](const Slice::Axis& a) { return bool(a.index); });
   }
-  if (writes_by_index(n.op) || (matrix_solve(n.op) && n.op != Op::matrix_determinant) || may_raise(b, n)) return true;
   for (const auto& region : n.regions) {
     std::unordered_set<const ir::Node*> needed = needed_nodes(*region);
     for (const auto& inner : region->nodes) {
@@ -211,65 +61,7 @@ bool may_refuse(Builder& b, const ir::Node& n) {
   return false;
 }
 
-int64_t cost_of(Op op) {
-  switch (op) {
-    case Op::divide:
-    case Op::divide_no_nan:
-    case Op::sqrt:
-    case Op::rsqrt:
-    case Op::reciprocal:
-    case Op::xdivy:
-    case Op::softsign:
-    case Op::floordiv:
-    case Op::mod:
-    case Op::truncatediv:
-    case Op::truncatemod:
-    case Op::gather: return 4;
-    case Op::exp:
-    case Op::expm1:
-    case Op::log:
-    case Op::log1p:
-    case Op::sin:
-    case Op::cos:
-    case Op::tan:
-    case Op::asin:
-    case Op::acos:
-    case Op::atan:
-    case Op::atan2:
-    case Op::sinh:
-    case Op::cosh:
-    case Op::tanh:
-    case Op::erf:
-    case Op::erfc:
-    case Op::sigmoid:
-    case Op::softplus:
-    case Op::elu:
-    case Op::selu:
-    case Op::gelu_approximate:
-    case Op::gelu:
-    case Op::silu:
-    case Op::xlogy:
-    case Op::xlog1py: return 12;
-    case Op::asinh:
-    case Op::acosh:
-    case Op::atanh:
-    case Op::pow:
-    case Op::erfinv:
-    case Op::ndtri:
-    case Op::lgamma:
-    case Op::digamma:
-    case Op::igamma:
-    case Op::igammac:
-    case Op::zeta:
-    case Op::polygamma:
-    case Op::betainc:
-    case Op::bessel_i0:
-    case Op::bessel_i0e:
-    case Op::bessel_i1:
-    case Op::bessel_i1e: return 40;
-    default: return 1;
-  }
-}
+int64_t cost_of(Op op) { return op_info(op).kind == OpKind::Elementwise ? formula::cost_of(op) : op_facts(op).cost; }
 
 ReductionSpec reduction_spec(Builder& b, const ir::Node& n) {
   ReductionSpec spec;
@@ -282,17 +74,10 @@ ReductionSpec reduction_spec(Builder& b, const ir::Node& n) {
       spec.reduced.push_back(i < lead || (is_one(wanted[i - lead]) && !is_one(have[i])));
     return spec;
   }
-  switch (n.op) {
-    case Op::reduce_prod: spec.kind = ReduceKind::prod; break;
-    case Op::reduce_max:
-    case Op::reduce_any: spec.kind = ReduceKind::max; break;
-    case Op::reduce_min:
-    case Op::reduce_all: spec.kind = ReduceKind::min; break;
-    case Op::reduce_mean:
-      spec.mean = true;
-      if (is_integer(b.dtype(n.operands[0]))) spec.kind = ReduceKind::wide_sum;
-      break;
-    default: break;
+  spec.kind = op_facts(n.op).folds;
+  if (n.op == Op::reduce_mean) {
+    spec.mean = true;
+    if (is_integer(b.dtype(n.operands[0]))) spec.kind = ReduceKind::wide_sum;
   }
   const Dims* axes = n.attrs.get_ints(Attr::axes);
   spec.reduced.resize(rank, axes == nullptr);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/plan/builder.h"
+#include "runtime/ops/groups.h"
 #include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
@@ -124,15 +125,15 @@ bool Builder::view(ir::Ref r, const Place& at, ir::Ref& operand, Place& out) {
   const Sizes& from = dims(operand);
   const Sizes& to = dims(r);
   auto rank = static_cast<int64_t>(from.size());
-  switch (n.op) {
-    case Op::identity:
-    case Op::stop_gradient:
-    case Op::ensure_shape: out = at; return true;
-    case Op::reshape:
-    case Op::expand_dims:
-    case Op::squeeze: return reshape(from, to, at, out);
-    case Op::broadcast_to: out = broadcast(from, to, at); return true;
-    case Op::transpose: {
+  switch (static_cast<ViewOp>(n.op)) {
+    case ViewOp::identity:
+    case ViewOp::stop_gradient:
+    case ViewOp::ensure_shape: out = at; return true;
+    case ViewOp::reshape:
+    case ViewOp::expand_dims:
+    case ViewOp::squeeze: return reshape(from, to, at, out);
+    case ViewOp::broadcast_to: out = broadcast(from, to, at); return true;
+    case ViewOp::transpose: {
       Dims perm;
       if (const Dims* attr = n.attrs.get_ints(Attr::perm)) {
         perm = *attr;
@@ -147,7 +148,7 @@ bool Builder::view(ir::Ref r, const Place& at, ir::Ref& operand, Place& out) {
       for (size_t i = 0; i < perm.size(); ++i) out[static_cast<size_t>(perm[i] < 0 ? perm[i] + rank : perm[i])] = at[i];
       return true;
     }
-    case Op::reverse: {
+    case ViewOp::reverse: {
       out = at;
       const Dims* axes = n.attrs.get_ints(Attr::axes);
       for (size_t i = 0; axes && i < axes->size(); ++i) {
@@ -159,7 +160,7 @@ bool Builder::view(ir::Ref r, const Place& at, ir::Ref& operand, Place& out) {
       }
       return true;
     }
-    case Op::unstack: {
+    case ViewOp::unstack: {
       int64_t axis = n.attrs.get_int(Attr::axis);
       if (axis < 0) axis += rank;
       out = at;
@@ -169,8 +170,8 @@ bool Builder::view(ir::Ref r, const Place& at, ir::Ref& operand, Place& out) {
       out.insert(static_cast<size_t>(axis), index);
       return true;
     }
-    case Op::split:
-    case Op::split_v: {
+    case ViewOp::split:
+    case ViewOp::split_v: {
       int64_t axis = n.attrs.get_int(Attr::axis);
       auto a = static_cast<size_t>(axis < 0 ? axis + rank : axis);
       Index begin = zero_like(at);
@@ -179,7 +180,7 @@ bool Builder::view(ir::Ref r, const Place& at, ir::Ref& operand, Place& out) {
       out[a] = plus(at[a], begin);
       return true;
     }
-    case Op::matrix_diag_part: {
+    case ViewOp::matrix_diag_part: {
       if (const Dims* k = n.attrs.get_ints(Attr::k)) {
         for (int64_t v : *k) {
           if (v != 0) return false;
@@ -190,8 +191,10 @@ bool Builder::view(ir::Ref r, const Place& at, ir::Ref& operand, Place& out) {
       out.push_back(at.back());
       return true;
     }
-    default: return false;
+    case ViewOp::slice:
+    case ViewOp::strided_slice: return false;  // Expressions::sliced
   }
+  return false;
 }
 
 }  // namespace tfl::plan

@@ -5,40 +5,11 @@
 #include "codegen/plan/native_ops.h"
 #include "runtime/kernels/linalg/matrix_sizes.h"
 #include "runtime/kernels/random/sample_flags.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::plan {
 
 namespace {
-
-ScatterHow scatter_how(Op op) {
-  switch (op) {
-    case Op::tensor_scatter_update: return ScatterHow::set;
-    case Op::tensor_scatter_sub: return ScatterHow::subtract;
-    case Op::tensor_scatter_min: return ScatterHow::minimum;
-    case Op::tensor_scatter_max: return ScatterHow::maximum;
-    default: return ScatterHow::add;
-  }
-}
-
-SegmentFold segment_fold(Op op) {
-  switch (op) {
-    case Op::unsorted_segment_prod: return SegmentFold::product;
-    case Op::unsorted_segment_max: return SegmentFold::most;
-    case Op::unsorted_segment_min: return SegmentFold::least;
-    default: return SegmentFold::sum;
-  }
-}
-
-RandomKind random_kind(Op op) {
-  switch (op) {
-    case Op::stateless_normal: return RandomKind::normal;
-    case Op::stateless_uniform_int: return RandomKind::integer;
-    case Op::stateless_uniform_full_int: return RandomKind::full_integer;
-    case Op::stateless_truncated_normal: return RandomKind::truncated;
-    case Op::stateless_permutation: return RandomKind::permutation;
-    default: return RandomKind::uniform;
-  }
-}
 
 // A size as a number that polynomials are made of.
 struct SizeOf {
@@ -185,35 +156,29 @@ void BlockBuilder::make_routine(const ir::Node& n) {
       return add_routine(std::move(r), {});
     }
   }
-  switch (n.op) {
-    case Op::cumsum:
-    case Op::cumprod: {
+  const OpFacts& facts = op_facts(n.op);
+  switch (facts.routine) {
+    case Routine::scan: {
       r.routine = Routine::scan;
       r.dtype = b.dtype(n.operands[0]);
-      r.flags = (n.op == Op::cumprod ? kScanProduct : 0) | (n.attrs.get_bool(Attr::exclusive) ? kScanExclusive : 0) |
+      r.flags = facts.how | (n.attrs.get_bool(Attr::exclusive) ? kScanExclusive : 0) |
                 (n.attrs.get_bool(Attr::reverse) ? kScanReverse : 0);
       cut(b.dims(n.operands[0]), axis_of(n.operands[0], 0));
       r.at = {routine_operand(n.operands[0]), target(0)};
       break;
     }
-    case Op::argmax:
-    case Op::argmin: {
+    case Routine::arg: {
       r.routine = Routine::arg;
       r.dtype = b.dtype(n.operands[0]);
       r.index_dtype = b.dtype({node, 0});
-      r.flags = n.op == Op::argmin;
+      r.flags = facts.how;
       cut(b.dims(n.operands[0]), axis_of(n.operands[0], 0));
       if (is_known(r.sizes[1]) ? r.sizes[1] == 0 : false) return b.fail();
       b.at_least(r.sizes[1], 1);
       r.at = {routine_operand(n.operands[0]), target(0)};
       break;
     }
-    case Op::scatter_nd:
-    case Op::tensor_scatter_update:
-    case Op::tensor_scatter_add:
-    case Op::tensor_scatter_sub:
-    case Op::tensor_scatter_min:
-    case Op::tensor_scatter_max: {
+    case Routine::scatter: {
       bool fresh = n.op == Op::scatter_nd;
       ir::Ref indices = n.operands[fresh ? 0 : 1], updates = n.operands[fresh ? 1 : 2];
       const Sizes dims = b.dims({node, 0}), at = b.dims(indices);
@@ -223,30 +188,25 @@ void BlockBuilder::make_routine(const ir::Node& n) {
       r.routine = Routine::scatter;
       r.dtype = b.dtype({node, 0});
       r.index_dtype = b.dtype(indices);
-      r.flags = static_cast<int64_t>(scatter_how(n.op));
+      r.flags = facts.how;
       r.sizes = {b.count(dims), b.count(tuples), b.count(inner), depth};
       for (Size i = 0; i < depth; ++i) r.sizes.push_back(dims[static_cast<size_t>(i)]);
       r.at = {fresh ? kNone : routine_operand(n.operands[0]), routine_operand(indices), routine_operand(updates), target(0)};
       break;
     }
-    case Op::unsorted_segment_sum:
-    case Op::unsorted_segment_prod:
-    case Op::unsorted_segment_max:
-    case Op::unsorted_segment_min: {
+    case Routine::segment: {
       const Sizes dims = b.dims({node, 0});
       Sizes width(dims.begin() + 1, dims.end());
       r.routine = Routine::segment;
       r.dtype = b.dtype({node, 0});
       r.index_dtype = b.dtype(n.operands[1]);
-      r.flags = static_cast<int64_t>(segment_fold(n.op));
+      r.flags = facts.how;
       r.sizes = {b.count(b.dims(n.operands[1])), dims[0], b.count(width)};
       bool half = is_floating(r.dtype) && dtype_size(r.dtype) == 2;
       r.at = {routine_operand(n.operands[0]), routine_operand(n.operands[1]), target(0), half ? b.add_value(DType::F32, dims, Home::temporary) : kNone};
       break;
     }
-    case Op::sort:
-    case Op::argsort:
-    case Op::top_k: {
+    case Routine::sort: {
       ir::Ref x = n.operands[0];
       const Sizes dims = b.dims(x);
       bool wanted = n.op == Op::top_k;
@@ -273,20 +233,22 @@ void BlockBuilder::make_routine(const ir::Node& n) {
       if (!last) rotated(x, to, axis, true, target(0));
       return;
     }
-    default: {
+    case Routine::random: {
       r.routine = Routine::random;
       r.dtype = b.dtype({node, 0});
       r.index_dtype = b.dtype(n.operands[1]);
-      RandomKind kind = random_kind(n.op);
-      r.flags = static_cast<int64_t>(kind);
+      r.flags = facts.how;
       r.sizes = {b.count(b.dims({node, 0})), b.dims(n.operands[1])[0]};
       r.at = {routine_operand(n.operands[1]), target(0)};
-      if (kind == RandomKind::integer) {
+      if (facts.how == static_cast<int64_t>(RandomKind::integer)) {
         r.at.push_back(routine_operand(n.operands[2]));
         r.at.push_back(routine_operand(n.operands[3]));
       }
       break;
     }
+    case Routine::solve:
+    case Routine::factor:
+    case Routine::sample: return;  // above
   }
   add_routine(std::move(r), {});
 }

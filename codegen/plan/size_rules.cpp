@@ -1,5 +1,6 @@
 #include "codegen/plan/size_rules.h"
 
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
@@ -70,27 +71,13 @@ bool SizeRules::node(const Node& n) {
     if (!left_out && !has_dims(n.operands[i])) return false;
   }
   Value v;
-  switch (n.op) {
-    case Op::check: return true;
-    case Op::cond:
-    case Op::switch_case: return branches(n);
-    case Op::while_loop: return loop(n);
-    default: break;
-  }
+  if (n.op == Op::check) return true;
+  if (op_facts(n.op).regions) return n.op == Op::while_loop ? loop(n) : branches(n);
   for (const ir::Type& t : n.types) {
     if (!t.is_tensor() || !t.tensor.ranked) return false;
   }
-  const bool factored = matrix_factor(n.op).has_value();
-  if (n.op == Op::split || n.op == Op::split_v || n.op == Op::unstack || n.op == Op::top_k || factored) {
-    if (factored) {
-      if (!factors(n, v.dims)) return false;
-    } else if (n.op == Op::top_k) {
-      PolyDims out;
-      if (!routine(n, out)) return false;
-      v.dims = {out, out};
-    } else if (!parts(n, v.dims)) {
-      return false;
-    }
+  if (SeveralRule several = kSeveralRules[n.op]) {
+    if (!(this->*several)(n, v.dims)) return false;
     for (size_t i = 0; i < v.dims.size(); ++i) {
       if (!meet(n.types[i], v.dims[i])) return false;
     }
@@ -102,7 +89,7 @@ bool SizeRules::node(const Node& n) {
     for (int64_t d : n.constant.dims()) out.push_back(SizeTable::constant(d));
   } else if (op_info(n.op).kind == OpKind::Elementwise) {
     if (!elementwise(n, out)) return false;
-  } else if (!structural(n, out)) {
+  } else if (OneRule rule = kRules[n.op]; !rule || !(this->*rule)(n, out)) {
     return false;
   }
   if (!meet(n.types[0], out)) return false;
@@ -209,153 +196,6 @@ bool SizeRules::elementwise(const Node& n, PolyDims& out) {
     out.push_back(table.current(size));
   }
   return true;
-}
-
-bool SizeRules::structural(const Node& n, PolyDims& out) {
-  const PolyDims& x = dims(n.operands[0]);
-  int64_t rank = static_cast<int64_t>(x.size());
-  Dims integers;
-  switch (n.op) {
-    case Op::cast:
-    case Op::identity:
-    case Op::stop_gradient:
-    case Op::reverse:
-    case Op::matrix_band_part:
-    case Op::bitcast: out = x; return true;
-    case Op::matrix_diag_part:
-      if (rank < 2) return false;
-      out.assign(x.begin(), x.end() - 2);
-      out.push_back(table.smaller(x[x.size() - 2], x.back()));
-      return true;
-    case Op::ensure_shape:
-      out = x;
-      if (const Dims* wanted = n.attrs.get_ints(Attr::shape)) {
-        if (wanted->size() != x.size()) return false;
-        for (size_t i = 0; i < x.size(); ++i) {
-          if ((*wanted)[i] >= 0 && !table.assume_equal(x[i], SizeTable::constant((*wanted)[i]))) return false;
-        }
-      }
-      return true;
-    case Op::shape: out.push_back(SizeTable::constant(rank)); return true;
-    case Op::size:
-    case Op::rank: return true;
-    case Op::expand_dims: {
-      int64_t axis = front_axis(n.attrs.get_int(Attr::axis), rank + 1);
-      if (axis < 0) return false;
-      out = x;
-      out.insert(out.begin() + axis, SizeTable::constant(1));
-      return true;
-    }
-    case Op::squeeze: {
-      const Dims* axes = n.attrs.get_ints(Attr::axes);
-      SmallVec<bool, 8> gone(x.size(), false);
-      if (axes && !axes->empty()) {
-        for (int64_t a : *axes) {
-          if (front_axis(a, rank) < 0) return false;
-          gone[static_cast<size_t>(front_axis(a, rank))] = true;
-        }
-      } else {
-        for (size_t i = 0; i < x.size(); ++i) {
-          std::optional<int64_t> d = SizeTable::literal(x[i]);
-          if (!d) return false;
-          gone[i] = *d == 1;
-        }
-      }
-      for (size_t i = 0; i < x.size(); ++i) {
-        if (!gone[i])
-          out.push_back(x[i]);
-        else if (!table.assume_equal(x[i], SizeTable::constant(1)))
-          return false;
-      }
-      return true;
-    }
-    case Op::transpose: {
-      Dims perm;
-      if (const Dims* given = n.attrs.get_ints(Attr::perm)) {
-        perm = *given;
-      } else if (n.operands.size() > 1) {
-        if (!known_integers(context_, n.operands[1], perm)) return false;
-      } else {
-        for (int64_t i = rank; i-- > 0;) perm.push_back(i);
-      }
-      if (perm.size() != x.size()) return false;
-      for (int64_t p : perm) {
-        if (front_axis(p, rank) < 0) return false;
-        out.push_back(x[static_cast<size_t>(front_axis(p, rank))]);
-      }
-      return true;
-    }
-    case Op::reshape: return reshape(n, out);
-    case Op::broadcast_to:
-      if (!wanted_sizes(n.operands[1], out) || out.size() < x.size()) return false;
-      for (size_t i = 0; i < x.size(); ++i) {
-        const Poly& to = out[i + out.size() - x.size()];
-        if (SizeTable::literal(x[i]) != 1 && !table.assume_equal(x[i], to)) return false;
-      }
-      return true;
-    case Op::tile:
-      if (!wanted_sizes(n.operands[1], out) || out.size() != x.size()) return false;
-      for (size_t i = 0; i < x.size(); ++i) out[i] = table.multiply(x[i], out[i]);
-      return true;
-    case Op::fill: return wanted_sizes(n.operands[0], out);
-    case Op::eye: return wanted_sizes(n.operands[0], out) && out.size() >= 2;
-    case Op::one_hot: {
-      std::optional<Poly> depth = element(n.operands[1], 0);
-      int64_t axis = n.attrs.get_int(Attr::axis, -1);
-      if (axis == -1) axis = rank;
-      if (!depth || axis < 0 || axis > rank || !table.assume_at_least(*depth, {})) return false;
-      out = x;
-      out.insert(out.begin() + axis, *depth);
-      return true;
-    }
-    case Op::concat:
-    case Op::stack: return concat(n, out);
-    case Op::range: return range(n, out);
-    case Op::pad: return pad(n, out);
-    case Op::slice: return plain_slice(n, out);
-    case Op::strided_slice: return strided(n, x, out);
-    case Op::strided_slice_grad: {
-      PolyDims unused;
-      return wanted_sizes(n.operands[0], out) && strided(n, out, unused);
-    }
-    case Op::gather: {
-      const PolyDims& indices = dims(n.operands[1]);
-      int64_t batch = n.attrs.get_int(Attr::batch_dims);
-      if (batch < 0) batch += static_cast<int64_t>(indices.size());
-      int64_t axis = front_axis(n.attrs.get_int(Attr::axis, batch), rank);
-      if (axis < 0) return false;
-      for (int64_t i = 0; i < batch; ++i) {
-        if (!table.assume_equal(x[static_cast<size_t>(i)], indices[static_cast<size_t>(i)])) return false;
-      }
-      out.assign(x.begin(), x.begin() + axis);
-      out.insert(out.end(), indices.begin() + batch, indices.end());
-      out.insert(out.end(), x.begin() + axis + 1, x.end());
-      return true;
-    }
-    case Op::sum_to_shape: return sum_to_shape(n, out);
-    case Op::matmul: return product(n, out);
-    case Op::conv2d:
-    case Op::conv3d:
-    case Op::depthwise_conv2d:
-    case Op::conv2d_backprop_input:
-    case Op::conv3d_backprop_input:
-    case Op::depthwise_conv2d_backprop_input:
-    case Op::conv2d_backprop_filter:
-    case Op::conv3d_backprop_filter:
-    case Op::depthwise_conv2d_backprop_filter:
-    case Op::max_pool:
-    case Op::max_pool_grad:
-    case Op::avg_pool:
-    case Op::avg_pool_grad: return windows(n, out);
-    case Op::reduce_sum:
-    case Op::reduce_prod:
-    case Op::reduce_mean:
-    case Op::reduce_max:
-    case Op::reduce_min:
-    case Op::reduce_any:
-    case Op::reduce_all: return reduce(n, out);
-    default: return routine(n, out);
-  }
 }
 
 bool SizeRules::reduce(const Node& n, PolyDims& out) {

@@ -7,6 +7,7 @@
 
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/sizes.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::plan {
 
@@ -39,6 +40,8 @@ class SizeRules {
   Value& value(ir::Ref r) { return values_[r.node]; }
   const PolySlice& slice(const ir::Node& n) { return slices_[&n]; }
 
+  static constexpr bool has_rule(Op op) { return kRules[op] || kSeveralRules[op]; }
+
   SizeTable table;
   const ir::Node* culprit = nullptr;
 
@@ -51,15 +54,49 @@ class SizeRules {
   bool loop(const ir::Node& n);
 
   bool elementwise(const ir::Node& n, PolyDims& out);
-  bool structural(const ir::Node& n, PolyDims& out);
   bool reduce(const ir::Node& n, PolyDims& out);
   bool reshape(const ir::Node& n, PolyDims& out);
   bool concat(const ir::Node& n, PolyDims& out);
   bool product(const ir::Node& n, PolyDims& out);
   bool windows(const ir::Node& n, PolyDims& out);
-  bool routine(const ir::Node& n, PolyDims& out);
+  bool same(const ir::Node& n, PolyDims& out);
+  bool same_axes(const ir::Node& n, PolyDims& out);
+  bool diagonal(const ir::Node& n, PolyDims& out);
+  bool ensured(const ir::Node& n, PolyDims& out);
+  bool shape(const ir::Node& n, PolyDims& out);
+  bool scalar(const ir::Node& n, PolyDims& out);
+  bool expand_dims(const ir::Node& n, PolyDims& out);
+  bool squeeze(const ir::Node& n, PolyDims& out);
+  bool transpose(const ir::Node& n, PolyDims& out);
+  bool broadcast_to(const ir::Node& n, PolyDims& out);
+  bool tile(const ir::Node& n, PolyDims& out);
+  bool fill(const ir::Node& n, PolyDims& out);
+  bool eye(const ir::Node& n, PolyDims& out);
+  bool one_hot(const ir::Node& n, PolyDims& out);
+  bool strided_slice(const ir::Node& n, PolyDims& out);
+  bool strided_slice_grad(const ir::Node& n, PolyDims& out);
+  bool gather(const ir::Node& n, PolyDims& out);
+  bool gather_nd(const ir::Node& n, PolyDims& out);
+
+  bool arg(const ir::Node& n, PolyDims& out);
+  bool top_k(const ir::Node& n, std::vector<PolyDims>& out);
+  bool updates_fit(const PolyDims& indices, const PolyDims& updates, const PolyDims& target);
+  bool scatter_new(const ir::Node& n, PolyDims& out);
+  bool scatter(const ir::Node& n, PolyDims& out);
+  bool segments(const ir::Node& n, PolyDims& out);
+  bool random(const ir::Node& n, PolyDims& out);
+  bool samples(const ir::Node& n, PolyDims& out);
   bool square(const PolyDims& x);
-  bool factors(const ir::Node& n, std::vector<PolyDims>& out);
+  bool square_matrix(const ir::Node& n, PolyDims& out);
+  bool determinant(const ir::Node& n, PolyDims& out);
+  bool system(const ir::Node& n, PolyDims& out);
+  static PolyDims batch_of(const PolyDims& x);
+  static PolyDims with(PolyDims dims, std::initializer_list<Poly> behind);
+  bool lu(const ir::Node& n, std::vector<PolyDims>& out);
+  bool log_determinant(const ir::Node& n, std::vector<PolyDims>& out);
+  bool eigh(const ir::Node& n, std::vector<PolyDims>& out);
+  bool qr(const ir::Node& n, std::vector<PolyDims>& out);
+  bool svd(const ir::Node& n, std::vector<PolyDims>& out);
   bool range(const ir::Node& n, PolyDims& out);
   bool pad(const ir::Node& n, PolyDims& out);
   bool sum_to_shape(const ir::Node& n, PolyDims& out);
@@ -71,6 +108,7 @@ class SizeRules {
 
   void elements(const ir::Node& n, Value& v);
   bool joined_elements(const ir::Node& n, Value& v);
+  bool product_of_elements(const ir::Node& n, Value& v);
   bool arithmetic(const ir::Node& n, Value& v);
   bool fits(DType dtype, const Poly& p);
 
@@ -82,6 +120,11 @@ class SizeRules {
   std::optional<Poly> element(ir::Ref r, size_t i);
   /// All of them as sizes that are not negative.
   bool wanted_sizes(ir::Ref r, PolyDims& out);
+
+  using OneRule = bool (SizeRules::*)(const ir::Node&, PolyDims&);
+  using SeveralRule = bool (SizeRules::*)(const ir::Node&, std::vector<PolyDims>&);
+  static const OpTable<OneRule> kRules;
+  static const OpTable<SeveralRule> kSeveralRules;
 
   Context& context_;
   const ir::Function& f_;

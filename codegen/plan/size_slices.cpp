@@ -1,5 +1,6 @@
 // What slices read, and the integers that are computed from sizes.
 #include "codegen/plan/size_rules.h"
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
@@ -162,31 +163,38 @@ bool SizeRules::joined_elements(const Node& n, Value& v) {
     std::optional<Poly> e = element(from, static_cast<size_t>(at));
     v.elements.push_back(e);
   };
-  switch (n.op) {
-    case Op::shape:
-      for (const Poly& d : dims(n.operands[0])) v.elements.push_back(d);
-      return true;
-    case Op::size: {
-      Poly total = SizeTable::constant(1);
-      for (const Poly& d : dims(n.operands[0])) total = table.multiply(total, d);
-      v.elements.push_back(std::move(total));
-      return true;
-    }
-    case Op::rank: v.elements.push_back(SizeTable::constant(static_cast<int64_t>(dims(n.operands[0]).size()))); return true;
-    case Op::identity:
-    case Op::stop_gradient:
-    case Op::reshape:
-    case Op::expand_dims:
-    case Op::squeeze:
-    case Op::cast: return take(n.operands[0]);
-    case Op::stack:
-    case Op::concat:
-      for (Ref r : n.operands) {
-        if (!take(r)) return false;
+  switch (op_facts(n.op).follows) {
+    case Follows::none: return false;
+    case Follows::types: {
+      const PolyDims& x = dims(n.operands[0]);
+      if (n.op == Op::rank) {
+        v.elements.push_back(SizeTable::constant(static_cast<int64_t>(x.size())));
+      } else if (n.op == Op::shape) {
+        for (const Poly& d : x) v.elements.push_back(d);
+      } else {
+        Poly total = SizeTable::constant(1);
+        for (const Poly& d : x) total = table.multiply(total, d);
+        v.elements.push_back(std::move(total));
       }
       return true;
-    case Op::strided_slice:
-    case Op::slice: {
+    }
+    case Follows::first: return n.op == Op::reduce_prod ? product_of_elements(n, v) : take(n.operands[0]);
+    case Follows::second: {
+      std::optional<Poly> e = element(n.operands[1], 0);
+      int64_t count = v.dims[0].empty() ? 1 : SizeTable::literal(v.dims[0][0]).value_or(0);
+      v.elements.resize(static_cast<size_t>(count), e);
+      return true;
+    }
+    case Follows::all:
+      if (op_facts(n.op).form == PlanForm::elementwise) return arithmetic(n, v);
+      return std::all_of(n.operands.begin(), n.operands.end(), take);
+    case Follows::picked: {
+      if (n.op == Op::gather) {
+        Dims indices;
+        if (!known_integers(context_, n.operands[1], indices)) return false;
+        for (int64_t i : indices) pick(n.operands[0], i);
+        return true;
+      }
       const PolySlice& s = slices_[&n];
       if (s.axes.size() != 1 || s.axes[0].index) return false;
       std::optional<int64_t> begin = SizeTable::literal(s.axes[0].begin), length = SizeTable::literal(s.axes[0].length);
@@ -194,44 +202,36 @@ bool SizeRules::joined_elements(const Node& n, Value& v) {
       for (int64_t i = 0; i < *length; ++i) pick(n.operands[0], *begin + i * s.axes[0].stride);
       return true;
     }
-    case Op::gather: {
-      Dims indices;
-      if (!known_integers(context_, n.operands[1], indices)) return false;
-      for (int64_t i : indices) pick(n.operands[0], i);
-      return true;
-    }
-    case Op::reduce_prod: {
-      Poly total = SizeTable::constant(1);
-      const Value& x = values_[n.operands[0].node];
-      if (n.operands[0].index != 0 || !x.has_elements || !v.dims[0].empty()) return false;
-      for (const auto& e : x.elements) {
-        if (!e) return false;
-        total = table.multiply(total, *e);
-      }
-      v.elements.push_back(std::move(total));
-      return true;
-    }
-    case Op::fill: {
-      std::optional<Poly> e = element(n.operands[1], 0);
-      int64_t count = v.dims[0].empty() ? 1 : SizeTable::literal(v.dims[0][0]).value_or(0);
-      v.elements.resize(static_cast<size_t>(count), e);
-      return true;
-    }
-    default: return arithmetic(n, v);
   }
+  return false;
 }
 
-bool SizeRules::arithmetic(const Node& n, Value& v) {
-  switch (n.op) {
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::floordiv:
-    case Op::mod:
-    case Op::maximum:
-    case Op::minimum: break;
-    default: return false;
+bool SizeRules::product_of_elements(const Node& n, Value& v) {
+  Poly total = SizeTable::constant(1);
+  const Value& x = values_[n.operands[0].node];
+  if (n.operands[0].index != 0 || !x.has_elements || !v.dims[0].empty()) return false;
+  for (const auto& e : x.elements) {
+    if (!e) return false;
+    total = table.multiply(total, *e);
   }
+  v.elements.push_back(std::move(total));
+  return true;
+}
+
+// The integers of one element of an operation on two; nothing where they do not follow.
+constexpr OpTable<std::optional<Poly> (*)(SizeTable&, const Poly&, const Poly&)> kNumbers{{
+    {Op::add, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.add(a, b); }},
+    {Op::subtract, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.subtract(a, b); }},
+    {Op::multiply, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.multiply(a, b); }},
+    {Op::floordiv, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.divide(a, b); }},
+    {Op::mod, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.subtract(a, t.multiply(b, t.divide(a, b))); }},
+    {Op::maximum, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.larger(a, b); }},
+    {Op::minimum, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.smaller(a, b); }},
+}};
+
+bool SizeRules::arithmetic(const Node& n, Value& v) {
+  const auto number = kNumbers[n.op];
+  if (!number) return false;
   auto count = [&](Ref r) { return dims(r).empty() ? 1 : SizeTable::literal(dims(r)[0]).value_or(-1); };
   int64_t x = count(n.operands[0]), y = count(n.operands[1]), length = x == 1 ? y : x;
   for (int64_t i = 0; i < length; ++i) {
@@ -241,16 +241,7 @@ bool SizeRules::arithmetic(const Node& n, Value& v) {
     if (!a || !b) continue;
     bool divides = n.op == Op::floordiv || n.op == Op::mod;
     if (divides && SizeTable::literal(*b).value_or(0) <= 0 && !table.assume_at_least(*b, SizeTable::constant(1))) continue;
-    std::optional<Poly>& e = v.elements.back();
-    switch (n.op) {
-      case Op::add: e = table.add(*a, *b); break;
-      case Op::subtract: e = table.subtract(*a, *b); break;
-      case Op::multiply: e = table.multiply(*a, *b); break;
-      case Op::floordiv: e = table.divide(*a, *b); break;
-      case Op::mod: e = table.subtract(*a, table.multiply(*b, table.divide(*a, *b))); break;
-      case Op::maximum: e = table.larger(*a, *b); break;
-      default: e = table.smaller(*a, *b); break;
-    }
+    v.elements.back() = number(table, *a, *b);
   }
   return length >= 0;
 }

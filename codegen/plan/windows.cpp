@@ -2,6 +2,7 @@
 #include "codegen/plan/builder.h"
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/size_rules.h"
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/shapes/window.h"
 
@@ -42,22 +43,8 @@ const ir::Type& type_of(const ir::Node& n, int role) {
 }  // namespace
 
 bool window_kind(Op op, WindowKind& kind) {
-  switch (op) {
-    case Op::conv2d:
-    case Op::conv3d: kind = WindowKind::convolution; return true;
-    case Op::conv2d_backprop_input:
-    case Op::conv3d_backprop_input: kind = WindowKind::convolution_input; return true;
-    case Op::conv2d_backprop_filter:
-    case Op::conv3d_backprop_filter: kind = WindowKind::convolution_filter; return true;
-    case Op::depthwise_conv2d: kind = WindowKind::depthwise; return true;
-    case Op::depthwise_conv2d_backprop_input: kind = WindowKind::depthwise_input; return true;
-    case Op::depthwise_conv2d_backprop_filter: kind = WindowKind::depthwise_filter; return true;
-    case Op::max_pool: kind = WindowKind::max_pool; return true;
-    case Op::max_pool_grad: kind = WindowKind::max_pool_grad; return true;
-    case Op::avg_pool: kind = WindowKind::avg_pool; return true;
-    case Op::avg_pool_grad: kind = WindowKind::avg_pool_grad; return true;
-    default: return false;
-  }
+  kind = op_facts(op).window;
+  return op_facts(op).form == PlanForm::window;
 }
 
 bool window_shape(const ir::Node& n, WindowKind kind, Convolution& out) {

@@ -2,6 +2,7 @@
 // operation table, so that a gradient can be differentiated in turn.
 #include "ir/gradient/presence.h"
 #include "ir/gradient/rules.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::gradient {
 
@@ -10,56 +11,35 @@ namespace {
 // The names that formulas use. X is V of the formulas: a literal, or a value on the gradient's side.
 using Formula = X;
 
+// Every row's operation by its name, and what formulas call otherwise.
 #define TFL_FUNCTION_1(name, op) \
   [[maybe_unused]] X name(X x) { return emit(Op::op, {x}); }
 #define TFL_FUNCTION_2(name, op) \
   [[maybe_unused]] X name(X x, X y) { return emit(Op::op, {x, y}); }
-TFL_FUNCTION_1(abs, abs)
-TFL_FUNCTION_1(sign, sign)
-TFL_FUNCTION_1(sqrt, sqrt)
-TFL_FUNCTION_1(exp, exp)
-TFL_FUNCTION_1(log, log)
-TFL_FUNCTION_1(log1p, log1p)
-TFL_FUNCTION_1(sin, sin)
-TFL_FUNCTION_1(cos, cos)
-TFL_FUNCTION_1(sinh, sinh)
-TFL_FUNCTION_1(cosh, cosh)
-TFL_FUNCTION_1(tanh, tanh)
-TFL_FUNCTION_1(erf, erf)
-TFL_FUNCTION_1(lgamma, lgamma)
-TFL_FUNCTION_1(digamma, digamma)
-TFL_FUNCTION_1(sigmoid, sigmoid)
-TFL_FUNCTION_1(bessel_i0, bessel_i0)
-TFL_FUNCTION_1(bessel_i0e, bessel_i0e)
-TFL_FUNCTION_1(bessel_i1, bessel_i1)
-TFL_FUNCTION_1(bessel_i1e, bessel_i1e)
-TFL_FUNCTION_2(pow, pow)
-TFL_FUNCTION_2(polygamma, polygamma)
-TFL_FUNCTION_2(zeta, zeta)
-TFL_FUNCTION_2(xdivy, xdivy)
-TFL_FUNCTION_2(divide_no_nan, divide_no_nan)
-TFL_FUNCTION_2(multiply_no_nan, multiply_no_nan)
+#define TFL_FUNCTION_3(name, op) \
+  [[maybe_unused]] X name(X x, X y, X z) { return emit(Op::op, {x, y, z}); }
+#define TFL_ELEMENTWISE(name, tf_name, arity, ...) TFL_FUNCTION_##arity(name, name)
+#include "runtime/ops/elementwise.def"
+#undef TFL_ELEMENTWISE
 TFL_FUNCTION_2(floor_div, floordiv)
 TFL_FUNCTION_2(truncate_div, truncatediv)
-TFL_FUNCTION_2(relu_grad, relu_grad)
-TFL_FUNCTION_2(relu6_grad, relu6_grad)
-TFL_FUNCTION_2(sigmoid_grad, sigmoid_grad)
-TFL_FUNCTION_2(tanh_grad, tanh_grad)
-TFL_FUNCTION_2(operator>, greater)
-TFL_FUNCTION_2(operator>=, greater_equal)
-TFL_FUNCTION_2(operator<, less)
-TFL_FUNCTION_2(operator<=, less_equal)
-TFL_FUNCTION_2(operator==, equal)
-TFL_FUNCTION_2(operator!=, not_equal)
-TFL_FUNCTION_2(operator&, logical_and)
-TFL_FUNCTION_2(operator|, logical_or)
 #undef TFL_FUNCTION_1
 #undef TFL_FUNCTION_2
+#undef TFL_FUNCTION_3
+#define TFL_OPERATOR(sign, op) \
+  [[maybe_unused]] X operator sign(X x, X y) { return emit(Op::op, {x, y}); }
+TFL_OPERATOR(>, greater)
+TFL_OPERATOR(>=, greater_equal)
+TFL_OPERATOR(<, less)
+TFL_OPERATOR(<=, less_equal)
+TFL_OPERATOR(==, equal)
+TFL_OPERATOR(!=, not_equal)
+TFL_OPERATOR(&, logical_and)
+TFL_OPERATOR(|, logical_or)
+#undef TFL_OPERATOR
 
 // Both choices may be literals or of another shape than the result: the gradient of what was broadcast is summed afterwards.
 X select(X mask, X a, X b) { return emit(Op::where, {mask, a, b}); }
-
-X leaky_relu_grad(X g, X x, X alpha) { return emit(Op::leaky_relu_grad, {g, x, alpha}); }
 
 X lbeta(X x, X y) { return lgamma(x) + lgamma(y) - lgamma(x + y); }
 
@@ -75,7 +55,7 @@ struct None {};
 constexpr None none;
 
 // Roots and the reciprocal have a slope without bound at 0; where no gradient flows in, none flows out, as in TensorFlow.
-constexpr bool stops_at_zero(Op op) { return op == Op::sqrt || op == Op::rsqrt || op == Op::reciprocal; }
+bool stops_at_zero(Op op) { return op_facts(op).stops_at_zero; }
 
 // One formula for each operand, of which only those asked for are evaluated.
 template <class F>
@@ -126,7 +106,7 @@ TFL_LAZY(!=)
 #define TFL_PICK(which, ...) which(__VA_ARGS__)
 
 // A formula that names an operand which the operation does not have belongs to a row of greater arity.
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients)                                          \
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...)                                          \
   [[maybe_unused]] void rule_##name(RuleCall& call) {                                                                   \
     using V [[maybe_unused]] = X;                                                                                         \
     [[maybe_unused]] X g = call.g();                                                                                    \
@@ -152,7 +132,7 @@ constexpr bool has_gradient(std::string_view gradients) {
 }
 
 constexpr Rule kRules[] = {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) has_gradient(#gradients) ? rule_##name : nullptr,
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...) has_gradient(#gradients) ? rule_##name : nullptr,
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };

@@ -17,7 +17,7 @@ struct StructuralFunctions {
   RunFunction run;
 };
 constexpr StructuralFunctions kStructural[] = {
-#define TFL_OP(name, tf_name, kind, min_operands, max_operands, results) {infer_##name, run_##name},
+#define TFL_OP(name, tf_name, kind, form, min_operands, max_operands, results, ...) {infer_##name, run_##name},
 #include "runtime/ops/structural.def"
 #undef TFL_OP
 };
@@ -62,7 +62,7 @@ struct RowFacts {
   bool checks;  // integers are looked at (elementwise_checks.def)
 };
 constexpr RowFacts kRows[kElementwiseCount] = {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) \
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...) \
   {arity, ResultType::result, TypeClass::types != TypeClass::choice, row_has_checks(Op::name)},
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE

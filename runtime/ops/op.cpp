@@ -5,15 +5,15 @@ namespace tfl {
 namespace {
 
 constexpr OpInfo kOps[] = {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) \
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...) \
   {#name, #tf_name, OpKind::Elementwise, arity, arity, 1, TypeClass::types, ResultType::result},
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
-#define TFL_OP(name, tf_name, kind, min_operands, max_operands, results) \
+#define TFL_OP(name, tf_name, kind, form, min_operands, max_operands, results, ...) \
   {#name, #tf_name, OpKind::kind, min_operands, max_operands, results, TypeClass::any, ResultType::same},
 #include "runtime/ops/structural.def"
 #undef TFL_OP
-#define TFL_CONTROL(name, tf_name, kind, min_operands, max_operands, results) \
+#define TFL_CONTROL(name, tf_name, kind, min_operands, max_operands, results, ...) \
   {#name, #tf_name, OpKind::kind, min_operands, max_operands, results, TypeClass::any, ResultType::same},
 #include "runtime/ops/control.def"
 #undef TFL_CONTROL

@@ -12,13 +12,13 @@
 namespace tfl {
 
 enum class Op : uint16_t {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) name,
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...) name,
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
-#define TFL_OP(name, tf_name, kind, min_operands, max_operands, results) name,
+#define TFL_OP(name, tf_name, kind, form, min_operands, max_operands, results, ...) name,
 #include "runtime/ops/structural.def"
 #undef TFL_OP
-#define TFL_CONTROL(name, tf_name, kind, min_operands, max_operands, results) name,
+#define TFL_CONTROL(name, tf_name, kind, min_operands, max_operands, results, ...) name,
 #include "runtime/ops/control.def"
 #undef TFL_CONTROL
 };

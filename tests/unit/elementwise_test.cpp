@@ -53,14 +53,12 @@ int64_t compare_row(std::span<const Tensor> in, const Tensor& result) {
 
 template <class T, bool Truth = false>
 int64_t compare(Op op, std::span<const Tensor> in, const Tensor& result) {
-  switch (op) {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result_type, value, gradients) \
-  case Op::name:                                                                    \
-    return compare_row<rows::Row_##name, T, Truth>(in, result);
+  constexpr int64_t (*kRows[])(std::span<const Tensor>, const Tensor&) = {
+#define TFL_ELEMENTWISE(name, ...) compare_row<rows::Row_##name, T, Truth>,
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
-    default: return 0;
-  }
+  };
+  return kRows[static_cast<size_t>(op)](in, result);
 }
 
 int64_t differs_from_formula(Context& c, Op op, std::vector<Tensor> in, Tensor result) {

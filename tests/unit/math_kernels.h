@@ -32,7 +32,7 @@ struct Row {
   tfl::ResultType result;
 };
 inline constexpr Row kRows[] = {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) \
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...) \
   {tfl::Op::name, #name, arity, tfl::TypeClass::types, tfl::ResultType::result},
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE

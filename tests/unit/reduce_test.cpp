@@ -21,13 +21,10 @@ double as_double(const Tensor& t, int64_t i) {
 
 template <class C>
 C combine(Op op, C a, C b) {
-  switch (op) {
-    case Op::reduce_sum:
-    case Op::reduce_mean: return a + b;
-    case Op::reduce_prod: return a * b;
-    case Op::reduce_max: return a >= b || a != a ? a : b;
-    default: return a <= b || a != a ? a : b;
-  }
+  if (op == Op::reduce_sum || op == Op::reduce_mean) return a + b;
+  if (op == Op::reduce_prod) return a * b;
+  const bool first = op == Op::reduce_max ? a >= b : a <= b;
+  return first || a != a ? a : b;
 }
 
 // The order, as it is written down: blocks, lanes, trees over what exists.

@@ -9,6 +9,7 @@
 #include "ir/gradient/block_adjoint.h"
 #include "ir/gradient/presence.h"
 #include "ir/gradient/regions.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl {
 
@@ -123,7 +124,7 @@ class TapeAdjoint : public gradient::Adjoint {
     else if (n) element.tensor = arrays[0]->element;
     if (op == Op::array_from) element.tensor = {tensors[0].dtype(), true, Dims(tensors[0].dims().subspan(1))};
     TFL_TRY(ir::run_array(interp_.context, op, attrs, element, arrays[0], arrays[1], tensors));
-    bool gives_array = op != Op::array_size && op != Op::array_read && op != Op::array_stack && op != Op::array_concat && op != Op::array_gather;
+    const bool gives_array = !op_facts(op).by_operands;
     if (gives_array) results.push_back(add(array_value(interp_, std::move(arrays[0]))));
     if (!gives_array || op == Op::array_pop) {
       for (Tensor& t : tensors) results.push_back(add(Value::of(std::move(t))));

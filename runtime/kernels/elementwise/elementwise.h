@@ -16,7 +16,7 @@ enum class Op : uint16_t;
 class Tensor;
 
 inline constexpr int kElementwiseCount = 0
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) +1
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...) +1
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
     ;

@@ -74,12 +74,12 @@ void run_elementwise_strings(Op op, std::span<const Tensor> operands, Tensor& ou
   int64_t offset[kMaxArity] = {};
   auto text = [&](size_t k) -> const std::string& { return operands[k].data<std::string>()[offset[k]]; };
   for (int64_t i = 0; i < out.size(); ++i) {
-    switch (op) {
-      case Op::equal: out.data<uint8_t>()[i] = text(0) == text(1); break;
-      case Op::not_equal: out.data<uint8_t>()[i] = text(0) != text(1); break;
-      case Op::add: out.data<std::string>()[i] = text(0) + text(1); break;
-      default: out.data<std::string>()[i] = operands[0].data<uint8_t>()[offset[0]] ? text(1) : text(2); break;
-    }
+    if (op == Op::equal || op == Op::not_equal)
+      out.data<uint8_t>()[i] = (text(0) == text(1)) == (op == Op::equal);
+    else if (op == Op::add)
+      out.data<std::string>()[i] = text(0) + text(1);
+    else  // where
+      out.data<std::string>()[i] = operands[0].data<uint8_t>()[offset[0]] ? text(1) : text(2);
     for (size_t d = rank; d-- > 0;) {
       for (size_t k = 0; k < operands.size(); ++k) offset[k] += strides[k][d];
       if (++at[d] < dims[d]) break;

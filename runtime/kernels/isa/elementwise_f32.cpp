@@ -5,7 +5,7 @@ namespace tfl {
 inline namespace TFL_ISA {
 
 const ElementwiseLoop kLoopsF32[kElementwiseCount] = {
-#define TFL_ELEMENTWISE(name, tf_name, operands, types, result, value, gradients) loop_of<rows::Row_##name, float, false>(),
+#define TFL_ELEMENTWISE(name, tf_name, operands, types, result, value, gradients, ...) loop_of<rows::Row_##name, float, false>(),
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };

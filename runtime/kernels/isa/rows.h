@@ -11,7 +11,7 @@ namespace rows {
 
 using namespace formulas;  // NOLINT: the rows are written in these names
 
-#define TFL_ELEMENTWISE(name, tf_name, operands, type_class, result_type, formula, gradients)           \
+#define TFL_ELEMENTWISE(name, tf_name, operands, type_class, result_type, formula, gradients, ...)           \
   struct Row_##name {                                                                                   \
     static constexpr int arity = operands;                                                              \
     static constexpr TypeClass types = TypeClass::type_class;                                           \
