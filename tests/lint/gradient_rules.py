@@ -31,15 +31,16 @@ def read(path):
 
 
 def elementwise():
-    """(name, whether a formula is given) of each row: the last argument of the macro is the list of formulas."""
-    for row in re.findall(r"^TFL_ELEMENTWISE\((.*)\)$", re.sub(r"\\\n\s*", " ", read("runtime/ops/elementwise.def")), re.M):
-        name = row.split(",")[0].strip()
-        depth, at = 0, len(row)
-        for at in range(len(row) - 1, -1, -1):
-            depth += (row[at] == ")") - (row[at] == "(")
-            if depth == 0:
-                break
-        yield name, re.sub(r"\bnone\b|[(), ]", "", row[at:]) != ""
+    """(name, whether a formula is given) of each row: the seventh argument of the macro is the list of formulas."""
+    for row in re.findall(r"^TFL_ELEMENTWISE\((.*)$", re.sub(r"\\\n\s*", " ", read("runtime/ops/elementwise.def")), re.M):
+        depth, fields = 0, [""]
+        for c in row:
+            depth += (c == "(") - (c == ")")
+            if c == "," and depth == 0:
+                fields.append("")
+            else:
+                fields[-1] += c
+        yield fields[0].strip(), re.sub(r"\bnone\b|[(), ]", "", fields[6]) != ""
 
 
 def structural():

@@ -1,9 +1,10 @@
 // One native for each elementwise operation, made from its row, and those whose arguments are more than operands.
-#include <array>
+#include <algorithm>
 
 #include "frontend/core/native.h"
 #include "frontend/tensors/tensor/natives.h"
 #include "runtime/kernels/elementwise/elementwise.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl {
 
@@ -31,9 +32,9 @@ Result<Value> apply_to_arguments(Interp& interp, Op op, std::span<Value> args, c
   return Value::of(std::move(out[0]));
 }
 
-template <Op op, int arity>
+template <Op op, int arity, TypeClass types>
 Result<Value> elementwise_native(Interp& interp, Value* args) {
-  if constexpr (op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not) {
+  if constexpr (types == TypeClass::boolean) {
     ToTensor wanted;
     wanted.dtype = DType::Bool;
     for (int i = 0; i < arity; ++i) {
@@ -46,25 +47,6 @@ Result<Value> elementwise_native(Interp& interp, Value* args) {
     TFL_TRY(unify_operands(interp, std::span<Value>(args, arity)));
   }
   return apply_to_arguments(interp, op, std::span<Value>(args, arity), named(args[arity]));
-}
-
-constexpr const char* kPlainSignatures[] = {"x, name=None", "x, y, name=None", "x, y, z, name=None"};
-
-/// The arguments' names where TensorFlow has others than x, y, z.
-constexpr const char* signature_of(std::string_view name, int arity) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 19> kNamed = {{
-      {"relu", "features, name=None"}, {"relu6", "features, name=None"}, {"elu", "features, name=None"},
-      {"selu", "features, name=None"}, {"softplus", "features, name=None"}, {"softsign", "features, name=None"},
-      {"atan2", "y, x, name=None"}, {"igamma", "a, x, name=None"}, {"igammac", "a, x, name=None"},
-      {"zeta", "x, q, name=None"}, {"polygamma", "a, x, name=None"}, {"betainc", "a, b, x, name=None"},
-      {"nextafter", "x1, x2, name=None"}, {"clip_by_value", "t, clip_value_min, clip_value_max, name=None"},
-      {"gelu", "features, name=None"}, {"silu", "features, name=None"}, {"where", "condition, x, y, name=None"},
-      {"leaky_relu", "features, alpha, name=None"}, {"gelu_approximate", "features, name=None"},
-  }};
-  for (const auto& row : kNamed) {
-    if (row.first == name) return row.second;
-  }
-  return kPlainSignatures[arity - 1];
 }
 
 /// tf.add converts its operands one after the other; the second takes the first's type where it fits.
@@ -124,20 +106,64 @@ Result<Value> where(Interp& interp, Value* args) {
   return apply_op(interp, Op::where, {condition, args[1], args[2]}, named(args[3]));
 }
 
+/// found(op, home, alias) for each home of each operation: "math", or "math:floormod" for another name.
+template <class Found>
+void each_home(Found found) {
+  for (int i = 0; i < op_count(); ++i) {
+    const Op op = static_cast<Op>(i);
+    std::string_view homes = op_facts(op).homes;
+    while (!homes.empty()) {
+      const size_t space = std::min(homes.find(' '), homes.size());
+      const std::string_view home = homes.substr(0, space);
+      homes.remove_prefix(std::min(space + 1, homes.size()));
+      const size_t colon = std::min(home.find(':'), home.size());
+      found(op, home.substr(0, colon), home.substr(std::min(colon + 1, home.size())));
+    }
+  }
+}
+
+/// The operations that scripts find in a module of tf, as tables of names have it: "abs mod floormod:mod".
+Result<Value> names_in(Interp& interp, Value* args) {
+  const std::string_view module = args[0].as<Str>()->text;
+  std::string out;
+  out.reserve(1024);
+  each_home([&](Op op, std::string_view home, std::string_view alias) {
+    if (home != module) return;
+    if (!out.empty()) out += ' ';
+    if (!alias.empty()) (out += alias) += ':';
+    out += op_info(op).name;
+  });
+  return interp.str(std::move(out));
+}
+
+/// The names of elementwise operations of so many operands.
+Result<Value> elementwise_of(Interp& interp, Value* args) {
+  std::string out;
+  each_home([&](Op op, std::string_view, std::string_view alias) {
+    const OpInfo& info = op_info(op);
+    if (info.kind != OpKind::Elementwise || info.min_operands != args[0].as_int()) return;
+    if (!out.empty()) out += ' ';
+    out += alias.empty() ? info.name : alias;
+  });
+  return interp.str(std::move(out));
+}
+
 constexpr NativeDef kElementwiseNatives[] = {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients) \
-  function(#name, signature_of(#name, arity), elementwise_native<Op::name, arity>),
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, arguments, ...) \
+  function(#name, arguments ", name=None", elementwise_native<Op::name, arity, TypeClass::types>),
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
     // Later rows replace earlier ones of the same name.
     function("add", "x, y, name=None", add),
     function("divide", "x, y, name=None", divide_as_operator),
     function("truediv", "x, y, name=None", divide),
-    function("_divide_floats", "x, y, name=None", elementwise_native<Op::divide, 2>),
+    function("_divide_floats", "x, y, name=None", elementwise_native<Op::divide, 2, TypeClass::floating>),
     function("leaky_relu", "features, alpha=0.2, name=None", leaky_relu),
     function("gelu", "features, approximate=False, name=None", gelu),
     function("silu", "features, beta=1.0", silu),
     function("where", "condition, x=None, y=None, name=None", where),
+    function("_names_in", "module, /", names_in),
+    function("_elementwise", "operands, /", elementwise_of),
 };
 
 }  // namespace
