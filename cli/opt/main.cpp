@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/formula/measure.h"
 #include "ir/dot.h"
 #include "ir/infer.h"
 #include "ir/text.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr std::string_view kUsage =
     "usage: tfl-opt [OPTIONS] [FILE]\n"
     "Reads graphs as text (standard input without FILE), runs passes over each, prints the result.\n"
-    "  --passes=A,B,...  the passes to run, in order; --list names them\n"
+    "  --passes=A,B,...  the passes to run, in order; --list names them, --list-operations what follows of formulas\n"
     "  --level=N         the passes that a trace (1) or native code (2) gets, until nothing changes\n"
     "  --verify          check every invariant after each pass\n"
     "  --strict          keep what may fail although nothing needs its result\n"
@@ -48,6 +49,19 @@ bool read_arguments(int argc, char** argv, Arguments& a) {
     else a.file = s;
   }
   return true;
+}
+
+// What follows of the formulas of elementwise operations: a line each, for docs/operations.md.
+void list_operations() {
+  using namespace tfl;
+  constexpr const char* kAccuracies[] = {"exact", "rounded steps", "ulp"};
+  for (int i = 0; i < op_count(); ++i) {
+    const Op op = static_cast<Op>(i);
+    const OpInfo& info = op_info(op);
+    if (info.kind != OpKind::Elementwise) continue;
+    std::printf("%.*s\t%d\t%s\n", static_cast<int>(info.name.size()), info.name.data(), static_cast<int>(formula::cost_of(op)),
+                kAccuracies[static_cast<int>(formula::accuracy_of(op))]);
+  }
 }
 
 int report(const tfl::Error& e) {
@@ -112,6 +126,10 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--list") {
     for (const auto& p : tfl::optimizer::all_passes())
       std::printf("%-14.*s %.*s\n", static_cast<int>(p.name.size()), p.name.data(), static_cast<int>(p.summary.size()), p.summary.data());
+    return 0;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "--list-operations") {
+    list_operations();
     return 0;
   }
   if (!read_arguments(argc, argv, a)) {
