@@ -8,7 +8,7 @@
 
 namespace tfl {
 
-// The words of the last columns of ir/ops/*.def.
+// The words of the last columns of runtime/ops/*.def.
 namespace row {
 
 using enum Fails;

@@ -1,4 +1,4 @@
-// What is true of an operation, as its row in ir/ops/*.def says it. Whoever wants to know something of operations asks here and
+// What is true of an operation, as its row in runtime/ops/*.def says it. Whoever wants to know something of operations asks here and
 // does not name them; what is an operation's own (its shape rule, kernel, gradient, emission) is a function in the file of these.
 // This header must not know what anybody does with a fact.
 #pragma once

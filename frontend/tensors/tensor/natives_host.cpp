@@ -1,4 +1,5 @@
 // The module `_tf`: natives that are no operations, and the joining of all tables.
+#include <algorithm>
 #include <chrono>
 
 #include "frontend/core/exception.h"
@@ -6,6 +7,7 @@
 #include "frontend/core/scope.h"
 #include "frontend/core/tensor_operators.h"
 #include "frontend/interpreter/object/file.h"
+#include "frontend/stdlib/embedded.h"
 #include "frontend/syntax/diagnostics/suggest.h"
 #include "frontend/tensors/tensor/device.h"
 #include "frontend/tensors/tensor/natives.h"
@@ -177,6 +179,43 @@ Result<Value> to_list(Interp& interp, Value* args) {
   return to_host(interp, t);
 }
 
+// The marks of one file: "home name other names", a line each. A mark stands before `def` or `class` at the beginning of a line.
+void marks_of(std::string_view text, std::string_view home, std::string_view mark, std::string& out) {
+  const std::string line = "\n@" + std::string(mark);
+  for (size_t at = text.find(line); at != text.npos; at = text.find(line, at + 1)) {
+    size_t end = std::min(text.find('\n', at + 1), text.size());
+    const std::string_view names = text.substr(at + line.size(), end - at - line.size());
+    if (!names.empty() && names[0] != '(') continue;  // a longer word
+    while (end + 1 < text.size() && text[end + 1] == '@') end = std::min(text.find('\n', end + 1), text.size());
+    std::string_view own = text.substr(std::min(end + 1, text.size()));
+    if (own.starts_with("def ")) own.remove_prefix(4);
+    else if (own.starts_with("class ")) own.remove_prefix(6);
+    else continue;
+    (out += home) += ' ';
+    out += own.substr(0, own.find_first_of("(:"));
+    for (size_t quote = names.find('"'); quote != names.npos; quote = names.find('"', quote + 1)) {
+      const size_t close = std::min(names.find('"', quote + 1), names.size());
+      (out += ' ') += names.substr(quote + 1, close - quote - 1);
+      quote = close;
+    }
+    out += '\n';
+  }
+}
+
+// _marked(folder, mark): of the files in a folder of the library.
+Result<Value> marked(Interp& interp, Value* args) {
+  const std::string folder = "tensorflow/" + args[0].as<Str>()->text + "/";
+  std::string out;
+  for (size_t i = 0; i < stdlib_file_count; ++i) {
+    std::string_view name = stdlib_files[i].name;
+    if (!name.starts_with(folder) || name.find('/', folder.size()) != name.npos) continue;
+    std::string home(name.substr(11, name.size() - 11 - 4));
+    std::replace(home.begin(), home.end(), '/', '.');
+    marks_of(stdlib_files[i].text(), home, args[1].as<Str>()->text, out);
+  }
+  return interp.str(std::move(out));
+}
+
 constexpr NativeDef kHostNatives[] = {
     function("_undivided", "function, *args", undivided),
     function("_between_steps", "", between_steps),
@@ -206,6 +245,7 @@ constexpr NativeDef kHostNatives[] = {
     function("_thread_count", "", thread_count),
     function("_set_thread_count", "n", set_thread_count),
     function("_type_name", "x", type_name_native),
+    function("_marked", "folder, mark, /", marked),
 };
 
 }  // namespace
