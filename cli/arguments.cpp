@@ -209,6 +209,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   if (chosen == run) {
     run->prefix_command();
     run->add_option("-e,-c", out.code, "Run CODE instead of a file")->type_name("CODE");
+    run->add_option("-m", out.module, "Run a module, or a package's __main__, below the working directory")->type_name("MODULE");
     add_run_options(*run, out, limit);
     add_color(*run, out);
     run->footer("Arguments: [FILE] [ARGS...]");
@@ -404,8 +405,10 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     out.from_code = run->count("-e") > 0;
     if (out.from_code) {
       out.script.insert(out.script.begin(), "-c");
+    } else if (run->count("-m") > 0) {
+      out.script.insert(out.script.begin(), "-m");
     } else if (out.script.empty()) {
-      return usage_error("'tfl run' needs a FILE, - for standard input, or -e CODE");
+      return usage_error("'tfl run' needs a FILE, - for standard input, -e CODE, or -m MODULE");
     } else if (out.script[0].size() > 1 && out.script[0][0] == '-') {
       std::vector<std::string> storage;
       return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl run'",

@@ -53,6 +53,7 @@ struct Arguments {
   std::vector<std::string> files;   // what to check, dump, test
   bool from_code = false;           // -e
   std::string code;
+  std::string module;               // -m: run what a name of modules means
   std::vector<std::string> script;  // sys.argv of the script
   Limits limits;
   std::vector<std::string> allow_read, allow_write;

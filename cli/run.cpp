@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "frontend/interpreter/bytecode/bytecode.h"
+#include "frontend/interpreter/vm/script_modules.h"
 #include "frontend/staging/autograph/rewrite.h"
 #include "frontend/syntax/ast/dump.h"
 #include "frontend/syntax/diagnostics/render.h"
@@ -40,7 +41,61 @@ void files_below(const std::string& folder, std::vector<std::string>& out) {
 
 }  // namespace
 
+namespace {
+
+int no_module(const std::string& text) {
+  std::fprintf(stderr, "tfl: %s\n", text.c_str());
+  return 1;
+}
+
+/// tfl run -m NAME: the packages around the module run first, and it knows its own, so that its relative imports hold.
+int run_module(const Arguments& a) {
+  Arguments with_path = a;
+  std::string name = a.module, package;
+  // The session comes before the search, which needs its folders; sys.argv[0] is known after it.
+  Session session(with_path, "");
+  Interp& interp = session.interp;
+  auto parent_of = [](const std::string& module) {
+    size_t dot = module.rfind('.');
+    return dot == module.npos ? std::string() : module.substr(0, dot);
+  };
+  auto import_parent = [&](const std::string& module) -> int {
+    auto done = interp.import_module(module, false);
+    return done ? -1 : session.leave(session.run_exit_functions(session.report(done.error())));
+  };
+  auto absent = [](const ScriptModule& m) { return m.is == ScriptModule::Is::Absent; };
+  package = parent_of(name);
+  if (name.empty() || name.front() == '.') return no_module("Relative module names not supported");
+  if (!package.empty()) {
+    if (absent(find_script_module(interp, package)))
+      return no_module("Error while finding module specification for '" + name + "' (ModuleNotFoundError: No module named '" + package + "')");
+    if (int code = import_parent(package); code >= 0) return code;
+  }
+  ScriptModule found = find_script_module(interp, name);
+  if (found.package()) {
+    if (int code = import_parent(name); code >= 0) return code;
+    package = name;
+    name += ".__main__";
+    found = find_script_module(interp, name);
+    if (absent(found)) return no_module("No module named " + name + "; '" + package + "' is a package and cannot be directly executed");
+  }
+  if (absent(found)) return no_module("No module named " + name);
+  if (found.is != ScriptModule::Is::File) return no_module("can't read '" + found.path + "'");
+  interp.options.argv[0] = found.path;
+  auto source = std::make_shared<const Source>(found.path, std::move(found.text));
+  CompileResult compiled = compile_cached(interp, source);
+  if (!compiled.diagnostics.empty()) interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
+  if (compiled.code.is_empty()) return kExitFoundBefore;
+  Value module = session.main_module("__main__", found.path);
+  dict_set_str(module.as<Module>()->dict.as<Dict>(), interp.intern("__package__"), interp.str(package));
+  auto done = interp.run_module(compiled.code, module);
+  return session.leave(session.run_exit_functions(done ? 0 : session.report(done.error())));
+}
+
+}  // namespace
+
 int run_script(const Arguments& a) {
+  if (!a.module.empty()) return run_module(a);
   const std::string& name = a.script[0];
   if (!a.from_code && (is_folder(name) || is_onnx(name))) return run_model(a);
   std::string text, shown = name;

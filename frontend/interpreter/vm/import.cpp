@@ -66,7 +66,7 @@ Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::s
 /// Packages that many scripts begin with.
 std::string foreign_package(std::string_view name) {
   name = name.substr(0, name.find('.'));
-  if (name == "matplotlib") return "TFL draws with its own module: import plot";
+  if (name == "matplotlib") return "TFL draws with its own module, which has the names of pyplot: import plot as plt";
   if (name == "pytest" || name == "unittest") return "tfl test finds and runs test functions; tf.test has raises, parametrize, skip and TestCase";
   for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "PIL", "cv2", "requests", "tqdm", "tensorflow_datasets", "absl"}) {
     if (name == known) return "Python packages cannot be imported; a .tfl file beside the script can";
