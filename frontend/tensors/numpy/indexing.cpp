@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "frontend/tensors/numpy/array.h"
+#include "frontend/tensors/numpy/elements.h"
+#include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/tensor/copy.h"
 #include "runtime/tensor/element.h"
 
@@ -258,13 +259,11 @@ Result<Dims> broadcast_strides(const Tensor& t, std::span<const int64_t> dims) {
 
 Result<Value> array_get_item(Interp& interp, const Value& self, const Value& key) {
   NdArrayObject* a = self.as<NdArrayObject>();
-  Tensor t = array_content(interp, a);
-  // The usual case: one element of a vector.
-  if (key.is_int() && t.rank() == 1) {
-    int64_t size = t.dim(0), i = key.as_int();
-    if (i < -size || i >= size) return out_of_bounds(i, 0, size);
-    return numpy_scalar_value(interp, Tensor::view(interp.context, t, {}, {}, (i < 0 ? i + size : i) * t.strides()[0]));
+  Tensor& content = array_content(interp, a);
+  if (const std::byte* place = content.dtype() == DType::String ? nullptr : element_place(content, key)) {
+    if (Value one = element_at(interp, content.dtype(), place); !one.is_empty()) return one;
   }
+  Tensor t = content;
   Selection s = TFL_TRY(select(interp, t, key));
   if (!s.advanced) {
     if (s.dims.empty()) {
@@ -294,6 +293,11 @@ Result<void> array_set_item(Interp& interp, const Value& self, const Value& key,
   NdArrayObject* a = self.as<NdArrayObject>();
   if (value.is_empty()) return fail(ErrorKind::ValueError, "cannot delete array elements");
   DType dtype = array_content(interp, a).dtype();
+  if (a->writable && dtype != DType::String && element_place(array_content(interp, a), key)) {
+    Tensor* own = TFL_TRY(array_for_write(interp, a));  // which may lie elsewhere now
+    auto* place = const_cast<std::byte*>(element_place(*own, key));
+    if (place && store_element(dtype, place, value)) return {};
+  }
   bool host = value.is_int() || value.is(Kind::List) || value.is(Kind::Tuple);  // integers that do not fit are refused
   Tensor source = TFL_TRY(host && is_integer(dtype) ? as_array(interp, value, dtype) : as_array(interp, value));
   source = TFL_TRY(dtype == DType::String ? text_to_store(interp, source, array_content(interp, a)) : cast_tensor(interp, source, dtype));

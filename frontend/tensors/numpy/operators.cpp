@@ -1,6 +1,7 @@
 // Python's operators on NumPy arrays and scalars.
 #include <algorithm>
 
+#include "frontend/tensors/numpy/elements.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/shapes/elementwise_rules.h"
 
@@ -191,6 +192,7 @@ Result<Tensor> compare_order(Interp& interp, CompareOp op, const Tensor& a, cons
 }  // namespace
 
 Result<Value> numpy_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
+  if (Value simple = scalar_binary(interp, op, a, b); !simple.is_empty()) return simple;
   if (!is_data(a) || !is_data(b)) return interp.not_implemented;
   if (op == BinaryOp::Mul && (a.is(Kind::NumPyScalar) ? is_host_sequence(b) : b.is(Kind::NumPyScalar) && is_host_sequence(a))) {
     return a.is(Kind::NumPyScalar) ? repeat_sequence(interp, b, a) : repeat_sequence(interp, a, b);
@@ -226,6 +228,7 @@ Result<Value> numpy_unary(Interp& interp, UnaryOp op, const Value& a) {
 }
 
 Result<Value> numpy_compare(Interp& interp, CompareOp op, const Value& a, const Value& b) {
+  if (Value simple = scalar_compare(interp, op, a, b); !simple.is_empty()) return simple;
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (!is_data(a) || !is_data(b)) {
     if (!equality || (!a.is_none() && !b.is_none())) return interp.not_implemented;
