@@ -206,7 +206,7 @@ bool slot_allows(const Type* type, Str* name) {
   for (const Type* t = type; t && t->script; t = t->base) {
     if (t->slot_names.is_empty()) return true;
     for (Value& v : t->slot_names.as<Tuple>()->span()) {
-      if (v.is_str() && (v.as<Str>()->text == name->text || v.as<Str>()->text == "__dict__")) return true;
+      if (v.counted() == name || (v.is_str() && (v.as<Str>()->text == name->text || v.as<Str>()->text == "__dict__"))) return true;
     }
   }
   return false;
