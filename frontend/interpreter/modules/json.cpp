@@ -1,9 +1,9 @@
-// The native half of the json module: parsing and quoting. stdlib/json.tfl has the rest.
+// The native half of the json module: parsing; json_encode.cpp writes. stdlib/json.tfl has the rest.
 #include <charconv>
 #include <cmath>
 #include <limits>
 
-#include "frontend/core/native_module.h"
+#include "frontend/interpreter/modules/json.h"
 #include "frontend/syntax/diagnostics/source.h"
 
 namespace tfl {
@@ -231,41 +231,10 @@ Result<Value> json_parse(Interp& interp, Value* args) {
   return interp.tuple({Value::none(), interp.str(p.problem), Value::integer(position)});
 }
 
-Result<Value> json_quote(Interp& interp, Value* args) {
-  const std::string& text = text_of(args[0]);
-  bool ascii = args[1].as_bool();
-  std::string out = "\"";
-  for (size_t i = 0; i < text.size();) {
-    auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x80) {
-      size_t start = i;
-      char32_t c32 = decode_utf8(text, i);
-      if (!ascii) out.append(text, start, i - start);
-      else if (c32 < 0x10000) out += fmt::format("\\u{:04x}", static_cast<uint32_t>(c32));
-      else out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((static_cast<uint32_t>(c32) - 0x10000) >> 10), 0xDC00 + ((static_cast<uint32_t>(c32) - 0x10000) & 0x3FF));
-      continue;
-    }
-    ++i;
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\f': out += "\\f"; break;
-      case '\b': out += "\\b"; break;
-      default:
-        if (c < 0x20 || (ascii && c == 0x7F)) out += fmt::format("\\u{:04x}", c);
-        else out += static_cast<char>(c);
-    }
-  }
-  out += '"';
-  return interp.str(std::move(out));
-}
-
 constexpr NativeDef kJson[] = {
     function("parse", "text, object_hook, pairs_hook, parse_float, parse_int, parse_constant, /", json_parse),
-    function("quote", "text, ascii, /", json_quote),
+    function("quote", "text: str, ascii: bool, /", json::quote),
+    function("encode", "value, indent, item_separator, key_separator, default, sort_keys, skipkeys, ensure_ascii, check_circular, allow_nan, /", json::encode),
 };
 
 }  // namespace
