@@ -5,6 +5,7 @@
 #include "frontend/core/native.h"
 #include "frontend/core/str.h"
 #include "frontend/text/codec.h"
+#include "frontend/text/hex_digits.h"
 #include "frontend/text/search.h"
 
 namespace tfl {
@@ -177,6 +178,8 @@ Result<Value> hex(Interp& interp, Value* a) {
   int64_t group = TFL_TRY(to_index(interp, a[2]));
   std::string out;
   std::string_view s = self_data(a);
+  TFL_TRY(guard_memory(interp, s.size() * 3));
+  if (separator.empty()) return interp.ascii(hex_text(s));
   auto n = static_cast<int64_t>(s.size());
   int64_t size = group < 0 ? -group : group;
   for (int64_t i = 0; i < n; ++i) {
@@ -192,23 +195,23 @@ Result<Value> hex(Interp& interp, Value* a) {
 Result<Value> fromhex(Interp& interp, Value* a) {
   if (!a[1].is_str()) return fail(ErrorKind::TypeError, "fromhex() argument must be str, not {}", interp.type_name(a[1]));
   const std::string& s = text_of(a[1]);
-  auto digit = [&](size_t i) {
-    char c = i < s.size() ? s[i] : '!';
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-  };
-  std::string out;
+  TFL_TRY(guard_memory(interp, s.size() / 2));
+  std::string out(s.size() / 2, '\0');
+  size_t to = 0;
   for (size_t i = 0; i < s.size();) {
+    if (int byte = hex_pair(s.c_str() + i); byte >= 0) {  // the text ends with a zero, which is no digit
+      out[to++] = static_cast<char>(byte);
+      i += 2;
+      continue;
+    }
     if (s[i] == ' ' || (s[i] >= 9 && s[i] <= 13)) {
       ++i;
       continue;
     }
-    int high = digit(i), low = digit(i + 1);
-    if (high < 0 || low < 0) {
-      return fail(ErrorKind::ValueError, "non-hexadecimal number found in fromhex() arg at position {}", high < 0 ? i : i + 1);
-    }
-    out += static_cast<char>(high * 16 + low);
-    i += 2;
+    bool first = kHexValues[static_cast<unsigned char>(s[i])] == kNoHexDigit;
+    return fail(ErrorKind::ValueError, "non-hexadecimal number found in fromhex() arg at position {}", first ? i : i + 1);
   }
+  out.resize(to);
   return interp.bytes(std::move(out));
 }
 
