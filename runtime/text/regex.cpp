@@ -11,6 +11,8 @@ namespace {
 constexpr uint32_t kMatchSteps = 20'000'000;  // about a second
 constexpr uint32_t kHeapKilobytes = 64 * 1024;
 constexpr size_t kMaxPattern = 1 << 20;
+constexpr size_t kWorthCompiling = 2048;  // bytes of subjects, and for each search as many as its beginning takes, from which machine code pays
+constexpr size_t kSearch = 64;
 
 struct CodeDeleter {
   void operator()(pcre2_code* p) const { pcre2_code_free(p); }
@@ -36,6 +38,27 @@ struct Regex::State {
   std::unique_ptr<pcre2_match_context, ContextDeleter> context;
   uint32_t groups = 0;
   bool valid = false;  // kRegexValidText
+  std::string pattern;
+  uint32_t options = 0;
+  /// The pattern as machine code, for searches that are bound in one way: it is made once there have been enough of them.
+  struct Fast {
+    size_t looked_at = 0;  // bytes of subjects so far
+    bool tried = false;
+    std::unique_ptr<pcre2_code, CodeDeleter> code;  // null: there can be none, and searches go on as before
+  };
+  Fast fast[4];  // by kMatchAtStart and kMatchToEnd
+
+  const pcre2_code* fast_code(uint32_t how, size_t bytes) {
+    Fast& f = fast[how & (kMatchAtStart | kMatchToEnd)];
+    if (f.tried || (f.looked_at += kSearch + bytes) < kWorthCompiling) return f.code.get();
+    f.tried = true;
+    uint32_t bound = (how & kMatchAtStart ? PCRE2_ANCHORED : 0) | (how & kMatchToEnd ? PCRE2_ENDANCHORED : 0);
+    int problem = 0;
+    PCRE2_SIZE offset = 0;
+    f.code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options | bound, &problem, &offset, nullptr));
+    if (f.code && pcre2_jit_compile(f.code.get(), PCRE2_JIT_COMPLETE) != 0) f.code.reset();
+    return f.code.get();
+  }
 };
 
 Regex::Regex(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -62,6 +85,8 @@ Result<Regex> Regex::compile(std::string_view pattern, uint32_t flags, RegexProb
   PCRE2_SIZE offset = 0;
   auto state = std::make_unique<State>();
   state->valid = flags & kRegexValidText;
+  state->pattern = pattern;
+  state->options = options;
   state->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options, &code, &offset, nullptr));
   if (!state->code) return refuse(problem_text(code), offset);
   state->data.reset(pcre2_match_data_create_from_pattern(state->code.get(), nullptr));
@@ -93,12 +118,18 @@ Result<bool> Regex::search(std::string_view subject, size_t start, uint32_t how,
   spans.clear();
   if (start > subject.size()) return false;
   uint32_t options = 0;
-  if (how & kMatchAtStart) options |= PCRE2_ANCHORED;
-  if (how & kMatchToEnd) options |= PCRE2_ENDANCHORED;
   if (how & kMatchAdvance) options |= PCRE2_NOTEMPTY_ATSTART;
   if (state_->valid) options |= PCRE2_NO_UTF_CHECK;
-  int found = pcre2_match(state_->code.get(), reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), start, options, state_->data.get(),
-                          state_->context.get());
+  auto match = [&](const pcre2_code* code, uint32_t all) {
+    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), start, all, state_->data.get(), state_->context.get());
+  };
+  int found = PCRE2_ERROR_JIT_STACKLIMIT;
+  if (const pcre2_code* code = state_->fast_code(how, subject.size() - start)) found = match(code, options);
+  if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
+    if (how & kMatchAtStart) options |= PCRE2_ANCHORED;
+    if (how & kMatchToEnd) options |= PCRE2_ENDANCHORED;
+    found = match(state_->code.get(), options);
+  }
   if (found == PCRE2_ERROR_NOMATCH || found == PCRE2_ERROR_PARTIAL) return false;
   if (found == PCRE2_ERROR_MATCHLIMIT || found == PCRE2_ERROR_DEPTHLIMIT || found == PCRE2_ERROR_HEAPLIMIT || found == PCRE2_ERROR_NOMEMORY)
     return fail(ErrorKind::ResourceExhaustedError, "the regular expression takes too many steps on this text")
