@@ -20,6 +20,7 @@ std::string normal_name(std::string_view name) {
 }
 
 Encoding encoding_of(std::string_view name) {
+  if (name == "utf-8") return Encoding::Utf8;
   std::string n = normal_name(name);
   if (n == "utf-8" || n == "utf8" || n == "u8" || n == "utf") return Encoding::Utf8;
   if (n == "utf-8-sig") return Encoding::Utf8Sig;
@@ -61,6 +62,35 @@ Limits limits_of(Encoding e) {
   }
 }
 
+/// No half of a pair stands in the text: as bytes ED A0 and above.
+bool no_surrogates(std::string_view text) {
+  for (size_t at = 0; (at = text.find('\xED', at)) != std::string_view::npos; ++at) {
+    if (static_cast<unsigned char>(text[at + 1]) >= 0xA0) return false;
+  }
+  return true;
+}
+
+/// The bytes of a text below `end`, up to the first character that is not: how many bytes of the text they were.
+size_t narrow_run(std::string_view text, char32_t end, std::string& out) {
+  out.resize(text.size());
+  char* to = out.data();
+  size_t at = 0;
+  while (at < text.size()) {
+    auto c = static_cast<unsigned char>(text[at]);
+    if (c < 0x80) {
+      *to++ = static_cast<char>(c);
+      ++at;
+    } else if (c < 0xC4 && end == 0x100) {
+      *to++ = static_cast<char>(c << 6 | (text[at + 1] & 0x3F));
+      at += 2;
+    } else {
+      break;
+    }
+  }
+  out.resize(static_cast<size_t>(to - out.data()));
+  return at;
+}
+
 }  // namespace
 
 Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors, CodecFault* fault) {
@@ -73,8 +103,17 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
   bool utf8 = e == Encoding::Utf8 || e == Encoding::Utf8Sig;
   std::string out = e == Encoding::Utf8Sig ? "\xEF\xBB\xBF" : "";
   int64_t position = 0;
+  size_t begin = 0;
+  if (utf8 && no_surrogates(text)) {
+    out += text;
+    return out;
+  }
+  if (!utf8) {
+    begin = narrow_run(text, limits.end, out);
+    position = static_cast<int64_t>(out.size());
+  }
   auto bad = [&](char32_t c) { return c >= limits.end || (utf8 && c >= 0xD800 && c < 0xE000); };
-  for (size_t at = 0; at < text.size(); ++position) {
+  for (size_t at = begin; at < text.size(); ++position) {
     size_t start = at;
     char32_t c = utf8::next(text, at);
     if (!bad(c)) {

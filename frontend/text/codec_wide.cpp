@@ -1,5 +1,7 @@
 #include "frontend/text/codec_wide.h"
 
+#include <algorithm>
+
 #include "frontend/text/utf8.h"
 
 namespace tfl {
@@ -18,6 +20,38 @@ char32_t get(std::string_view data, size_t at, const WideEncoding& e) {
 }
 bool high_half(char32_t c) { return c >= 0xD800 && c < 0xDC00; }
 bool low_half(char32_t c) { return c >= 0xDC00 && c < 0xE000; }
+
+/// Characters of one unit of 16 bits below the halves of pairs, which most text is made of: as UTF-8 behind `out`. How many bytes they were.
+size_t plain_run(std::string_view data, const WideEncoding& e, std::string& out) {
+  if (e.unit != 2) return 0;
+  constexpr size_t kBlock = 256;  // units
+  const size_t low = e.big ? 1 : 0;
+  size_t at = 0;
+  for (;;) {
+    char block[kBlock * 3];
+    char* to = block;
+    size_t end = std::min(data.size() / 2 * 2, at + kBlock * 2);
+    bool plain = end > at;
+    for (; at < end; at += 2) {
+      uint32_t c = static_cast<uint32_t>(static_cast<unsigned char>(data[at + 1 - low])) << 8 | static_cast<unsigned char>(data[at + low]);
+      if (c < 0x80) {
+        *to++ = static_cast<char>(c);
+      } else if (c < 0x800) {
+        *to++ = static_cast<char>(0xC0 | c >> 6);
+        *to++ = static_cast<char>(0x80 | (c & 0x3F));
+      } else if (c < 0xD800 || c >= 0xE000) {
+        *to++ = static_cast<char>(0xE0 | c >> 12);
+        *to++ = static_cast<char>(0x80 | (c >> 6 & 0x3F));
+        *to++ = static_cast<char>(0x80 | (c & 0x3F));
+      } else {
+        plain = false;
+        break;
+      }
+    }
+    out.append(block, static_cast<size_t>(to - block));
+    if (!plain) return at;
+  }
+}
 
 }  // namespace
 
@@ -68,12 +102,17 @@ Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool leni
       utf8::append(out, 0xFFFD);
       return {};
     }
-    if (fault) *fault = {std::string(e.name), reason, from, to};
-    if (to - from > 1) return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", e.name, from, to - 1, reason);
-    return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode byte 0x{:02x} in position {}: {}", e.name, static_cast<unsigned char>(data[from]), from,
+    std::string name(e.name);
+    if (e.mark) name += e.big ? "-be" : "-le";  // what the mark has said
+    if (fault) *fault = {name, reason, from, to};
+    if (to - from > 1) return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", name, from, to - 1, reason);
+    return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode byte 0x{:02x} in position {}: {}", name, static_cast<unsigned char>(data[from]), from,
                 reason);
   };
+  out.reserve(data.size() / e.unit * 2);
   while (at < data.size()) {
+    at += plain_run(data.substr(at), e, out);
+    if (at == data.size()) break;
     if (data.size() - at < e.unit) {
       TFL_TRY(bad(at, data.size(), "truncated data"));
       break;

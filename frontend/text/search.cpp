@@ -14,7 +14,11 @@ constexpr size_t kNone = std::string_view::npos;
 
 bool is_ascii_blank(char32_t c) { return c == ' ' || (c >= 9 && c <= 13); }
 
-bool is_blank(char32_t c, Alphabet alphabet) { return alphabet == Alphabet::Text ? unicode::is_space(c) : is_ascii_blank(c); }
+bool is_blank(char32_t c, Alphabet alphabet) {
+  if (is_ascii_blank(c)) return true;
+  if (alphabet == Alphabet::Bytes || (c > ' ' && c < 0x80)) return false;
+  return unicode::is_space(c);
+}
 
 char32_t next(std::string_view s, size_t& at, Alphabet alphabet) {
   if (alphabet == Alphabet::Text) return utf8::next(s, at);

@@ -1,6 +1,7 @@
 #include "frontend/text/unicode.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "frontend/text/utf8.h"
@@ -33,19 +34,48 @@ struct CaseMap {
   const CaseText* texts;
   size_t text_count;
 
-  void append(std::string& out, char32_t c) const {
+  constexpr CaseMap(const CaseRange* r, size_t n, const CaseText* t, size_t m) : ranges(r), range_count(n), texts(t), text_count(m) {}
+  /// The one character that `c` becomes; 0: it becomes a text.
+  char32_t single(char32_t c) const {
     const CaseRange* r = std::upper_bound(ranges, ranges + range_count, c, [](char32_t a, const CaseRange& b) { return a < b.first; });
     if (r != ranges) {
       --r;
       if (c <= r->last && (c - r->first) % static_cast<uint32_t>(r->step) == 0) {
-        utf8::append(out, static_cast<char32_t>(static_cast<int64_t>(c) + r->delta));
-        return;
+        return static_cast<char32_t>(static_cast<int64_t>(c) + r->delta);
       }
     }
-    const CaseText* t = std::lower_bound(texts, texts + text_count, c, [](const CaseText& a, char32_t b) { return a.c < b; });
-    if (t != texts + text_count && t->c == c) out += t->text;
-    else utf8::append(out, c);
+    const CaseText* t = text_of(c);
+    return t != texts + text_count && t->c == c ? 0 : c;
   }
+  void append(std::string& out, char32_t c) const {
+    if (char32_t to = single(c)) utf8::append(out, to);
+    else out += c == 0 ? std::string(1, '\0') : std::string(text_of(c)->text);
+  }
+
+ private:
+  const CaseText* text_of(char32_t c) const {
+    return std::lower_bound(texts, texts + text_count, c, [](const CaseText& a, char32_t b) { return a.c < b; });
+  }
+};
+
+/// A case map over a text: what a character became is remembered, since texts repeat theirs.
+class CaseMapping {
+ public:
+  explicit CaseMapping(const CaseMap& map) : map_(map) {}
+  void append(std::string& out, char32_t c) {
+    Known& known = known_[c % kKnown];
+    if (known.from != c) known = {c, map_.single(c)};
+    if (known.to) utf8::append(out, known.to);
+    else map_.append(out, c);
+  }
+
+ private:
+  static constexpr size_t kKnown = 64;
+  struct Known {
+    char32_t from = 0, to = 0;
+  };
+  const CaseMap& map_;
+  Known known_[kKnown] = {};
 };
 
 template <size_t N, size_t M>
@@ -85,10 +115,34 @@ void append_lower(std::string& out, std::string_view s, size_t at, size_t next, 
 bool ascii_between(char32_t c, char32_t low, char32_t high) { return c >= low && c <= high; }
 
 bool all_ascii(std::string_view s) {
-  for (char c : s) {
-    if (static_cast<unsigned char>(c) >= 0x80) return false;
+  size_t i = 0;
+  for (; i + 8 <= s.size(); i += 8) {
+    uint64_t w;
+    std::memcpy(&w, s.data() + i, 8);
+    if (w & 0x8080808080808080u) return false;
+  }
+  for (; i < s.size(); ++i) {
+    if (static_cast<unsigned char>(s[i]) >= 0x80) return false;
   }
   return true;
+}
+
+/// An ASCII text with the letters from `first` on, 26 of them, in the other case: eight at a time.
+std::string other_case(std::string_view s, char first) {
+  constexpr uint64_t kOnes = 0x0101010101010101u;
+  const uint64_t from = kOnes * static_cast<uint64_t>(0x80 - first), behind = kOnes * static_cast<uint64_t>(0x80 - first - 26);
+  std::string out(s);
+  size_t i = 0;
+  for (; i + 8 <= out.size(); i += 8) {
+    uint64_t w;
+    std::memcpy(&w, out.data() + i, 8);
+    w ^= ((w + from) & ~(w + behind) & (kOnes << 7)) >> 2;
+    std::memcpy(out.data() + i, &w, 8);
+  }
+  for (; i < out.size(); ++i) {
+    if (out[i] >= first && out[i] < first + 26) out[i] = static_cast<char>(out[i] ^ 0x20);
+  }
+  return out;
 }
 char ascii_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
 char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
@@ -122,27 +176,29 @@ int decimal_value(char32_t c) {
 }
 
 std::string upper(std::string_view s) {
+  if (all_ascii(s)) return other_case(s, 'a');
   std::string out;
   out.reserve(s.size());
-  if (all_ascii(s)) {
-    for (char c : s) out += ascii_upper(c);
-    return out;
+  CaseMapping mapping(kUpper);
+  for (size_t at = 0; at < s.size();) {
+    char32_t c = utf8::next(s, at);
+    if (c < 0x80) out += ascii_upper(static_cast<char>(c));
+    else mapping.append(out, c);
   }
-  for (size_t at = 0; at < s.size();) kUpper.append(out, utf8::next(s, at));
   return out;
 }
 
 std::string lower(std::string_view s) {
+  if (all_ascii(s)) return other_case(s, 'A');
   std::string out;
   out.reserve(s.size());
-  if (all_ascii(s)) {
-    for (char c : s) out += ascii_lower(c);
-    return out;
-  }
+  CaseMapping mapping(kLower);
   for (size_t at = 0; at < s.size();) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
-    append_lower(out, s, start, at, c);
+    if (c < 0x80) out += ascii_lower(static_cast<char>(c));
+    else if (c == kSigma) append_lower(out, s, start, at, c);
+    else mapping.append(out, c);
   }
   return out;
 }

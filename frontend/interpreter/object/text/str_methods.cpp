@@ -137,28 +137,50 @@ Result<Value> encode(Interp& interp, Value* a) {
   return interp.bytes(data.take());
 }
 
+/// What a table of translate() says about one character: itself, nothing, or a text.
+struct Translated {
+  enum class Is : uint8_t { Unknown, Same, Text } is = Is::Unknown;
+  std::string text;
+};
+
+Result<Translated> translated(Interp& interp, const Value& table, char32_t c) {
+  auto to = get_item(interp, table, Value::integer(static_cast<int64_t>(c)));
+  if (!to) {
+    Value exception = interp.exception_of(to.error());
+    if (!interp.is_instance(exception, interp.exception_type(ErrorKind::LookupError))) return to.failure();
+    return Translated{Translated::Is::Same, {}};
+  }
+  if (to->is_none()) return Translated{Translated::Is::Text, {}};
+  if (to->is_str()) return Translated{Translated::Is::Text, text_of(*to)};
+  if (!to->is_int()) return fail(ErrorKind::TypeError, "character mapping must return integer, None or str");
+  if (to->as_int() < 0 || to->as_int() > 0x10FFFF) return fail(ErrorKind::ValueError, "character mapping must be in range(0x110000)");
+  Translated made{Translated::Is::Text, {}};
+  utf8::append(made.text, static_cast<char32_t>(to->as_int()));
+  return made;
+}
+
 Result<Value> translate(Interp& interp, Value* a) {
   std::string out;
-  const std::string& s = self_text(a);
+  Value self = a[0], table = a[1];
+  const std::string& s = text_of(self);
+  out.reserve(s.size());
+  // A dict is asked once for each character of ASCII; what a script's table says may change.
+  bool plain = table.is(Kind::Dict) && table.object()->type == interp.types.dict;
+  std::vector<Translated> known(plain ? 128 : 0);
   for (size_t at = 0; at < s.size();) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
-    auto to = get_item(interp, a[1], Value::integer(static_cast<int64_t>(c)));
-    if (!to) {
-      Value exception = interp.exception_of(to.error());
-      if (!interp.is_instance(exception, interp.exception_type(ErrorKind::LookupError))) return to.failure();
-      out += s.substr(start, at - start);
+    TFL_TRY(guard_memory(interp, out.capacity() - out.size() < 64 ? out.size() : 0));
+    if (c < known.size()) {
+      Translated& to = known[c];
+      if (to.is == Translated::Is::Unknown) to = TFL_TRY(translated(interp, table, c));
+      if (to.is == Translated::Is::Same) out += static_cast<char>(c);
+      else out += to.text;
       continue;
     }
-    if (to->is_none()) continue;
-    if (to->is_str()) {
-      out += text_of(*to);
-    } else if (to->is_int()) {
-      if (to->as_int() < 0 || to->as_int() > 0x10FFFF) return fail(ErrorKind::ValueError, "character mapping must be in range(0x110000)");
-      utf8::append(out, static_cast<char32_t>(to->as_int()));
-    } else {
-      return fail(ErrorKind::TypeError, "character mapping must return integer, None or str");
-    }
+    Translated to = TFL_TRY(translated(interp, table, c));
+    if (to.is == Translated::Is::Same) out.append(s, start, at - start);
+    else out += to.text;
   }
   return interp.str(std::move(out));
 }

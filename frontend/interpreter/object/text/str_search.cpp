@@ -13,10 +13,18 @@ constexpr size_t kNone = std::string_view::npos;
 
 std::string_view self_text(Value* a) { return text_of(a[0]); }
 
-Value pieces_to_list(Interp& interp, const std::vector<std::string_view>& pieces) {
+/// A part of `whole`: what is known to be ASCII has parts that are.
+Value part_of(Interp& interp, const Str* whole, std::string_view part) {
+  if (part.size() == 1) return interp.character(static_cast<unsigned char>(part[0]));  // one byte is one character
+  Value v = interp.str(std::string(part));
+  if (whole->ascii()) v.as<Str>()->length = static_cast<int64_t>(part.size());
+  return v;
+}
+
+Value pieces_to_list(Interp& interp, const Value& whole, const std::vector<std::string_view>& pieces) {
   std::vector<Value> out;
   out.reserve(pieces.size());
-  for (std::string_view p : pieces) out.push_back(interp.str(std::string(p)));
+  for (std::string_view p : pieces) out.push_back(part_of(interp, whole.as<Str>(), p));
   return interp.list(std::move(out));
 }
 
@@ -60,10 +68,10 @@ Result<Value> has_affix(Interp& interp, Value* a, bool suffix) {
 
 Result<Value> split_any(Interp& interp, Value* a, bool from_right) {
   int64_t limit = TFL_TRY(to_index(interp, a[2]));
-  if (a[1].is_none()) return pieces_to_list(interp, split_blanks(self_text(a), limit, from_right, Alphabet::Text));
+  if (a[1].is_none()) return pieces_to_list(interp, a[0], split_blanks(self_text(a), limit, from_right, Alphabet::Text));
   if (!a[1].is_str()) return fail(ErrorKind::TypeError, "must be str or None, not {}", interp.type_name(a[1]));
   if (text_of(a[1]).empty()) return fail(ErrorKind::ValueError, "empty separator");
-  return pieces_to_list(interp, split_at(self_text(a), text_of(a[1]), limit, from_right));
+  return pieces_to_list(interp, a[0], split_at(self_text(a), text_of(a[1]), limit, from_right));
 }
 
 Result<Value> partition_at(Interp& interp, Value* a, bool last) {
@@ -71,9 +79,10 @@ Result<Value> partition_at(Interp& interp, Value* a, bool last) {
   if (separator->text.empty()) return fail(ErrorKind::ValueError, "empty separator");
   std::string_view s = self_text(a);
   size_t at = last ? find_last(s, separator->text) : find_first(s, separator->text);
-  Value empty = interp.str(std::string());
+  Value empty = at == kNone ? interp.str(std::string()) : Value();
   if (at == kNone) return last ? interp.tuple({empty, empty, a[0]}) : interp.tuple({a[0], empty, empty});
-  return interp.tuple({interp.str(std::string(s.substr(0, at))), a[1], interp.str(std::string(s.substr(at + separator->text.size())))});
+  const Str* whole = a[0].as<Str>();
+  return interp.tuple({part_of(interp, whole, s.substr(0, at)), a[1], part_of(interp, whole, s.substr(at + separator->text.size()))});
 }
 
 Result<Value> strip_any(Interp& interp, Value* a, const char* name, bool left, bool right) {
@@ -82,7 +91,7 @@ Result<Value> strip_any(Interp& interp, Value* a, const char* name, bool left, b
   else if (a[1].is_str()) r = strip_characters(s, text_of(a[1]), left, right, Alphabet::Text);
   else return fail(ErrorKind::TypeError, "{} arg must be None or str", name);
   if (r.size() == s.size() && a[0].object()->type == interp.types.str) return a[0];
-  return interp.str(std::string(r));
+  return part_of(interp, a[0].as<Str>(), r);
 }
 
 Result<void> need_str_argument(Interp& interp, const char* function, const char* which, const Value& v) {
@@ -137,7 +146,7 @@ Result<Value> rsplit(Interp& interp, Value* a) { return split_any(interp, a, tru
 
 Result<Value> splitlines(Interp& interp, Value* a) {
   bool keep = TFL_TRY(truth(interp, a[1]));
-  return pieces_to_list(interp, split_lines(self_text(a), keep, Alphabet::Text));
+  return pieces_to_list(interp, a[0], split_lines(self_text(a), keep, Alphabet::Text));
 }
 
 Result<Value> partition(Interp& interp, Value* a) { return partition_at(interp, a, false); }
@@ -160,19 +169,24 @@ Result<Value> removesuffix(Interp& interp, Value* a) {
 }
 
 Result<Value> join(Interp& interp, Value* a) {
-  auto items = to_vector(interp, a[1]);
-  if (!items) {
-    if (items.error().kind == ErrorKind::TypeError && !items.error().payload && items.error().message.ends_with("object is not iterable")) {
+  // Nothing runs while a list is read, so that its items are taken as they lie.
+  bool in_list = a[1].is(Kind::List) && a[1].object()->type == interp.types.list;
+  Result<std::vector<Value>> made = in_list ? Result<std::vector<Value>>(std::vector<Value>()) : to_vector(interp, a[1]);
+  const std::vector<Value>* items = in_list ? &a[1].as<List>()->items : &*made;
+  if (!made) {
+    if (made.error().kind == ErrorKind::TypeError && !made.error().payload && made.error().message.ends_with("object is not iterable")) {
       return fail(ErrorKind::TypeError, "can only join an iterable");
     }
-    return items.failure();
+    return made.failure();
   }
   std::string_view separator = self_text(a);
   size_t total = 0;
+  bool ascii = a[0].as<Str>()->ascii() || separator.empty() || items->size() < 2;
   for (size_t i = 0; i < items->size(); ++i) {
     const Value& v = (*items)[i];
     if (!v.is_str()) return fail(ErrorKind::TypeError, "sequence item {}: expected str instance, {} found", i, interp.type_name(v));
     total += text_of(v).size() + separator.size();
+    ascii = ascii && v.as<Str>()->ascii();
   }
   if (items->size() == 1 && (*items)[0].object()->type == interp.types.str) return (*items)[0];
   TFL_TRY(guard_memory(interp, total));
@@ -182,7 +196,7 @@ Result<Value> join(Interp& interp, Value* a) {
     if (i) out += separator;
     out += text_of((*items)[i]);
   }
-  return interp.str(std::move(out));
+  return ascii ? interp.ascii(std::move(out)) : interp.str(std::move(out));
 }
 
 }  // namespace str_method
