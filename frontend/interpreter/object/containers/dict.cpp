@@ -8,10 +8,23 @@
 
 namespace tfl {
 
+/// Everything of `from`, which has no gaps, into an empty dict.
+static void copy_entries(Dict* to, const Dict* from) {
+  to->entries = from->entries;
+  to->index = from->index;
+  to->live = from->live;  // none deleted: no head either
+  ++to->keys_version;
+}
+
 Result<void> dict_update(Interp& interp, Dict* d, const Value& from) {
   if (from.is(Kind::Dict) && !(from.object()->type->script && script_lookup(interp, from.object()->type, interp.sym.__iter__))) {
     Dict* other = from.as<Dict>();
     if (other == d) return {};
+    if (d->entries.empty() && d->index.empty() && other->live == static_cast<int64_t>(other->entries.size())) {
+      TFL_TRY(guard_memory(interp, other->entries.size() * sizeof(Dict::Entry) + other->index.size() * sizeof(uint32_t)));
+      copy_entries(d, other);
+      return {};
+    }
     uint32_t version = other->keys_version;
     size_t at = 0;
     while (Dict::Entry* e = dict_next(other, at)) {
@@ -33,6 +46,11 @@ Result<void> dict_update(Interp& interp, Dict* d, const Value& from) {
   }
   int64_t number = 0;
   return for_each(interp, from, [&](Value pair) -> Result<bool> {
+    if (pair.is(Kind::Tuple) && pair.object()->type == interp.types.tuple && pair.as<Tuple>()->size == 2) {
+      TFL_TRY(dict_set(interp, d, pair.as<Tuple>()->items[0], pair.as<Tuple>()->items[1]));
+      ++number;
+      return true;
+    }
     auto items = to_vector(interp, pair);
     if (!items) {
       if (items.error().kind == ErrorKind::TypeError && !items.error().payload && items.error().message.ends_with("is not iterable")) {
@@ -64,10 +82,7 @@ Value dict_copy(Interp& interp, Dict* d) {
   Value copy = interp.dict();
   Dict* c = copy.as<Dict>();
   if (d->live == static_cast<int64_t>(d->entries.size())) {
-    c->entries = d->entries;
-    c->index = d->index;
-    c->live = d->live;  // none deleted: no head either
-    ++c->keys_version;
+    copy_entries(c, d);
     return copy;
   }
   size_t at = 0;

@@ -62,6 +62,17 @@ Result<void> list_extend(Interp& interp, List* list, const Value& iterable) {
       TFL_TRY(list_append(interp, list, std::move(item)));
     }
   }
+  if (iterable.is(Kind::Iterator) && iterable.object()->type == interp.types.list_reverseiterator) {
+    auto* it = iterable.as<Iterator>();
+    if (it->state.is_empty()) return {};
+    Value from = std::move(it->state);  // it is exhausted by now
+    int64_t last = std::min(it->position, static_cast<int64_t>(from.as<List>()->items.size()) - 1);
+    if (last != it->position) return {};
+    TFL_TRY(room(static_cast<size_t>(last + 1)));
+    list->items.reserve(list->items.size() + static_cast<size_t>(last + 1));
+    for (int64_t i = last; i >= 0; --i) list->items.push_back(from.as<List>()->items[static_cast<size_t>(i)]);
+    return {};
+  }
   return for_each(interp, iterable, [&](Value item) -> Result<bool> {
     TFL_TRY(list_append(interp, list, std::move(item)));
     return true;

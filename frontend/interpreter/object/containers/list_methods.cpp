@@ -104,7 +104,13 @@ Result<Value> sort(Interp& interp, Value* a) {
 }
 
 Result<Value> reverse(Interp&, Value* a) {
-  std::reverse(self_list(a)->items.begin(), self_list(a)->items.end());
+  // Values may be moved as bytes, which counts no references.
+  struct Bytes16 {
+    std::byte bytes[sizeof(Value)];
+  };
+  std::vector<Value>& items = self_list(a)->items;
+  auto* first = reinterpret_cast<Bytes16*>(items.data());
+  std::reverse(first, first + items.size());
   return Value::none();
 }
 

@@ -94,7 +94,12 @@ void set_clear(Set* s) {
 
 Result<bool> set_add_hashed(Interp& interp, Set* s, const Value& key, uint64_t hash) {
   if (s->table.empty()) s->table.resize(kMinSize);
-  Place p = TFL_TRY(find(interp, s, key, hash));
+  // Most keys lie, or go, where they are looked for first.
+  Place p{hash & (s->table.size() - 1), false, false};
+  if (const Set::Entry& first = s->table[p.at]; !is_free(first)) {
+    if (first.hash == hash && !first.key.is_empty() && same_key(first.key, key) == SameKey::Yes) return false;
+    p = TFL_TRY(find(interp, s, key, hash));
+  }
   if (p.found) return false;
   s->table[p.at].key = key;
   s->table[p.at].hash = hash;
@@ -113,6 +118,9 @@ Result<bool> set_add(Interp& interp, const Value& set, const Value& item) {
 
 Result<bool> set_contains_hashed(Interp& interp, const Set* s, const Value& key, uint64_t hash) {
   if (s->used == 0) return false;
+  const Set::Entry& first = s->table[hash & (s->table.size() - 1)];
+  if (is_free(first)) return false;
+  if (first.hash == hash && !first.key.is_empty() && same_key(first.key, key) == SameKey::Yes) return true;
   Place p = TFL_TRY(find(interp, s, key, hash));
   return p.found;
 }

@@ -1,9 +1,9 @@
 // tuple: construction, items, operators, methods.
 #include <algorithm>
 
-#include "frontend/core/hashing.h"
 #include "frontend/core/native.h"
 #include "frontend/interpreter/object/containers/iterators.h"
+#include "frontend/interpreter/object/containers/keys.h"
 #include "frontend/interpreter/object/containers/list.h"
 
 namespace tfl {
@@ -51,7 +51,7 @@ Result<uint64_t> hash_slot(Interp& interp, const Value& self) {
   if (!nesting.ok()) return too_deep("");
   TupleHash h;
   for (const Value& item : self.as<Tuple>()->span()) {
-    uint64_t lane = TFL_TRY(hash_value(interp, item));
+    uint64_t lane = TFL_TRY(hash_key(interp, item));
     h.add(lane);
   }
   return h.finish();
