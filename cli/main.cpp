@@ -1,4 +1,5 @@
 // The program `tfl`: arguments to commands, and nothing else.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,9 +36,18 @@ int dispatch(int argc, char** argv) {
   return 70;
 }
 
+/// Lists and texts of some hundred kilobytes come and go: their pages stay here instead of being fetched from the system each time.
+void keep_pages() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_pages();
   // Nothing of TFL throws; what a library throws all the same is an internal error and not an abort.
   try {
     int code = tfl::is_bundle() ? tfl::cli::run_bundle(argc, argv) : dispatch(argc, argv);

@@ -31,8 +31,7 @@ namespace {
 Step& of(const Value& self) { return *self.as<Step>(); }
 
 Result<Value> called(Interp& interp, const Value& function, std::initializer_list<Value> args) {
-  Value keep = function;
-  return interp.call(keep, args);
+  return interp.call(function, args);  // which stays the iterator's
 }
 
 // ---------------------------------------------------------------------------------------------------------- count
@@ -283,18 +282,17 @@ Result<Value> starmap_next(Interp& interp, const Value& self) {
   Step& it = of(self);
   Value item = TFL_TRY(pulled(interp, it, 0));
   if (item.is_empty()) return item;
-  Value few[8];
-  std::vector<Value> many;
-  CallArgs args;
-  if (item.is(Kind::Tuple) && item.as<Tuple>()->size <= 8) {
-    args = {few, static_cast<uint32_t>(item.as<Tuple>()->size)};
-    for (uint32_t i = 0; i < args.count; ++i) few[i] = item.as<Tuple>()->items[i];
-  } else {
-    many = TFL_TRY(to_vector(interp, item));
-    args = {many.data(), static_cast<uint32_t>(many.size())};
+  constexpr int64_t kFew = 3;
+  if (item.is(Kind::Tuple) && item.as<Tuple>()->size <= kFew) {
+    Value few[kFew];
+    auto count = static_cast<uint32_t>(item.as<Tuple>()->size);
+    for (uint32_t i = 0; i < count; ++i) few[i] = item.as<Tuple>()->items[i];
+    CallArgs args{few, count};
+    return interp.call(it.function, args);
   }
-  Value function = it.function;
-  return interp.call(function, args);
+  std::vector<Value> many = TFL_TRY(to_vector(interp, item));
+  CallArgs args{many.data(), static_cast<uint32_t>(many.size())};
+  return interp.call(it.function, args);
 }
 
 // --------------------------------------------------------------------------------------------------------- islice

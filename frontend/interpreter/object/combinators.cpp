@@ -77,19 +77,17 @@ Result<Value> zip_next(Interp& interp, const Value& self) {
   auto* c = self.as<Combinator>();
   size_t n = c->sources.size();
   if (n == 0) return Value();
-  Value items[8];
-  std::vector<Value> more(n > 8 ? n : 0);
-  Value* out = n > 8 ? more.data() : items;
+  // Items go into the tuple as they come. While they are made it is held here, so that a step within this one takes another.
+  Value result = result_tuple(interp, c, n);
+  Value* out = result.as<Tuple>()->items;
   for (size_t i = 0; i < n; ++i) {
-    Value source = c->sources[i];
-    out[i] = TFL_TRY(next(interp, source));
-    if (out[i].is_empty()) {
+    Value item = TFL_TRY(next(interp, c->sources[i]));
+    if (item.is_empty()) {
       if (c->strict) return zip_mismatch(interp, c, i);
       return Value();
     }
+    out[i] = std::move(item);
   }
-  Value result = result_tuple(interp, c, n);
-  for (size_t i = 0; i < n; ++i) result.as<Tuple>()->items[i] = std::move(out[i]);
   return result;
 }
 
@@ -107,17 +105,19 @@ Result<Value> map_construct(Interp& interp, Type* type, CallArgs& args) {
 Result<Value> map_next(Interp& interp, const Value& self) {
   auto* c = self.as<Combinator>();
   size_t n = c->sources.size();
-  Value items[8];
-  std::vector<Value> more(n > 8 ? n : 0);
-  Value* out = n > 8 ? more.data() : items;
+  if (n == 1) {
+    Value item = TFL_TRY(next(interp, c->sources[0]));
+    if (item.is_empty()) return Value();
+    CallArgs args{&item, 1, {}};
+    return interp.call(c->function, args);
+  }
+  std::vector<Value> out(n);
   for (size_t i = 0; i < n; ++i) {
-    Value source = c->sources[i];
-    out[i] = TFL_TRY(next(interp, source));
+    out[i] = TFL_TRY(next(interp, c->sources[i]));
     if (out[i].is_empty()) return Value();
   }
-  Value function = c->function;
-  CallArgs args{out, static_cast<uint32_t>(n), {}};
-  return interp.call(function, args);
+  CallArgs args{out.data(), static_cast<uint32_t>(n), {}};
+  return interp.call(c->function, args);
 }
 
 // --------------------------------------------------------------------------------------------------------- filter
@@ -163,8 +163,7 @@ Result<Value> enumerate_construct(Interp& interp, Type* type, CallArgs& args) {
 
 Result<Value> enumerate_next(Interp& interp, const Value& self) {
   auto* c = self.as<Combinator>();
-  Value source = c->sources[0];
-  Value item = TFL_TRY(next(interp, source));
+  Value item = TFL_TRY(next(interp, c->sources[0]));
   if (item.is_empty()) return Value();
   Value result = result_tuple(interp, c, 2);
   result.as<Tuple>()->items[0] = Value::integer(c->count++);

@@ -1,5 +1,7 @@
 #include "frontend/core/native.h"
 
+#include <malloc.h>
+
 #include <cstdio>
 
 #include "frontend/text/utf8.h"
@@ -88,6 +90,9 @@ Result<void> guard_memory_slow(Interp& interp, size_t bytes) {
   if (fits && interp.grown_bytes >= kAskEvery) {
     interp.grown_bytes = 0;
     fits = resident_bytes() + bytes < limit;
+#ifdef __GLIBC__
+    if (!fits && malloc_trim(0) != 0) fits = resident_bytes() + bytes < limit;  // what is free is kept for the next list (cli/main.cpp)
+#endif
   }
   if (fits) return {};
   return fail(ErrorKind::MemoryError, "");

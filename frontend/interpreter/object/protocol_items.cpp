@@ -125,13 +125,10 @@ Result<Value> next(Interp& interp, const Value& iterator) {
   interp.ended.forget();
   // Natives that go through an iterator (sum, list, all ...) can be stopped here.
   if (interp.context.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]] TFL_TRY(interp.check_interrupt());
-  if (iterator.is(Kind::Iterator) && iterator.object()->type->slots == &iterator_slots) {
-    auto* it = iterator.as<Iterator>();
-    if (it->type == interp.types.list_iterator || it->type == interp.types.range_iterator) return it->advance(interp, *it);
-  }
   Type* type = interp.type_of(iterator);
   // Iterators over iterators over ... are as deep as the script has made them.
   if (static_cast<const char*>(__builtin_frame_address(0)) < interp.stack_limit) [[unlikely]] return too_deep("");
+  if (type->slots == &iterator_slots) return iterator.as<Iterator>()->advance(interp, *iterator.as<Iterator>());
   if (!type->script && type->slots->next) return type->slots->next(interp, iterator);
   if (const Value* entry = script_lookup(interp, type, interp.sym.__next__)) {
     Nesting nesting(interp);

@@ -4,6 +4,7 @@
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/object/class.h"
 #include "frontend/interpreter/object/numbers/number.h"
+#include "frontend/interpreter/object/operator_methods.h"
 
 namespace tfl {
 
@@ -150,6 +151,15 @@ Result<Value> try_compare(Interp& interp, CompareOp op, const Value& a, const Va
 }
 
 }  // namespace
+
+Function* final_operator(Interp& interp, BinaryOp op, const Value& a, const Value& b, bool inplace) {
+  Type* type = a.object()->type;
+  if (type != b.object()->type || !type->script) return nullptr;
+  const OperatorNames& names = names_of(op);
+  if (inplace && script_lookup(interp, type, interp.sym.*names.inplace)) return nullptr;
+  const Value* entry = script_lookup(interp, type, interp.sym.*names.name);
+  return entry && entry->is(Kind::Function) ? entry->as<Function>() : nullptr;
+}
 
 std::string_view binary_symbol(BinaryOp op) { return names_of(op).symbol; }
 std::string_view compare_symbol(CompareOp op) { return names_of(op).symbol; }

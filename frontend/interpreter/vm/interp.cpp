@@ -242,6 +242,12 @@ void Interp::drop_side_dict(Object* o) {
 // ------------------------------------------------------------------------------------------------------------- running
 
 Result<Value> Interp::call(const Value& callee, std::initializer_list<Value> args) {
+  if (args.size() <= 2) {  // most calls: less to make and to clear
+    Value few[2];
+    std::copy(args.begin(), args.end(), few);
+    CallArgs call_args{few, static_cast<uint32_t>(args.size())};
+    return call(callee, call_args);
+  }
   Value values[8];
   if (args.size() > 8) return fail(ErrorKind::SystemError, "too many arguments of an internal call");
   std::copy(args.begin(), args.end(), values);

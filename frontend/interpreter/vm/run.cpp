@@ -13,6 +13,7 @@
 #include "frontend/interpreter/object/class.h"
 #include "frontend/interpreter/object/containers/list.h"
 #include "frontend/interpreter/object/numbers/number.h"
+#include "frontend/interpreter/object/operator_methods.h"
 #include "frontend/interpreter/vm/renewal.h"
 
 namespace tfl {
@@ -42,6 +43,12 @@ bool compare_floats(CompareOp op, double a, double b) {
 }
 
 Result<Value> compare_any(Interp& interp, CompareOp op, const Value& a, const Value& b) {
+  if (a.is_str() && b.is_str() && a.object()->type == interp.types.str && b.object()->type == interp.types.str) {
+    const std::string &x = text_of(a), &y = text_of(b);
+    if (op == CompareOp::Eq) return Value::boolean(x == y);
+    if (op == CompareOp::Ne) return Value::boolean(x != y);
+    return Value::boolean(compare_ints(op, x.compare(y), 0));
+  }
   if (a.is_tensor() || b.is_tensor()) {
     if (Value small = tensor_compare_small(interp, op, a, b); !small.is_empty()) return small;
   }
@@ -81,6 +88,14 @@ bool is_native_method(const Value& entry) {
   if (!entry.is(Kind::NativeFunction)) return false;
   const NativeFunction* f = entry.as<NativeFunction>();
   return f->owner && f->def->how != NativeDef::How::Getter;
+}
+
+/// A native called with just the arguments it has, none of which needs a look: it can have them where they lie.
+[[gnu::always_inline]] inline bool takes_as_they_lie(const Interp& interp, const NativeFunction* f, const Value* first, uint32_t count) {
+  if (f->owner ? count == 0 || interp.type_of(*first) != f->owner : !f->self.is_empty()) return false;
+  if (f->def->raw) return true;
+  const Signature* s = f->signature;
+  return s && s->simple && !s->typed && s->positional == count;
 }
 
 /// A tuple of registers, which become Empty.
