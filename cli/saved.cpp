@@ -108,8 +108,7 @@ std::string onnx_script(const std::string& path, const std::vector<std::string>&
   };
   std::string list;
   for (const std::string& f : fixed) list += quoted(f) + ", ";
-  return "import tfl\n\nmodel = tfl.import_onnx(" + quoted(path) + ", fix=[" + list + "])\nrun = model.function\n"
-         "if __name__ == \"__main__\":\n    model.rehearse()\n";
+  return "import tfl\n\nrun = tfl.import_onnx(" + quoted(path) + ", fix=[" + list + "]).function\nif __name__ == \"__main__\":\n    run.rehearse()\n";
 }
 
 int inspect_model(const Arguments& a) {

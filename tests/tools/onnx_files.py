@@ -76,6 +76,26 @@ def check_words(tfl, folder):
                 fail(f"tfl {command[0]} of the file {name}: exit {p.returncode}, {p.stderr!r}")
 
 
+def check_commands(tfl, folder, models):
+    """What the commands that take scripts do with a model."""
+    path = os.path.join(folder, "model.onnx")
+    with open(path, "wb") as f:
+        f.write(models["Conv"])
+    for command, words in ((["build", "-o", os.path.join(folder, "out")], "libmodel.so"), (["explain"], "run"), (["profile"], "rehearse"), (["inspect"], "Conv"),
+                           (["dump", "--ir"], "conv2d")):
+        where = path + "::run" if command[0] == "dump" else path
+        p = subprocess.run([tfl] + command + [where], capture_output=True, text=True, timeout=300, cwd=folder)
+        if p.returncode != 0 or words not in p.stdout + p.stderr:
+            fail(f"tfl {command[0]} of a model: exit {p.returncode}, {p.stdout!r} {p.stderr!r}")
+    with open(os.path.join(folder, "out", "model.h")) as f:
+        header = f.read()
+    if "model_run(" not in header or "x0" not in header:
+        fail("the header of the library does not name the graph's inputs: " + header)
+    p = subprocess.run([tfl, "build", "--fix", "batch=1", path], capture_output=True, text=True, timeout=300, cwd=folder)
+    if p.returncode != 1 or "neither an input nor a size 'batch'" not in p.stderr:
+        fail(f"--fix of a name that is not there: exit {p.returncode}, {p.stderr!r}")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--tfl", required=True)
@@ -84,10 +104,12 @@ def main():
     a = p.parse_args()
     a.tfl = os.path.abspath(a.tfl)
     with open(os.path.join(HERE, "..", "scripts", "saving", "onnx_operations.json")) as f:
-        models = [base64.b64decode(row["model"]) for row in json.load(f)]
+        rows = json.load(f)
+    models = [base64.b64decode(row["model"]) for row in rows]
     rng = random.Random(a.seed)
     with tempfile.TemporaryDirectory() as folder:
         check_words(a.tfl, folder)
+        check_commands(a.tfl, folder, {row["op"]: model for row, model in reversed(list(zip(rows, models)))})
         script = os.path.join(folder, "load.tfl")
         with open(script, "w") as f:
             f.write(SCRIPT)
