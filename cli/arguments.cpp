@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 
@@ -164,6 +165,11 @@ std::string_view nearest_option(const CLI::App& app, const std::string& given, s
   return suggest(given.substr(0, given.find('=')), names);
 }
 
+/// NAME, with dots.
+bool names_something(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
+}
+
 }  // namespace
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
@@ -173,6 +179,9 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
                                                    "build",   "inspect", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
+  if (words.size() == 2 && words[0] == "help" && names_something(words[1]) && std::find(known.begin(), known.end(), words[1]) == known.end()) {
+    words = {"run", "-e", "help('" + words[1] + "')"};  // the page of a name of the library
+  }
   if (words[0] == "help") words[0] = "--help";
   const std::string first = words[0];
   bool is_command = std::find(known.begin(), known.end(), first) != known.end();
@@ -249,6 +258,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
                      "How traced functions run: staged, eager, or both, which must agree (default)")
         ->check(CLI::IsMember({"both", "staged", "eager"}))
         ->type_name("MODE");
+    test->add_flag("--doctest", out.test.doctest, "Run the examples in the docstrings of these files or modules");
     test->add_flag("--collect-only,--co", out.test.collect_only, "List the tests, run none");
     add_run_options(*test, out, limit);
     add_color(*test, out);

@@ -23,6 +23,7 @@ struct TestOptions {
   std::string keyword;   // -k
   bool verbose = false, quiet = false, show_output = false, collect_only = false;
   int max_failures = 0;  // 0: no limit
+  bool doctest = false;  // the examples in docstrings instead
   int durations = -1;    // slowest tests to list; -1: none
   std::string junit;     // file
   std::string mode = "both";  // how functions run: staged, eager, both

@@ -65,7 +65,7 @@ constexpr std::string_view kBash = R"(_tfl() {
     return
   fi
   case $cur in
-    --*) COMPREPLY=($(compgen -W "--max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --no-jit --jit --device --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --plan --llvm --asm --passes --dot --svg --signature --html --trace --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
+    --*) COMPREPLY=($(compgen -W "--doctest --max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --no-jit --jit --device --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --plan --llvm --asm --passes --dot --svg --signature --html --trace --junitxml --maxfail --durations --collect-only --clear --help" -- "$cur")) ;;
     *) [ "${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) || COMPREPLY=($(compgen -f -- "$cur")) ;;
   esac
 }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -28,6 +29,15 @@ std::string history_file() {
   return home && home[0] == '/' ? std::string(home) + "/.local/state/tfl/history" : std::string();
 }
 
+/// NAME of a line `NAME?`, with dots; else empty.
+std::string asked_name(std::string_view line) {
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+  if (line.size() < 2 || line.back() != '?') return {};
+  line.remove_suffix(1);
+  bool name = std::all_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c >= 0x80; });
+  return name && !std::isdigit(static_cast<unsigned char>(line[0])) ? std::string(line) : std::string();
+}
+
 class Prompt {
  public:
   explicit Prompt(const Arguments& arguments) : session_(arguments, ""), terminal_(isatty(0) && isatty(1)) {}
@@ -37,7 +47,7 @@ class Prompt {
     main_ = session_.main_module("__main__", "");
     if (terminal_) {
       start_editing();
-      std::printf("TFL %s. Ctrl-D leaves; help is at `tfl --help`.\n", kVersion);
+      std::printf("TFL %s. NAME? or help(NAME) tells about a name, Ctrl-D leaves.\n", kVersion);
     }
     int code = 0;
     uint32_t line_number = 1;
@@ -45,6 +55,7 @@ class Prompt {
       std::string text;
       bool end = false;
       if (!read_line(">>> ", text)) break;
+      if (std::string name = asked_name(text); !name.empty()) text = "help(" + name + ")";
       text += "\n";
       bool block = add_pasted(text);
       auto source = std::make_shared<Source>("<stdin>", text);

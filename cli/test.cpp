@@ -24,7 +24,7 @@ int run_tests(const Arguments& a) {
   set("mode", interp.str(a.test.mode));
   set("strict", Value::boolean(a.strict));
   set("color", Value::boolean(interp.options.color));
-  auto module = interp.import_module("_test_runner");
+  auto module = interp.import_module(a.test.doctest ? "_doctests" : "_test_runner");
   if (!module) return session.report(module.error());
   auto code = interp.call_method(*module, interp.intern("main"), {options});
   if (!code) return session.finish(session.report(code.error()));

@@ -93,7 +93,8 @@ struct Code : Object {
   uint32_t body = 0;                      // where in `bytes` the rest begins; 0: it has been read
   Str* name;
   Str* qualname;
-  Value doc;                              // Str or None
+  mutable Value doc;                      // Str or None; Empty: in `bytes`, read it with doc_of()
+  uint32_t doc_string = 0;                // of what was read from a library module: which string there, counted from 1; 0: none
   std::shared_ptr<const Source> source;
   std::shared_ptr<CodeBytes> bytes;       // what it was read from; null for code that was compiled here
   bool generator = false;
@@ -108,6 +109,10 @@ struct Code : Object {
 
   InstructionSpan span_at(uint32_t instruction) const;
 };
+
+/// The docstring, Str or None. That of a library module is made when somebody asks.
+Value doc_of(Interp&, const Code&);
+inline bool has_doc(const Code& code) { return code.doc_string != 0 || code.doc.is_str(); }
 
 Result<void> read_body(Interp&, Code&);
 /// Before anything but the head is looked at, unless a frame runs the code. Fails where the bytes are damaged.

@@ -51,6 +51,9 @@ void destroy_object(Object* o) {
 
 /// A tuple (or an instance of a class derived from it) whose `size` items are Empty: the caller fills them in.
 Tuple* new_tuple(Interp& interp, Type* type, int64_t size);
+/// The docstring of a native function, of a method of the native type `owner`, or (`function` Empty) of that type: what the library's
+/// module _docs says, Str or None.
+Result<Value> native_doc(Interp& interp, Type* owner, const Value& function);
 /// Does a script's class define __init__ itself? Then a mutable container's constructor leaves the arguments to it.
 bool has_script_init(Interp& interp, const Type* type);
 

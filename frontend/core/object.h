@@ -195,6 +195,7 @@ struct Type : Object {
   bool wrappers;         // native: the dunder methods that stand for its slots are in `dict` (made on first need)
   ErrorKind error_kind;  // exception classes: the nearest native one
   Value slot_names;      // Tuple of what __slots__ allows; Empty: anything
+  Value doc_code;        // of a class of the library: the Code that knows its docstring; else Empty
   bool is_subtype_of(const Type* t) const {
     for (const Type* s = this; s; s = s->base) {
       if (s == t) return true;
@@ -226,7 +227,8 @@ struct Function : Object {
   Value closure;      // Tuple of Cells, or Empty
   Value annotations;  // Dict, or Empty
   Value dict;         // attributes, or Empty
-  Value name, qualname, doc;
+  Value name, qualname;
+  Value doc;          // Empty: what the code says
 };
 
 struct NativeFunction : Object {

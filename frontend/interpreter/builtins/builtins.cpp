@@ -22,6 +22,7 @@ constexpr NativeDef kFunctions[] = {
     function("getattr", "object, name, default=..., /", builtin::getattr_),
     function("hasattr", "obj, name, /", builtin::hasattr_),
     function("hash", "obj, /", builtin::hash_),
+    function("help", "request=..., /", builtin::help_),
     function("hex", "number, /", builtin::hex_),
     function("id", "obj, /", builtin::id_),
     function("input", "prompt=None, /", builtin::input_),

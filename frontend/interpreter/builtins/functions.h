@@ -17,7 +17,7 @@ Result<Value> max_(Interp& interp, CallArgs& args);
 // objects.cpp
 TFL_BUILTIN(repr_) TFL_BUILTIN(ascii_) TFL_BUILTIN(format_) TFL_BUILTIN(hash_) TFL_BUILTIN(id_) TFL_BUILTIN(callable_)
 TFL_BUILTIN(getattr_) TFL_BUILTIN(hasattr_) TFL_BUILTIN(setattr_) TFL_BUILTIN(delattr_) TFL_BUILTIN(isinstance_)
-TFL_BUILTIN(issubclass_) TFL_BUILTIN(vars_) TFL_BUILTIN(globals_) TFL_BUILTIN(locals_) TFL_BUILTIN(dir_) TFL_BUILTIN(import_)
+TFL_BUILTIN(issubclass_) TFL_BUILTIN(vars_) TFL_BUILTIN(globals_) TFL_BUILTIN(locals_) TFL_BUILTIN(dir_) TFL_BUILTIN(import_) TFL_BUILTIN(help_)
 // input_output.cpp
 TFL_BUILTIN(input_)
 Result<Value> print_(Interp& interp, CallArgs& args);

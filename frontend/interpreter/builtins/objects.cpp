@@ -127,6 +127,13 @@ Result<Value> vars_(Interp& interp, Value* a) {
   return d;
 }
 
+/// The page of a value, which the library writes.
+Result<Value> help_(Interp& interp, Value* a) {
+  Value pages = TFL_TRY(interp.import_module("_pages"));
+  if (a[0].is_empty()) return interp.call_method(pages, interp.intern("introduce"), {});
+  return interp.call_method(pages, interp.intern("help"), {a[0]});
+}
+
 Result<Value> dir_(Interp& interp, Value* a) {
   std::vector<Value> names;
   if (a[0].is_empty()) {

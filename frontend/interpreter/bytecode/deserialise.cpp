@@ -43,6 +43,11 @@ class Reader {
     return code;
   }
 
+  Result<Value> doc(const Code& c) {
+    Str* s = TFL_TRY(text(c.doc_string));
+    return s ? interp_.str(s) : Value::none();
+  }
+
   Result<void> body(Code& c, int depth) {
     size_t size = TFL_TRY(count());
     std::string_view sum = TFL_TRY(blob(sizeof(uint64_t)));
@@ -131,8 +136,8 @@ class Reader {
     return head & 1 ? interp_.str(interp_.intern(text)) : interp_.str(std::string(text));
   }
   /// Null for none.
-  Result<Str*> text() {
-    uint64_t n = TFL_TRY(number());
+  Result<Str*> text() { return text(TFL_TRY(number())); }
+  Result<Str*> text(uint64_t n) {
     if (n > bytes_->strings.size()) return bad();
     if (n == 0) return nullptr;
     Value& known = bytes_->strings[n - 1];
@@ -191,8 +196,12 @@ class Reader {
     c.bytes = bytes_;
     c.name = TFL_TRY(name());
     c.qualname = TFL_TRY(name());
-    c.doc = TFL_TRY(constant(depth));
-    if (!c.doc.is_none() && !c.doc.is_str()) return bad();
+    if (bytes_->kind == CodeFile::library) {
+      c.doc_string = TFL_TRY(number(static_cast<uint32_t>(bytes_->strings.size())));
+    } else {
+      Str* doc = TFL_TRY(text());
+      c.doc = doc ? interp_.str(doc) : Value::none();
+    }
     uint32_t flags = TFL_TRY(number(127));
     c.generator = flags & 1;
     c.class_body = flags & 2;
@@ -263,6 +272,14 @@ class Reader {
 };
 
 }  // namespace
+
+Value doc_of(Interp& interp, const Code& code) {
+  if (code.doc.is_empty()) {
+    auto doc = code.bytes ? Reader(interp, code.bytes).doc(code) : Result<Value>(Value::none());
+    code.doc = doc ? doc.take() : Value::none();
+  }
+  return code.doc;
+}
 
 Result<void> read_body(Interp& interp, Code& code) {
   auto done = Reader(interp, code.bytes, code.body).body(code, 0);

@@ -32,7 +32,7 @@ uint64_t checksum(std::string_view data, uint64_t seed) {
 }
 
 uint64_t format_version() {
-  constexpr uint64_t kLayout = 4;
+  constexpr uint64_t kLayout = 5;
   constexpr std::string_view kInstructions =
 #define TFL_INSTRUCTION(name, operands) #name operands "\n"
 #include "frontend/core/instructions.def"
@@ -120,7 +120,7 @@ class Writer {
   void write_code(const Code& c) {
     text(c.name);
     text(c.qualname);
-    constant(c.doc);
+    text(c.doc.is_str() ? c.doc.as<Str>() : nullptr);
     number((c.generator ? 1u : 0u) | (c.class_body ? 2u : 0u) | (c.module_body ? 4u : 0u) | (c.var_positional ? 8u : 0u) |
            (c.var_keyword ? 16u : 0u) | (c.converted ? 32u : 0u) | (c.helper ? 64u : 0u));
     for (uint16_t v : {c.positional_only, c.positional, c.keyword_only}) number(v);

@@ -127,7 +127,9 @@ void FunctionCompiler::body_with_docstring(Block statements) {
     const Expr* e = as<Expression>(static_cast<const Stmt*>(statements[0]))->value;
     if (e->kind == ExprKind::Constant && as<Constant>(e)->constant == ConstantKind::String) {
       doc_ = interp_.str(std::string(as<Constant>(e)->text));
-      if (scope_.kind != ScopeKind::Function) {
+      // A class of the library knows the code that has its docstring (build_class).
+      bool late = scope_.kind == ScopeKind::Class && session_.source->internal;
+      if (scope_.kind != ScopeKind::Function && !late) {
         Here here(code_, e->span);
         Temps temps(code_);
         Reg t = code_.alloc();

@@ -61,7 +61,15 @@ Result<Value> parameters(Interp& interp, Value* args) {
   return interp.tuple(rows);
 }
 
+/// native_signature(function): the parameters of a native as its row writes them; None when it takes the call as it is.
+Result<Value> native_signature(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::NativeFunction)) return Value::none();
+  const char* text = args[0].as<NativeFunction>()->def->signature;
+  return text ? interp.str(std::string(text)) : Value::none();
+}
+
 constexpr NativeDef kFrames[] = {
+    function("native_signature", "function, /", native_signature),
     function("caller", "level, /", caller),
     function("source", "function, /", source),
     function("parameters", "function, missing, /", parameters),

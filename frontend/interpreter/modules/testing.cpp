@@ -110,7 +110,23 @@ Result<Value> testing_terminal_width(Interp&, Value*) {
   return Value::integer(n >= 40 && n <= 400 ? n : 80);
 }
 
+/// example(text, line, module): runs statements as a prompt does, in the module; None, the exception that ended them, or the text of what was
+/// found before running.
+Result<Value> testing_example(Interp& interp, Value* args) {
+  auto source = std::make_shared<Source>("<example>", text_of(args[0]));
+  source->first_line = static_cast<uint32_t>(TFL_TRY(to_index(interp, args[1])));
+  CompileOptions options;
+  options.show_results = true;
+  CompileResult compiled = compile_module(interp, source, options);
+  if (compiled.code.is_empty()) return interp.str(render_diagnostics(*source, compiled.diagnostics, false));
+  auto done = interp.run_module(compiled.code, args[2]);
+  if (done) return Value::none();
+  if (interp.stopped) return done.failure();
+  return interp.exception_of(done.error());
+}
+
 constexpr NativeDef kTesting[] = {
+    function("example", "text: str, line: int, module, /", testing_example),
     function("find", "path, /", testing_find),         function("load", "path, name, /", testing_load),
     function("capture", "", testing_capture),          function("captured", "", testing_captured),
     function("traceback", "error, /", testing_traceback), function("write", "path, text, /", testing_write),

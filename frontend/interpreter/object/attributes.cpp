@@ -154,8 +154,9 @@ Result<Value> generic_find_attr(Interp& interp, const Value& v, Type* type, Str*
     if (const Value* own = dict_entry(d, name); own && !is_hidden(*own)) return *own;
   }
   if (entry) return bind_attribute(interp, Value(*entry), v, type);
-  if (type->slots->get_attr) return type->slots->get_attr(interp, v, name);
-  return Value();
+  Result<Value> own = type->slots->get_attr ? type->slots->get_attr(interp, v, name) : Value();
+  if (own && own->is_empty() && name == interp.sym.__doc__) return doc_of_type(interp, type);
+  return own;
 }
 
 Result<Value> find_attr(Interp& interp, const Value& v, Str* name) {

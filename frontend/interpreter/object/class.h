@@ -28,6 +28,9 @@ Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes
 /// them). Empty: it has none.
 Result<Value> class_hook(Interp& interp, const Value& cls, std::string_view name, std::initializer_list<Value> args);
 
+/// The docstring of a class, Str or None.
+Result<Value> doc_of_type(Interp& interp, Type* type);
+
 Result<uint64_t> identity_hash(Interp&, const Value& self);
 
 /// list[int]: prints as it was written and calls as its origin.

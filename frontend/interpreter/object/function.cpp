@@ -25,7 +25,7 @@ Result<Value> get_function(Interp& interp, const Value& self, Str* name) {
   Symbols& sym = interp.sym;
   if (name == sym.__name__) return f->name;
   if (name == sym.__qualname__) return f->qualname;
-  if (name == sym.__doc__) return or_none(f->doc);
+  if (name == sym.__doc__) return f->doc.is_empty() ? doc_of(interp, *f->code.as<Code>()) : f->doc;
   if (name == sym.__module__) {
     Value m = dict_get_str(f->module.as<Module>()->dict.as<Dict>(), sym.__name__);
     return or_none(m);
@@ -113,7 +113,7 @@ Result<Value> get_native(Interp& interp, const Value& self, Str* name) {
     if (f->owner) return interp.str(f->owner->name->text + "." + f->def->name);
     return interp.str(interp.intern(f->def->name));
   }
-  if (name == sym.__doc__) return Value::none();
+  if (name == sym.__doc__) return native_doc(interp, f->owner, self);
   if (name == sym.__module__) return f->owner ? Value() : interp.str(sym.builtins);
   if (name == sym.__self__) return or_none(f->self);
   return Value();

@@ -196,6 +196,11 @@ Result<Value> compare_sequences(Interp& interp, CompareOp op, const Value& a, co
   }
 }
 
+Result<Value> native_doc(Interp& interp, Type* owner, const Value& function) {
+  Value docs = TFL_TRY(interp.import_module("_docs"));
+  return interp.call_method(docs, interp.intern("of"), {owner ? Value::share(owner) : Value::none(), function.is_empty() ? Value::none() : function});
+}
+
 int64_t count_str(Str* s) { return s->length = utf8::count(s->text); }
 
 }  // namespace tfl

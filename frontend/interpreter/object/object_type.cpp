@@ -1,5 +1,7 @@
 // The types `object` and `type`.
 #include "frontend/core/attributes.h"
+#include "frontend/core/code.h"
+#include "frontend/core/native.h"
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/object/class.h"
 
@@ -130,9 +132,8 @@ Value get_mro(Interp& interp, Type* t) {
   for (Type* s = t; s; s = s->base) chain.push_back(Value::share(s));
   return interp.tuple(chain);
 }
-Value get_doc(Interp& interp, Type* t) {
-  const Value* doc = dict_entry(t->dict.as<Dict>(), interp.sym.__doc__);
-  return doc ? *doc : Value::none();
+Result<Value> get_doc(Interp& interp, Value* args) {
+  return args[0].is(Kind::Type) ? doc_of_type(interp, args[0].as<Type>()) : Result<Value>(Value::none());
 }
 Value get_dict(Interp& interp, Type* t) {
   // A copy: the names of a class change through the class, which keeps the caches right.
@@ -176,13 +177,23 @@ constexpr NativeDef kTypeMethods[] = {
     {"__bases__", "self", type_getter<get_bases>, nullptr, kGetter},
     {"__mro__", "self", type_getter<get_mro>, nullptr, kGetter},
     {"__dict__", "self", type_getter<get_dict>, nullptr, kGetter},
-    {"__doc__", "self", type_getter<get_doc>, nullptr, kGetter},
+    {"__doc__", "self", get_doc, nullptr, kGetter},
     {"__annotations__", "self", type_getter<get_annotations>, nullptr, kGetter},
     {"mro", "self, /", mro, nullptr, kMethod},
     {"__subclasses__", "self, /", subclasses, nullptr, kMethod},
 };
 
 }  // namespace
+
+Result<Value> doc_of_type(Interp& interp, Type* t) {
+  if (!t->doc_code.is_empty()) return doc_of(interp, *t->doc_code.as<Code>());
+  const Value* doc = t->script ? dict_entry(t->dict.as<Dict>(), interp.sym.__doc__) : nullptr;
+  if (doc && !doc->is_none()) return *doc;
+  // What a native module makes with new_type() has None there.
+  Value module = interp.find_module(t->module->text);
+  bool made_here = !t->script || (module.is(Kind::Module) && module.as<Module>()->library);
+  return made_here ? native_doc(interp, t, Value()) : Value::none();
+}
 
 Result<Value> class_hook(Interp& interp, const Value& cls, std::string_view name, std::initializer_list<Value> args) {
   const Value* entry = script_lookup(interp, cls.as<Type>(), interp.intern(name));

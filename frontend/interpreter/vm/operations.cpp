@@ -116,7 +116,6 @@ Value make_function(Interp& interp, Frame* frame, Code* code, Value* parts) {
   f->closure = std::move(parts[3]);
   f->name = interp.str(code->name);
   f->qualname = interp.str(code->qualname);
-  f->doc = code->doc;
   return Value::adopt(f);
 }
 
@@ -168,6 +167,12 @@ Result<Value> build_class(Interp& interp, const Value& name, Value* parts) {
   Value cell = TFL_TRY(run_frame(interp, frame));
   Value cls = TFL_TRY(make_class(interp, name, base, std::move(space), keywords));
   if (cell.is(Kind::Cell)) cell.as<Cell>()->value = cls;
+  const Value& code = body.as<Function>()->code;
+  if (of_library(code.as<Code>()) && has_doc(*code.as<Code>())) {
+    // The body of such a class does not store __doc__: it is read when somebody asks.
+    cls.as<Type>()->doc_code = code;
+    dict_remove_str(cls.as<Type>()->dict.as<Dict>(), interp.sym.__doc__);
+  }
   return cls;
 }
 
