@@ -167,7 +167,8 @@ std::string_view nearest_option(const CLI::App& app, const std::string& given, s
 
 /// NAME, with dots.
 bool names_something(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
+  auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; };
+  return !text.empty() && std::all_of(text.begin(), text.end(), fits);
 }
 
 }  // namespace
@@ -179,7 +180,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
                                                    "build",   "inspect", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
-  if (words.size() == 2 && words[0] == "help" && names_something(words[1]) && std::find(known.begin(), known.end(), words[1]) == known.end()) {
+  bool of_command = words.size() == 2 && std::find(known.begin(), known.end(), words[1]) != known.end();
+  if (words.size() == 2 && words[0] == "help" && names_something(words[1]) && !of_command) {
     words = {"run", "-e", "help('" + words[1] + "')"};  // the page of a name of the library
   }
   if (words[0] == "help") words[0] = "--help";

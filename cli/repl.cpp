@@ -34,7 +34,8 @@ std::string asked_name(std::string_view line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
   if (line.size() < 2 || line.back() != '?') return {};
   line.remove_suffix(1);
-  bool name = std::all_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c >= 0x80; });
+  auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c >= 0x80; };
+  bool name = std::all_of(line.begin(), line.end(), fits);
   return name && !std::isdigit(static_cast<unsigned char>(line[0])) ? std::string(line) : std::string();
 }
 
