@@ -181,11 +181,11 @@ Result<Value> to_list(Interp& interp, Value* args) {
 
 // The marks of one file: "home name other names", a line each. A mark stands before `def` or `class` at the beginning of a line.
 void marks_of(std::string_view text, std::string_view home, std::string_view mark, std::string& out) {
-  const std::string line = "\n@" + std::string(mark);
-  for (size_t at = text.find(line); at != text.npos; at = text.find(line, at + 1)) {
-    size_t end = std::min(text.find('\n', at + 1), text.size());
-    const std::string_view names = text.substr(at + line.size(), end - at - line.size());
-    if (!names.empty() && names[0] != '(') continue;  // a longer word
+  const std::string word = "@" + std::string(mark);  // its first character is rare: the search for it is fast
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view names = text.substr(at + word.size(), end - at - word.size());
+    if (at == 0 || text[at - 1] != '\n' || (!names.empty() && names[0] != '(')) continue;  // within a line, or a longer word
     while (end + 1 < text.size() && text[end + 1] == '@') end = std::min(text.find('\n', end + 1), text.size());
     std::string_view own = text.substr(std::min(end + 1, text.size()));
     if (own.starts_with("def ")) own.remove_prefix(4);
