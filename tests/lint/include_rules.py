@@ -30,6 +30,7 @@ LIBRARIES = [
     ("PCRE2", re.compile(r"pcre2\.h"), "runtime/text/regex.cpp"),
     ("libpng", re.compile(r"png\.h"), "runtime/formats/"),
     ("libjpeg", re.compile(r"jpeglib\.h"), "runtime/formats/"),
+    ("HDF5", re.compile(r"hdf5\.h"), "runtime/hdf5/"),
     ("nettle", re.compile(r"nettle/"), "runtime/support/digest.cpp"),
     ("Catch2", re.compile(r"catch2/"), "tests/"),
 ]

@@ -1,0 +1,25 @@
+# libtfl_hdf5.so: what reads and writes HDF5 files, over the system's HDF5 library. The program loads it with the first such file
+# (frontend/modules/hdf5.cpp). Debian's static HDF5 cannot become part of a shared library, so this one needs the shared one. Where
+# there is none, nothing is built, and scripts that want such files are told what to install.
+function(tfl_hdf5_library name)
+  find_path(TFL_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
+  find_library(TFL_HDF5_LIBRARY NAMES hdf5_serial hdf5)
+  if(NOT TFL_HDF5_INCLUDE OR NOT TFL_HDF5_LIBRARY)
+    message(STATUS "libhdf5-dev is not installed: Keras's HDF5 files will not be read or written")
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/hdf5/*.cpp)
+  add_library(${name} MODULE ${sources})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${name} SYSTEM PRIVATE ${TFL_HDF5_INCLUDE})
+  tfl_cold(${name})
+  target_compile_options(${name} PRIVATE -fPIC -fvisibility=hidden)
+  target_link_libraries(${name} PRIVATE tfl_warnings ${TFL_HDF5_LIBRARY})
+  target_link_options(${name} PRIVATE -Wl,--gc-sections -Wl,-O1)
+  if(NOT TFL_SANITIZE)
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(${name} PROPERTIES PREFIX lib OUTPUT_NAME tfl_hdf5 SKIP_BUILD_RPATH ON LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  add_dependencies(tfl_frontend ${name})  # at run time
+  install(TARGETS ${name} LIBRARY DESTINATION lib/tfl)
+endfunction()
