@@ -177,7 +177,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
   static constexpr std::string_view kCommands[] = {"run",     "check",   "repl", "test",  "dump",
                                                    "explain", "profile", "info", "cache", "completion",
-                                                   "build",   "inspect", "help"};
+                                                   "build",   "inspect", "convert", "diff", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   bool of_command = words.size() == 2 && std::find(known.begin(), known.end(), words[1]) != known.end();
@@ -337,6 +337,14 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     add_color(*inspect, out);
   }
 
+  CLI::App* convert = command("convert", "Write a model in another form, which the name says: .keras, .h5, .weights.h5, or a folder");
+  CLI::App* diff = command("diff", "What differs between two models: layers, shapes, values");
+  for (CLI::App* two : {convert, diff}) {
+    if (chosen != two) continue;
+    two->add_option("models", out.files, "Two of them")->required()->expected(2)->type_name("A B");
+    add_color(*two, out);
+  }
+
   command("info", "Version, processor, memory, folders");
   CLI::App* cache = command("cache", "What the caches of bytecode and machine code hold");
   if (chosen == cache) {
@@ -453,6 +461,10 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
                            : DumpKind::Ast;
   } else if (chosen == inspect) {
     out.command = Command::Inspect;
+  } else if (chosen == convert) {
+    out.command = Command::Convert;
+  } else if (chosen == diff) {
+    out.command = Command::Diff;
   } else if (chosen == explain) {
     out.command = Command::Explain;
   } else if (chosen == cache) {

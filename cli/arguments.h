@@ -8,7 +8,7 @@
 
 namespace tfl::cli {
 
-enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion, Build, Inspect, Profile };
+enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion, Build, Inspect, Profile, Convert, Diff };
 
 enum class DumpKind : uint8_t { Tokens, Ast, Bytecode, Autograph, Graph };
 

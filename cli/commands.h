@@ -17,6 +17,8 @@ int print_completion(const Arguments& arguments);
 int run_repl(const Arguments& arguments);
 int run_tests(const Arguments& arguments);
 int inspect_model(const Arguments& arguments);
+/// tfl convert A B, tfl diff A B: models in files.
+int convert_model(const Arguments& arguments);
 /// The file of an ONNX model, by its name.
 bool is_onnx(const std::string& path);
 /// The script that an ONNX model stands for where a script is asked for: its function `run`, called once when the script is run.

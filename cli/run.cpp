@@ -97,7 +97,7 @@ int run_module(const Arguments& a) {
 int run_script(const Arguments& a) {
   if (!a.module.empty()) return run_module(a);
   const std::string& name = a.script[0];
-  if (!a.from_code && (is_folder(name) || is_onnx(name))) return run_model(a);
+  if (!a.from_code && (is_folder(name) || is_onnx(name) || is_model_file(name))) return run_model(a);
   std::string text, shown = name;
   if (a.from_code) {
     text = a.code;

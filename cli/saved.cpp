@@ -27,7 +27,7 @@ int request_error(const std::string& message) {
 }
 
 struct Request {
-  std::string command, folder, function, outputs, metadata;
+  std::string command, folder, other, function, outputs, metadata;
   int64_t bytes = 0;
   std::vector<std::string> inputs, fixed;
   bool picture = false;
@@ -35,7 +35,7 @@ struct Request {
 
 int hand_over(const Arguments& a, const Request& r) {
   const bool onnx = is_onnx(r.folder);
-  Session session(a, onnx ? r.folder : r.folder + "/saved_model.json");
+  Session session(a, onnx || is_model_file(r.folder) ? r.folder : r.folder + "/saved_model.json");
   Interp& interp = session.interp;
   Value options = interp.dict();
   auto set = [&](const char* name, Value value) {
@@ -46,6 +46,7 @@ int hand_over(const Arguments& a, const Request& r) {
   for (const std::string& s : r.inputs) inputs.push_back(interp.str(s));
   set("command", interp.str(r.command));
   set("folder", interp.str(r.folder));
+  set("other", text(r.other));
   set("function", text(r.function));
   set("outputs", text(r.outputs));
   set("inputs", interp.list(std::move(inputs)));
@@ -122,6 +123,17 @@ int inspect_model(const Arguments& a) {
     std::fputs("tfl: error: --json: only libraries that tfl build made tell of themselves as JSON\n", stderr);
     return kExitUsage;
   }
+  return hand_over(a, r);
+}
+
+int convert_model(const Arguments& given) {
+  Arguments a = given;
+  Request r;
+  r.command = given.command == Command::Diff ? "diff" : "convert";
+  r.folder = without_slash(a.files[0]);
+  r.other = without_slash(a.files[1]);
+  a.allow_read.push_back(folder_of(r.other));
+  if (given.command == Command::Convert) a.allow_write.push_back(folder_of(r.other));
   return hand_over(a, r);
 }
 

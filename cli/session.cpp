@@ -163,7 +163,20 @@ bool use_color(const Arguments& a) {
   return !(no && *no) && isatty(2) && !(term && std::strcmp(term, "dumb") == 0);
 }
 
+bool is_model_file(const std::string& path) {
+  return path.ends_with(".keras") || path.ends_with(".h5") || path.ends_with(".hdf5");
+}
+
 bool read_source(const std::string& path, std::string& text, const std::vector<std::string>& fixed) {
+  if (is_model_file(path)) {
+    text = "from tensorflow.keras._model_program import of\npredict = of(\"";
+    for (char c : path) {
+      if (c == '\\' || c == '"') text += '\\';
+      text += c;
+    }
+    text += "\")\n";
+    return true;
+  }
   std::FILE* f = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (!f) {
     int reason = errno;

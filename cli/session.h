@@ -31,6 +31,8 @@ bool use_color(const Arguments& arguments);
 
 /// The whole text of a file, or of standard input for "-". On failure prints why and gives false.
 bool read_source(const std::string& path, std::string& text, const std::vector<std::string>& fixed = {});
+/// Is it a file of a Keras model, by its name? Where a script is asked for, read_source gives a program that loads it.
+bool is_model_file(const std::string& path);
 
 /// The context of a program, with what makes machine code of its functions.
 struct ProgramContext final : Context {

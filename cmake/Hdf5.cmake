@@ -1,5 +1,5 @@
 # libtfl_hdf5.so: what reads and writes HDF5 files, over the system's HDF5 library. The program loads it with the first such file
-# (frontend/modules/hdf5.cpp). Debian's static HDF5 cannot become part of a shared library, so this one needs the shared one. Where
+# (frontend/tensors/numpy/hdf5.cpp). Debian's static HDF5 cannot become part of a shared library, so this one needs the shared one. Where
 # there is none, nothing is built, and scripts that want such files are told what to install.
 function(tfl_hdf5_library name)
   find_path(TFL_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)

@@ -252,11 +252,15 @@ void Sandbox::set(const Rules& rules) {
   // Data sets lie where the user says or where packages put them.
   // NOLINTBEGIN(concurrency-mt-unsafe): read only
   const char* home = std::getenv("HOME");
-  if (const char* chosen = std::getenv("TFL_DATASETS"); chosen && *chosen) add_folder(chosen, kRead);
+  for (const char* name : {"TFL_DATASETS", "TFL_MODELS"}) {
+    if (const char* chosen = std::getenv(name); chosen && *chosen) add_folder(chosen, kRead);
+  }
   // NOLINTEND(concurrency-mt-unsafe)
   add_folder("/usr/share/datasets", kRead);
   add_folder("/usr/local/share/datasets", kRead);
-  if (home && home[0] == '/') add_folder(std::string(home) + "/.keras/datasets", kRead);
+  for (const char* kept : {"/.keras/datasets", "/.keras/models"}) {
+    if (home && home[0] == '/') add_folder(std::string(home) + kept, kRead);
+  }
 
   // What the machine's code is loaded from is never a script's, wherever it lies: as it is written, and without links.
   if (std::string cache = cache_folder(""); !cache.empty()) {

@@ -2,6 +2,7 @@
 // are not followed, each group is entered once.
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -31,6 +32,7 @@ class Reader {
   Reader(const ReadRequest& request, std::string& error) : request_(request), error_(error) {}
 
   void read(Node& root) {
+    if (!check_texts()) return void(error_ = "a collection of texts is not what it says");
     Image image{request_.file.data()};
     Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_fapl_core(access.get(), size_t{1} << 20, 0);
@@ -39,7 +41,6 @@ class Reader {
     H5Pset_file_image(access.get(), const_cast<char*>(request_.file.data()), request_.file.size());
     Id file(H5Fopen("file in memory", H5F_ACC_RDONLY, access.get()), H5Fclose);
     if (!file) return damaged("");
-    measure_texts();
     Id top(H5Gopen2(file.get(), "/", H5P_DEFAULT), H5Gclose);
     if (!top) return damaged("");
     enter(top.get(), root, 0);
@@ -50,14 +51,45 @@ class Reader {
     if (error_.empty()) error_ = (where.empty() ? "" : "'" + where + "': ") + last_error();
   }
 
-  /// The longest text that anything can refer to: texts lie in collections that say how long they are.
-  void measure_texts() {
-    std::string_view rest = request_.file;
-    for (size_t at; (at = rest.find("GCOL")) != rest.npos; rest.remove_prefix(at + 4)) {
-      uint64_t size = 0;
-      if (rest.size() - at >= 16) std::memcpy(&size, rest.data() + at + 8, 8);
-      longest_ = std::max(longest_, std::min<uint64_t>(size, request_.file.size()));
+  /// Texts of any length lie in collections, which HDF5 1.10 believes: what they say, and what refers into them, is looked at before it
+  /// reads any. The longest text is what one of them can be at most.
+  bool check_texts() {
+    const std::string_view file = request_.file;
+    std::map<uint64_t, std::map<uint16_t, uint64_t>> collections;  // by place: the bytes of each text by its number
+    for (size_t at = 0; (at = file.find({"GCOL\1\0\0\0", 8}, at)) != file.npos; at += 8) {
+      const uint64_t size = number<uint64_t>(at + 8);
+      if (size < 16 || size > file.size() - at) return false;
+      longest_ = std::max(longest_, size);
+      auto& texts = collections[at];
+      for (uint64_t p = at + 16, end = at + size; end - p >= 16;) {
+        const auto which = number<uint16_t>(p);
+        const auto bytes = number<uint64_t>(p + 8);
+        if (which == 0) break;  // what follows is free
+        if (bytes > end - p - 16) return false;
+        texts[which] = bytes;
+        p += std::min(16 + (bytes + 7) / 8 * 8, end - p);
+      }
     }
+    if (collections.empty()) return true;
+    const uint64_t first = collections.begin()->first, last = collections.rbegin()->first;
+    for (size_t at = 4; at + 12 <= file.size(); at += 8) {  // the older headers, which h5py writes, align what refers
+      const auto place = number<uint64_t>(at);
+      if (place < first || place > last) continue;
+      const auto found = collections.find(place);
+      const auto length = number<uint32_t>(at - 4);
+      const auto which = number<uint32_t>(at + 8);
+      if (found == collections.end() || length == 0 || length > file.size()) continue;
+      const auto text = found->second.find(static_cast<uint16_t>(which));
+      if (which > UINT16_MAX || text == found->second.end() || text->second < length) return false;
+    }
+    return true;
+  }
+
+  template <class T>
+  T number(size_t at) const {
+    T n = 0;
+    if (at + sizeof n <= request_.file.size()) std::memcpy(&n, request_.file.data() + at, sizeof n);
+    return n;
   }
 
   void enter(hid_t group, Node& node, int depth) {

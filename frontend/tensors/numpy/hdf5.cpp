@@ -4,10 +4,10 @@
 #include <deque>
 #include <optional>
 
-#include "frontend/modules/native_module.h"
-#include "frontend/numpy/array.h"
+#include "frontend/core/native_module.h"
+#include "frontend/tensors/numpy/array.h"
 #include "runtime/hdf5/table.h"
-#include "runtime/support/beside.h"
+#include "runtime/support/shared_library.h"
 
 namespace tfl::hdf5_files {
 
