@@ -2,6 +2,8 @@
 // sign bits, horizontal mask tests, partial loads and table look-up. Included by vec.h only; the contract stands there.
 #pragma once
 
+#include <type_traits>
+
 #ifndef TFL_HAS_AVX512
 #define TFL_HAS_AVX512 0
 #endif

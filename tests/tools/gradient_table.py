@@ -37,10 +37,10 @@ def differentiable():
     tf_names, out = {}, {}
     for row in re.finditer(r"^TFL_ELEMENTWISE\((\w+), (\w+), \d, \w+, \w+, (.*)\)\s*$", read("runtime", "ops", "elementwise.def"), re.M):
         tf_names[row[1]] = row[2]
-        if not re.search(r"\(none(, none)*\)$", row[3]):
+        if not re.search(r"\(none(, none)*\), \"", row[3]):
             out[row[1]] = row[2]
     for name in ("structural.def", "control.def"):
-        for row in re.finditer(r"^TFL_(?:OP|CONTROL)\((\w+), (\w+),", read("runtime", "ops", name), re.M):
+        for row in re.finditer(r"^TFL_(?:OP|CONTROL|ARRAY)\((\w+), (\w+),", read("runtime", "ops", name), re.M):
             tf_names[row[1]] = row[2]
     for name in sorted(os.listdir(os.path.join(ROOT, "ir", "gradient"))):
         if name.endswith(".cpp"):
