@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/session.h"
+#include "frontend/core/protocol.h"
 #include "frontend/interpreter/bytecode/bytecode.h"
 #include "frontend/interpreter/vm/script_modules.h"
 #include "frontend/staging/autograph/rewrite.h"

@@ -109,7 +109,9 @@ class Writer {
   void data_set(hid_t group, const Node& node) {
     Id type = type_of(node.content), space = space_of(node.content);
     if (!type || !space) return failed();
-    Id set(H5Dcreate2(group, node.name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    if (!how || H5Pset_obj_track_times(how.get(), false) < 0) return failed();  // the same content is the same bytes, as h5py's
+    Id set(H5Dcreate2(group, node.name.c_str(), type.get(), space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT), H5Dclose);
     if (!set) return failed();
     const hid_t to = set.get();
     put(type.get(), node.content, [to](hid_t as, const void* from) { return H5Dwrite(to, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, from); });

@@ -7,6 +7,7 @@ of a native library is written as whole as the library's own files.
   whole_files.py --tfl build/tfl
 """
 import argparse
+import io
 import os
 import resource
 import shutil
@@ -15,6 +16,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
+import zlib
 
 HEAD = '''import json, os, sys
 import numpy as np
@@ -94,6 +97,17 @@ def is_part(name):
     return ".tfl-part" in name or name.endswith(".part")  # of the library, of native libraries
 
 
+def undated(data):
+    """The bytes of a file without the time at which a Keras model was saved, which its archive says."""
+    if not data.startswith(b"PK") or b"metadata.json" not in data:
+        return data
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return [(n, archive.read(n)) for n in archive.namelist() if n != "metadata.json"]
+    except (zipfile.BadZipFile, zlib.error, EOFError):
+        return data
+
+
 def contents(folder):
     """Every file below a folder with its bytes, without what is being written."""
     found = {}
@@ -103,7 +117,7 @@ def contents(folder):
             if not is_part(name):
                 path = os.path.join(where, name)
                 with open(path, "rb") as f:
-                    found[os.path.relpath(path, folder)] = f.read()
+                    found[os.path.relpath(path, folder)] = undated(f.read())
     return found
 
 

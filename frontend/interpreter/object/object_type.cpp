@@ -186,9 +186,9 @@ constexpr NativeDef kTypeMethods[] = {
 }  // namespace
 
 Result<Value> doc_of_type(Interp& interp, Type* t) {
-  if (!t->doc_code.is_empty()) return doc_of(interp, *t->doc_code.as<Code>());
   const Value* doc = t->script ? dict_entry(t->dict.as<Dict>(), interp.sym.__doc__) : nullptr;
   if (doc && !doc->is_none()) return *doc;
+  if (!t->doc_code.is_empty()) return doc_of(interp, *t->doc_code.as<Code>());
   // What a native module makes with new_type() has None there.
   Value module = interp.find_module(t->module->text);
   bool made_here = !t->script || (module.is(Kind::Module) && module.as<Module>()->library);
