@@ -169,8 +169,8 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
 
   if (!from->buffer) {
     // The elements lie inside `base`. A small view of them gets its own; a large one (a broadcast) shares a copy.
-    size_t bytes = static_cast<size_t>(n) * element;
-    if (bytes <= kInlineBytes) {
+    if (static_cast<size_t>(n) <= kInlineBytes / element) {
+      const size_t bytes = static_cast<size_t>(n) * element;
       TensorRep* rep = new_rep(context, from->dtype, dims.size(), bytes);
       rep->extra = from->extra;
       rep->data = inline_elements(rep);

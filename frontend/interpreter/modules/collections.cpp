@@ -187,7 +187,7 @@ constexpr NativeDef kOrdered[] = {
     method("popitem", "self, last=True", pop_item),
 };
 constexpr NativeDef kFunctions[] = {
-    function("count", "counter, iterable, /", count),
+    function("count", "counter: dict, iterable, /", count),
     function("field", "number, doc, set, delete, /", field),
     function("record_maker", "fields, otherwise, /", record_maker),
 };

@@ -159,9 +159,17 @@ Result<Value> make_init(Interp& interp, Value* args) {
 Result<Value> same_class(Interp& interp, Value* args) { return Value::boolean(interp.type_of(args[0]) == interp.type_of(args[1])); }
 constexpr NativeDef kSameClass = function("same_class", "a, b, /", same_class);
 
+Result<void> need_names(const Value& names) {
+  for (const Value& name : names.as<Tuple>()->span()) {
+    if (!name.is_str()) return fail(ErrorKind::TypeError, "names of fields are texts");
+  }
+  return {};
+}
+
 /// make_compare(like, name, qualname, names): __eq__, __lt__ .. of a dataclass: NotImplemented for another class, else the tuples of what has
 /// these names.
 Result<Value> make_compare(Interp& interp, Value* args) {
+  TFL_TRY(need_names(args[3]));
   const std::string& name = text_of(args[1]);
   Opcode op = name == "__eq__" ? Opcode::Eq : name == "__lt__" ? Opcode::Lt : name == "__le__" ? Opcode::Le : name == "__gt__" ? Opcode::Gt : Opcode::Ge;
   Method m(interp, args[0], args[1], args[2]);
@@ -194,6 +202,7 @@ Result<Value> make_compare(Interp& interp, Value* args) {
 Result<Value> repr_of(Interp& interp, Value* args) {
   Value self = args[0], names = args[1];
   if (!self.is_object()) return fail(ErrorKind::TypeError, "an object is required");
+  TFL_TRY(need_names(names));
   Object* o = self.object();
   if (o->flags & kReprActive) return interp.str("...");
   Nesting nesting(interp);
@@ -221,6 +230,7 @@ Result<Value> repr_of(Interp& interp, Value* args) {
 /// values(object, names): what has these names, in their order.
 Result<Value> values_of(Interp& interp, Value* args) {
   Value self = args[0], names = args[1];
+  TFL_TRY(need_names(names));
   std::vector<Value> found;
   for (const Value& name : names.as<Tuple>()->span()) {
     Str* n = name.as<Str>()->interned ? name.as<Str>() : interp.intern(text_of(name));

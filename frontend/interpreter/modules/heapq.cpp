@@ -200,7 +200,8 @@ Result<Value> insort(Interp& interp, Value* a, bool right) {
   if (!a[4].is_none()) x = TFL_TRY(interp.call(a[4], {x}));
   int64_t i = TFL_TRY(search(interp, a, x, right));
   if (a[0].is(Kind::List) && !a[0].object()->type->script) {
-    TFL_TRY(list_insert(interp, a[0].as<List>(), i, a[1]));
+    auto* list = a[0].as<List>();  // `lo` may lie behind its end
+    TFL_TRY(list_insert(interp, list, std::min<int64_t>(i, static_cast<int64_t>(list->items.size())), a[1]));
     return Value::none();
   }
   TFL_TRY(interp.call_method(a[0], interp.intern("insert"), {Value::integer(i), a[1]}));

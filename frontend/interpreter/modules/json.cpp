@@ -232,7 +232,7 @@ Result<Value> json_parse(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kJson[] = {
-    function("parse", "text, object_hook, pairs_hook, parse_float, parse_int, parse_constant, /", json_parse),
+    function("parse", "text: str, object_hook, pairs_hook, parse_float, parse_int, parse_constant, /", json_parse),
     function("quote", "text: str, ascii: bool, /", json::quote),
     function("encode", "value, indent, item_separator, key_separator, default, sort_keys, skipkeys, ensure_ascii, check_circular, allow_nan, /", json::encode),
 };

@@ -57,7 +57,7 @@ Result<Value> compile(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kRe[] = {
-    function("compile", "pattern, flags, /", compile),
+    function("compile", "pattern: str|bytes, flags, /", compile),
 };
 
 }  // namespace

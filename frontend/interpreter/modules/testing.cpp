@@ -126,10 +126,12 @@ Result<Value> testing_example(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kTesting[] = {
-    function("example", "text: str, line: int, module, /", testing_example),
-    function("find", "path, /", testing_find),         function("load", "path, name, /", testing_load),
+    function("example", "text: str, line: int, module: module, /", testing_example),
+    function("find", "path: str, /", testing_find),
+    function("load", "path: str, name: str, /", testing_load),
     function("capture", "", testing_capture),          function("captured", "", testing_captured),
-    function("traceback", "error, /", testing_traceback), function("write", "path, text, /", testing_write),
+    function("traceback", "error: exception, /", testing_traceback),
+    function("write", "path: str, text: str, /", testing_write),
     function("terminal_width", "", testing_terminal_width),
 };
 

@@ -192,6 +192,8 @@ uint64_t bit_of(Kind kind) { return uint64_t{1} << (5 + static_cast<int>(kind));
 uint64_t bit_of(Tag tag) { return uint64_t{1} << static_cast<int>(tag); }
 uint64_t bit_of(const Value& v) { return v.is_object() ? bit_of(v.kind()) : bit_of(v.tag()); }
 
+constexpr uint64_t kObjects = ((uint64_t{1} << 58) - 1) & ~uint64_t{31};  // whatever lies on the heap
+
 /// The bits of `str|None` and the like. A name that is not known lets nothing through, which the test of all natives finds.
 uint64_t kinds_of(std::string_view text) {
   static constexpr struct {
@@ -202,6 +204,7 @@ uint64_t kinds_of(std::string_view text) {
       {"type", Kind::Type}, {"function", Kind::Function}, {"module", Kind::Module}, {"exception", Kind::Exception}, {"file", Kind::File},
       {"dtype", Kind::DType}, {"shape", Kind::Shape}, {"variable", Kind::Variable}, {"array", Kind::NdArray}, {"tensor", Kind::Tensor},
       {"symbolic", Kind::Symbolic}, {"instance", Kind::Instance}, {"code", Kind::Code}, {"slice", Kind::Slice}, {"cell", Kind::Cell},
+      {"native", Kind::Native},
   };
   uint64_t bits = 0;
   while (!text.empty()) {
@@ -212,6 +215,7 @@ uint64_t kinds_of(std::string_view text) {
     if (name == "bool" || name == "int") bits |= bit_of(Tag::Bool) | bit_of(Tag::Int);
     if (name == "float") bits |= bit_of(Tag::Float);
     if (name == "...") bits |= bit_of(Tag::Empty);
+    if (name == "object") bits |= kObjects;
     for (const auto& k : kKinds) bits |= k.name == name ? bit_of(k.kind) : 0;
   }
   return bits;

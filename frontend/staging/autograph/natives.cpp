@@ -83,9 +83,14 @@ Result<Value> find_cell(Interp& interp, Str* name, std::span<Value> functions) {
   return interp.tuple({any->module.as<Module>()->dict, interp.str(name)});
 }
 
+/// (names of a module, name)
+bool is_place(const Value& v) {
+  if (!v.is(Kind::Tuple) || v.as<Tuple>()->size != 2) return false;
+  return v.as<Tuple>()->items[0].is(Kind::Dict) && v.as<Tuple>()->items[1].is_str();
+}
+
 Result<Value> cells(Interp& interp, Value* args) {
   std::vector<Value> out;
-  if (!args[0].is(Kind::Tuple) || !args[1].is(Kind::Tuple)) return fail(ErrorKind::TypeError, "cells() needs tuples");
   for (const Value& name : args[0].as<Tuple>()->span()) {
     if (!name.is_str()) return fail(ErrorKind::TypeError, "cells() needs names");
     out.push_back(TFL_TRY(find_cell(interp, interp.intern(text_of(name)), args[1].as<Tuple>()->span())));
@@ -94,13 +99,12 @@ Result<Value> cells(Interp& interp, Value* args) {
 }
 
 Result<Value> read(Interp& interp, Value* args) {
-  if (!args[0].is(Kind::Tuple)) return fail(ErrorKind::TypeError, "read() needs cells");
   std::vector<Value> out;
   for (const Value& cell : args[0].as<Tuple>()->span()) {
     Value v;
     if (cell.is(Kind::Cell)) {
       v = cell.as<Cell>()->value;
-    } else if (cell.is(Kind::Tuple)) {
+    } else if (is_place(cell)) {
       auto* place = cell.as<Tuple>();
       v = TFL_TRY(dict_get(interp, place->items[0].as<Dict>(), place->items[1]));
     }
@@ -111,7 +115,7 @@ Result<Value> read(Interp& interp, Value* args) {
 
 Result<Value> write(Interp& interp, Value* args) {
   std::vector<Value> values = TFL_TRY(to_vector(interp, args[1]));
-  if (!args[0].is(Kind::Tuple) || static_cast<size_t>(args[0].as<Tuple>()->size) != values.size()) {
+  if (static_cast<size_t>(args[0].as<Tuple>()->size) != values.size()) {
     return fail(ErrorKind::TypeError, "write() needs as many cells as values");
   }
   size_t i = 0;
@@ -120,7 +124,7 @@ Result<Value> write(Interp& interp, Value* args) {
     bool unbind = v.identical(args[2]);
     if (cell.is(Kind::Cell)) {
       cell.as<Cell>()->value = unbind ? Value() : std::move(v);
-    } else if (cell.is(Kind::Tuple)) {
+    } else if (is_place(cell)) {
       auto* place = cell.as<Tuple>();
       if (unbind) dict_remove_str(place->items[0].as<Dict>(), place->items[1].as<Str>());
       else dict_set_str(place->items[0].as<Dict>(), place->items[1].as<Str>(), std::move(v));
@@ -162,10 +166,10 @@ constexpr NativeDef kDefs[] = {
     function("mark_recursive", "helper, /", mark_recursive),
     function("source", "function, /", source),
     function("overload", "builtin, other, /", overload),
-    function("disabled", "flag, /", disabled),
-    function("cells", "names, functions, /", cells),
-    function("read", "cells, default, /", read),
-    function("write", "cells, values, default, /", write),
+    function("disabled", "flag: bool, /", disabled),
+    function("cells", "names: tuple, functions: tuple, /", cells),
+    function("read", "cells: tuple, default, /", read),
+    function("write", "cells: tuple, values, default, /", write),
     function("line_of", "function, name, /", line_of),
 };
 

@@ -254,21 +254,21 @@ constexpr NativeDef kMethods[] = {
     method("watch", "self, value, /", watch),
     method("watched", "self, /", watched),
     method("tracks", "self, value, /", tracks),
-    method("gradient", "self, targets, sources, seeds, make_slices, /", tape_gradient_of),
-    method("record", "self, operands, results, backward, /", record),
+    method("gradient", "self, targets: list, sources: list, seeds: list|None, make_slices, /", tape_gradient_of),
+    method("record", "self, operands: list, results: list, backward, /", record),
     getter("recording", recording),
 };
 
 constexpr NativeDef kDefs[] = {
-    function("record_all", "operands, results, backward, /", record_all),
+    function("record_all", "operands: list, results: list, backward, /", record_all),
     function("stop_all", "", stop_all),
-    function("resume_all", "places, /", resume_all),
-    function("of_graph", "ys, xs, seeds, make_slices, stops, /", of_graph),
-    function("mark_custom", "results, outputs, /", mark_custom),
-    function("tracked", "values, /", tracked),
-    function("mark_decision", "owner, /", mark_decision),
-    function("renewed_since", "owner, value, /", renewed_since),
-    function("end_decision", "owner, /", end_decision),
+    function("resume_all", "places: list, /", resume_all),
+    function("of_graph", "ys: list, xs: list, seeds: list|None, make_slices, stops: list, /", of_graph),
+    function("mark_custom", "results: list, outputs: int, /", mark_custom),
+    function("tracked", "values: list, /", tracked),
+    function("mark_decision", "owner: object, /", mark_decision),
+    function("renewed_since", "owner: object, value, /", renewed_since),
+    function("end_decision", "owner: object, /", end_decision),
     function("alias", "value, /", alias),
 };
 

@@ -82,14 +82,12 @@ Result<Value> graph_nodes(Interp& interp, Value* args) {
 
 /// node_of(symbolic) -> (node, the scope's name, number of the scope)
 Result<Value> node_of(Interp& interp, Value* args) {
-  if (!args[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "a symbolic tensor is needed");
   SymbolicValue* s = symbolic(args[0]);
   return interp.tuple(
       {node_value(interp, *s->node), interp.str(s->scope->name), Value::integer(static_cast<int64_t>(s->scope->id))});
 }
 /// scope_nodes(symbolic) -> the nodes of the scope it lives in
 Result<Value> scope_nodes(Interp& interp, Value* args) {
-  if (!args[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "a symbolic tensor is needed");
   std::vector<Value> list;
   add_nodes(interp, list, *symbolic(args[0])->node->block, false);
   return interp.list(std::move(list));
@@ -117,13 +115,11 @@ Result<Value> graph_values(Interp& interp, Value* args) {
 }
 /// scope_values(symbolic) -> the values of each node of the scope it lives in
 Result<Value> scope_values(Interp& interp, Value* args) {
-  if (!args[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "a symbolic tensor is needed");
   return block_values(interp, symbolic(args[0])->scope, *symbolic(args[0])->node->block);
 }
 
 /// operand_values(symbolic) -> the symbolic values its node uses
 Result<Value> operand_values(Interp& interp, Value* args) {
-  if (!args[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "a symbolic tensor is needed");
   SymbolicValue* s = symbolic(args[0]);
   std::vector<Value> list;
   for (const ir::Ref& r : s->node->operands) list.push_back(symbolic_value(interp, s->scope, r));
@@ -193,12 +189,12 @@ Result<Value> graph_program(Interp& interp, Value* args) {
 constexpr NativeDef kIntrospectionNatives[] = {
     function("graph_program", "graph", graph_program),
     function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
-    function("node_of", "v", node_of),
-    function("scope_nodes", "v", scope_nodes),
+    function("node_of", "v: symbolic", node_of),
+    function("scope_nodes", "v: symbolic", scope_nodes),
     function("graph_values", "graph", graph_values),
-    function("scope_values", "v", scope_values),
-    function("operand_values", "v", operand_values),
-    function("result_values", "v", result_values),
+    function("scope_values", "v: symbolic", scope_values),
+    function("operand_values", "v: symbolic", operand_values),
+    function("result_values", "v: symbolic", result_values),
 };
 
 }  // namespace

@@ -171,6 +171,8 @@ Result<Value> suspend(Interp& interp, Value*) {
 }
 
 Result<Value> resume(Interp& interp, Value* args) {
+  if (!args[0].is_object() || args[0].is_tensor() || args[0].object()->type != interp.types.graph_region)
+    return fail(ErrorKind::TypeError, "resume() needs what suspend() gave, not '{}'", interp.type_name(args[0]));
   auto* r = args[0].as<RegionObject>();
   interp.sink = r->saved_sink;
   tracer_of(interp).scope = std::move(r->saved_scope);
@@ -311,6 +313,7 @@ Result<Value> placeholder(Interp& interp, Value* args) {
   std::shared_ptr<Scope> scope = begin_function(interp, "signature");
   Value shape = TFL_TRY(get_attr(interp, args[0], interp.intern("shape")));
   Value dtype = TFL_TRY(get_attr(interp, args[0], interp.intern("dtype")));
+  if (!shape.is(Kind::Shape)) return fail(ErrorKind::TypeError, "the shape of a TensorSpec is needed, not '{}'", interp.type_name(shape));
   TensorType t;
   t.dtype = TFL_TRY(to_dtype(interp, dtype));
   t.ranked = shape.as<ShapeObject>()->ranked;
@@ -370,7 +373,7 @@ constexpr NativeDef kTraceNatives[] = {
     function("graph_dropped", "graph", graph_dropped),
     function("prepare", "graph", prepare),  // to be run: prunes and optimises it, and makes it ready
     function("compile_first", "graph", compile_first),  // no call of it runs before there is machine code
-    function("array_spec", "v", array_spec),
+    function("array_spec", "v: symbolic", array_spec),
     function("placeholder", "spec, name=None, sizes=None", placeholder),
     function("size_names", "value", size_names),
     function("capture_params", "graph", capture_params),

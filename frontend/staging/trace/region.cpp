@@ -226,7 +226,7 @@ Result<Value> region_finish(Interp& interp, Value* args) {
 
 constexpr NativeDef kRegionMethods[] = {
     method("add_input", "self, like, shape=None, name=None, sizes=None", region_add_input),
-    method("add_variable", "self, like", region_add_variable),
+    method("add_variable", "self, like: variable", region_add_variable),
     method("add_resource", "self, name=None", region_add_resource),
     method("enter", "self", region_enter),
     method("exit", "self", region_exit),

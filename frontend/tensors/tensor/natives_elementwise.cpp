@@ -162,8 +162,8 @@ constexpr NativeDef kElementwiseNatives[] = {
     function("gelu", "features, approximate=False, name=None", gelu),
     function("silu", "features, beta=1.0", silu),
     function("where", "condition, x=None, y=None, name=None", where),
-    function("_names_in", "module, /", names_in),
-    function("_elementwise", "operands, /", elementwise_of),
+    function("_names_in", "module: str, /", names_in),
+    function("_elementwise", "operands: int, /", elementwise_of),
 };
 
 }  // namespace

@@ -112,7 +112,8 @@ Result<Value> foreign_format_native(Interp& interp, Value* args) {
 /// _raise_with_hint(class, message, hint)
 Result<Value> raise_with_hint(Interp& interp, Value* args) {
   Value e = TFL_TRY(interp.call(args[0], {args[1]}));
-  if (e.is(Kind::Exception) && args[2].is_str()) e.as<Exception>()->hint = args[2].as<Str>()->text;
+  if (!e.is(Kind::Exception)) return fail(ErrorKind::TypeError, "exceptions must derive from BaseException");
+  if (args[2].is_str()) e.as<Exception>()->hint = args[2].as<Str>()->text;
   return interp.raise(std::move(e));
 }
 
@@ -230,9 +231,9 @@ constexpr NativeDef kHostNatives[] = {
     function("_static_value", "x", static_value),
     function("_to_list", "x", to_list),
     function("_print_text", "x, summarize=3", print_text_native),
-    function("_write_stream", "text, error", write_stream),
+    function("_write_stream", "text: str, error", write_stream),
     function("timestamp", "name=None", timestamp),
-    function("_import_module", "name", import_module_native),
+    function("_import_module", "name: str", import_module_native),
     function("_nearest", "name, candidates, /", nearest_native<suggest>),
     function("_nearest_keyword", "name, candidates, /", nearest_native<suggest_keyword>),
     function("_raise_with_hint", "cls, message, hint", raise_with_hint),
@@ -245,7 +246,7 @@ constexpr NativeDef kHostNatives[] = {
     function("_thread_count", "", thread_count),
     function("_set_thread_count", "n", set_thread_count),
     function("_type_name", "x", type_name_native),
-    function("_marked", "folder, mark, /", marked),
+    function("_marked", "folder: str, mark: str, /", marked),
 };
 
 }  // namespace

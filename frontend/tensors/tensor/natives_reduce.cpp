@@ -40,6 +40,7 @@ Result<Value> scan(Interp& interp, Value* args) {
 /// _add_n(inputs, name): the sum of tensors of one type and shape, from left to right.
 Result<Value> add_n(Interp& interp, Value* args) {
   std::vector<Value> items = TFL_TRY(convert_list(interp, args[0]));
+  if (items.empty()) return fail(ErrorKind::ValueError, "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape");
   Value sum = items[0];
   for (size_t i = 1; i < items.size(); ++i) {
     auto first = dtype_of(interp, sum), other = dtype_of(interp, items[i]);
