@@ -22,6 +22,7 @@
 #include "frontend/interpreter/vm/exit.h"
 #include "frontend/syntax/diagnostics/near_file.h"
 #include "frontend/syntax/diagnostics/source.h"
+#include "runtime/core/growth.h"
 #include "runtime/files/cache_files.h"
 #include "runtime/formats/foreign.h"
 #include "runtime/gpu/devices.h"
@@ -236,6 +237,7 @@ Session::Session(const Arguments& arguments, const std::string& file)
   }
   signalled_.reset(new Signalled{context});
   signalled.store(signalled_.get());
+  growth::watch(&context);
   install(SIGALRM, on_alarm, 0);
   install(SIGINT, on_interrupt, 0);
   install(SIGPIPE, SIG_IGN, 0);
@@ -249,6 +251,7 @@ Session::Session(const Arguments& arguments, const std::string& file)
 Session::~Session() {
   (void)finish(0);
   set_alarm(0);
+  growth::watch(nullptr);
   signalled.store(nullptr);
 }
 

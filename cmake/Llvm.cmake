@@ -8,6 +8,12 @@ if(NOT TFL_LLVM_CONFIG)
     "On Debian they are in the package llvm-${TFL_LLVM_VERSION}-dev, which ./dev installs.")
 endif()
 
+# A library that shows one function.
+function(tfl_shows library entry)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${library}.exports CONTENT "{ global: ${entry}; local: *; };\n")
+  target_link_options(${library} PRIVATE -Wl,--version-script=${CMAKE_BINARY_DIR}/${library}.exports)
+endfunction()
+
 # What `llvm-config --ARGUMENTS` says, as a list.
 function(tfl_llvm_config variable)
   execute_process(COMMAND ${TFL_LLVM_CONFIG} ${ARGN} OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -34,7 +40,8 @@ function(tfl_llvm_library name)
   target_compile_options(${name} PRIVATE -fPIC -ffunction-sections -fdata-sections $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
   target_link_directories(${name} PRIVATE ${folder})
   target_link_libraries(${name} PRIVATE tfl_warnings tfl_formula ${libraries} ZLIB::ZLIB ${TFL_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
-  # One exported function; the pages of what is not used are left out, and relative relocations packed: both are what loading costs.
+  tfl_shows(${name} tfl_llvm_compile)
+  # The pages of what is not used are left out, and relative relocations packed: both are what loading costs.
   target_link_options(${name} PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-O1)
   if(NOT TFL_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
@@ -63,6 +70,7 @@ function(tfl_linker_library name)
   target_compile_options(${name} PRIVATE -fPIC -fno-rtti $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
   target_link_directories(${name} PRIVATE ${folder})
   target_link_libraries(${name} PRIVATE tfl_warnings ${TFL_LLD_ELF} ${TFL_LLD_COMMON} ${libraries} ZLIB::ZLIB ${TFL_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
+  tfl_shows(${name} tfl_link_job)
   target_link_options(${name} PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-O1)
   if(NOT TFL_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)

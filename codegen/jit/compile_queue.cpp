@@ -11,6 +11,8 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/core/growth.h"
+
 namespace tfl::codegen {
 
 namespace {
@@ -53,6 +55,7 @@ struct CompileQueue::Compiler {
     request.probes = options.profile;
     CompileResult result;
     compile_plan(request, result);
+    growth::measure();  // what LLVM maps itself, and what it leaves behind
     auto end = std::chrono::steady_clock::now();
     nanoseconds.fetch_add(std::chrono::nanoseconds(end - begin).count(), std::memory_order_relaxed);
     unit.error = std::move(result.error);

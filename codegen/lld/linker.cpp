@@ -8,6 +8,8 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "runtime/core/library_new.h"
+
 LLD_HAS_DRIVER(elf)
 
 namespace tfl::codegen {

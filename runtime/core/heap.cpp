@@ -1,7 +1,8 @@
 #include "runtime/core/heap.h"
 
-#include <cstdio>
 #include <cstdlib>
+
+#include "runtime/core/growth.h"
 
 namespace tfl {
 
@@ -11,11 +12,7 @@ Heap::~Heap() {
 
 Heap::Page* Heap::new_page(size_t bytes, uint32_t slot) {
   size_t rounded = (bytes + kPageSize - 1) & ~(kPageSize - 1);
-  void* p = std::aligned_alloc(kPageSize, rounded);
-  if (!p) {
-    std::fputs("tfl: out of memory\n", stderr);
-    std::_Exit(1);
-  }
+  void* p = growth::aligned(kPageSize, rounded);
   Page* page = new (p) Page{this, slot, kPageHeader, pages_.size()};
   pages_.push_back(page);
   return page;

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/core/growth.h"
+
 namespace tfl {
 
 namespace {
@@ -41,6 +43,7 @@ size_t class_bytes(size_t index) {
 
 // Page faults are what large elementwise work pays most for: large blocks start on a huge page and ask for more of them.
 void* system_allocate(size_t bytes) {
+  growth::count(bytes);
   if (bytes < kHugePage) return std::aligned_alloc(64, bytes);
   size_t whole = bytes + kHugePage;
   void* p = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

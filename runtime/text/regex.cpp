@@ -4,6 +4,8 @@
 
 #include <pcre2.h>
 
+#include "runtime/core/growth.h"
+
 namespace tfl {
 
 namespace {
@@ -88,6 +90,7 @@ Result<Regex> Regex::compile(std::string_view pattern, uint32_t flags, RegexProb
   state->pattern = pattern;
   state->options = options;
   state->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options, &code, &offset, nullptr));
+  if (!state->code && code == PCRE2_ERROR_HEAP_FAILED) return fail(ErrorKind::ResourceExhaustedError, "no memory for a regular expression");
   if (!state->code) return refuse(problem_text(code), offset);
   state->data.reset(pcre2_match_data_create_from_pattern(state->code.get(), nullptr));
   state->context.reset(pcre2_match_context_create(nullptr));
@@ -95,6 +98,9 @@ Result<Regex> Regex::compile(std::string_view pattern, uint32_t flags, RegexProb
   pcre2_set_match_limit(state->context.get(), kMatchSteps);
   pcre2_set_heap_limit(state->context.get(), kHeapKilobytes);
   pcre2_pattern_info(state->code.get(), PCRE2_INFO_CAPTURECOUNT, &state->groups);
+  size_t bytes = 0;
+  pcre2_pattern_info(state->code.get(), PCRE2_INFO_SIZE, &bytes);
+  growth::count(bytes);
   return Regex(std::move(state));
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/threads/thread_pool.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -48,7 +50,7 @@ struct ThreadPool::State {
   std::atomic<bool> stop{false};
   bool busy = false;  // only the owner's thread writes it; a worker that reads it is inside a job
   int size = 1;
-  std::vector<std::thread> workers;
+  std::vector<pthread_t> workers;
   std::mutex mutex;
   std::condition_variable task_done;
   std::deque<std::shared_ptr<Task>> tasks;  // guarded by the mutex
@@ -108,14 +110,20 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(int threads) : state_(new State) {
   state_->size = std::max(1, threads);
-  for (int i = 1; i < state_->size; ++i) state_->workers.emplace_back([s = state_.get()] { s->worker(); });
+  auto begin = [](void* state) -> void* {
+    static_cast<State*>(state)->worker();
+    return nullptr;
+  };
+  pthread_t thread;
+  while (static_cast<int>(state_->workers.size()) + 1 < state_->size && pthread_create(&thread, nullptr, begin, state_.get()) == 0) state_->workers.push_back(thread);
+  state_->size = static_cast<int>(state_->workers.size()) + 1;  // the system may have no more
 }
 
 ThreadPool::~ThreadPool() {
   state_->stop.store(true, std::memory_order_release);
   state_->signal.fetch_add(1, std::memory_order_acq_rel);
   state_->signal.notify_all();
-  for (std::thread& t : state_->workers) t.join();
+  for (pthread_t t : state_->workers) pthread_join(t, nullptr);
 }
 
 void ThreadPool::start(std::shared_ptr<Task> task) {

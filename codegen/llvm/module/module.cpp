@@ -18,6 +18,7 @@
 #include "codegen/llvm/module/library.h"
 #include "codegen/llvm/module/passes.h"
 #include "codegen/llvm/module/target.h"
+#include "runtime/core/library_new.h"
 
 namespace tfl::codegen {
 
@@ -103,7 +104,10 @@ void compile(const CompileRequest& request, CompileResult& result) {
 
 void compile_module(const CompileRequest& request, CompileResult& result) {
   static std::once_flag installed;
-  std::call_once(installed, [] { llvm::install_fatal_error_handler(on_fatal_error); });
+  std::call_once(installed, [] {
+    llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { library_out_of_memory(); });
+  });
   Recovery here;
   recovery = &here;
   if (setjmp(here.where) == 0) {

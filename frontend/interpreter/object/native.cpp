@@ -2,9 +2,8 @@
 
 #include <malloc.h>
 
-#include <cstdio>
-
 #include "frontend/text/utf8.h"
+#include "runtime/core/growth.h"
 
 namespace tfl {
 
@@ -67,34 +66,16 @@ Failure error_with(Interp& interp, ErrorKind kind, const Value& argument) {
 
 Failure too_deep(const char* where) { return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded{}", where); }
 
-namespace {
-
-/// Bytes of memory the process holds now.
-size_t resident_bytes() {
-  std::FILE* f = std::fopen("/proc/self/statm", "r");
-  if (!f) return 0;
-  unsigned long size = 0, resident = 0;
-  int got = std::fscanf(f, "%lu %lu", &size, &resident);
-  std::fclose(f);
-  return got == 2 ? resident * size_t{4096} : 0;
-}
-
-}  // namespace
-
 Result<void> guard_memory_slow(Interp& interp, size_t bytes) {
-  size_t limit = interp.context.memory.limit();
-  // Counting every string and list would cost more than asking the system now and then.
-  constexpr size_t kAskEvery = size_t{16} << 20;
-  interp.grown_bytes += bytes;
-  bool fits = bytes < limit;
-  if (fits && interp.grown_bytes >= kAskEvery) {
-    interp.grown_bytes = 0;
-    fits = resident_bytes() + bytes < limit;
+  // What is smaller is measured while it grows (runtime/core/growth.h).
+  constexpr size_t kLarge = size_t{4} << 20;
+  const size_t limit = interp.context.memory.limit();
+  if (bytes < kLarge && bytes < limit) return {};
+  bool fits = bytes < limit && growth::held() + bytes < limit;
 #ifdef __GLIBC__
-    if (!fits && malloc_trim(0) != 0) fits = resident_bytes() + bytes < limit;  // what is free is kept for the next list (cli/main.cpp)
+  if (!fits && bytes < limit && malloc_trim(0) != 0) fits = growth::held() + bytes < limit;  // what is free is kept for the next list (cli/main.cpp)
 #endif
-  }
-  if (fits) return {};
+  if (fits && growth::available(bytes)) return {};
   return fail(ErrorKind::MemoryError, "");
 }
 

@@ -1,6 +1,8 @@
+#include <cstddef>
 #include <cstdlib>
 
 #include "frontend/core/interp.h"
+#include "runtime/core/growth.h"
 
 namespace tfl {
 
@@ -21,11 +23,7 @@ void* FrameStack::push_slow(size_t bytes) {
   }
   if (current_ >= chunks_.size() || static_cast<size_t>(chunks_[current_].end - chunks_[current_].begin) < bytes) {
     size_t size = bytes > kChunk ? bytes : kChunk;
-    char* p = static_cast<char*>(std::malloc(size));
-    if (!p) {
-      std::fputs("tfl: out of memory\n", stderr);
-      std::_Exit(1);
-    }
+    char* p = static_cast<char*>(growth::aligned(alignof(std::max_align_t), size));
     chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(current_), Chunk{p, p + size, p});
   }
   Chunk& c = chunks_[current_++];

@@ -1,5 +1,6 @@
 #include "frontend/core/interp.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "frontend/interpreter/object/file.h"
 #include "frontend/text/utf8.h"
 #include "runtime/gpu/devices.h"
+#include "runtime/core/growth.h"
 
 namespace tfl {
 
@@ -268,6 +270,18 @@ Result<void> Interp::check_interrupt(bool between_steps) {
     context.interrupt_request.fetch_and(~kInterruptKeyboard);
     context.interrupt.fetch_and(~kInterruptKeyboard);
     return fail(ErrorKind::KeyboardInterrupt, "");
+  }
+  if (bits & kInterruptMemory) {
+    const bool left_out = context.interrupt.load(std::memory_order_relaxed) & kInterruptMemory;  // work was, so that its result is none
+    context.interrupt_request.fetch_and(~kInterruptMemory);
+    context.interrupt.fetch_and(~kInterruptMemory);
+    context.memory.trim();
+    malloc_trim(0);
+    const size_t held = growth::held();
+    const bool over = held > context.memory.limit();
+    growth::told(over ? held : 0);
+    if (over) return fail(ErrorKind::MemoryError, "").with_hint("--max-memory raises the limit");
+    if (left_out) return fail(ErrorKind::MemoryError, "");
   }
   if (bits & gpu::kInterruptDevice) return context.devices().take_failure();
   return {};
