@@ -83,8 +83,7 @@ std::string check_passes(std::string& names) {
 }
 
 void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
-  app.add_option("--max-memory", limit.memory,
-                 "Memory for tensors and host values, e.g. 2G (default: 80 % of the machine)")
+  app.add_option("--max-memory", limit.memory, "Memory for tensors and host values, e.g. 2G (default: 80 % of the machine)")
       ->envname("TFL_MAX_MEMORY")
       ->type_name("SIZE");
   app.add_option("--timeout", limit.timeout, "End the run after this time, e.g. 10s (default: never)")
@@ -98,8 +97,7 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
       ->envname("TFL_THREADS")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
-  app.add_option("--allow-read", out.allow_read,
-                 "A folder that scripts may read, beside their own and the working directory")
+  app.add_option("--allow-read", out.allow_read, "A folder that scripts may read, beside their own and the working directory")
       ->type_name("DIR")
       ->expected(1)
       ->take_all()
@@ -110,23 +108,20 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
       ->take_all()
       ->allow_extra_args(false);
   app.add_flag("--allow-all", out.allow_all, "Scripts may use every file that you may");
-  app.add_flag("--strict", out.strict,
-               "Traced functions keep operations whose results nobody needs when they may fail");
+  app.add_flag("--strict", out.strict, "Traced functions keep operations whose results nobody needs when they may fail");
   app.add_option("--passes", out.passes,
                  "Traced functions go through these passes and no others (tfl-opt --list names them), each one "
                  "verified; or none")
       ->check(CLI::Validator(check_passes, ""))
       ->type_name("A,B");
   app.add_flag("!--no-cache", out.use_cache, "Neither read nor write the caches of bytecode and machine code");
-  app.add_option("--jit", out.jit,
-                 "When traced functions become machine code: auto, wait (before their first run) or off")
+  app.add_option("--jit", out.jit, "When traced functions become machine code: auto, wait (before their first run) or off")
       ->envname("TFL_JIT")
       ->check(CLI::IsMember({"auto", "wait", "off"}))
       ->type_name("WHEN");
   app.add_flag_callback(
       "--no-jit", [&out] { out.jit = "off"; }, "Run traced functions without machine code; the same as --jit=off");
-  app.add_option("--device", out.device,
-                 "Where traced functions run unless a tf.device scope says it: cpu (default) or gpu")
+  app.add_option("--device", out.device, "Where traced functions run unless a tf.device scope says it: cpu (default) or gpu")
       ->envname("TFL_DEVICE")
       ->check(CLI::IsMember({"cpu", "gpu"}))
       ->type_name("DEVICE");
@@ -175,9 +170,9 @@ bool names_something(std::string_view text) {
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run",     "check",   "repl", "test",  "dump",
-                                                   "explain", "profile", "info", "cache", "completion",
-                                                   "build",   "inspect", "convert", "diff", "help"};
+  static constexpr std::string_view kCommands[] = {"run",     "check",   "repl",    "test",  "dump",
+                                                   "explain", "profile", "info",    "cache", "completion",
+                                                   "build",   "inspect", "convert", "diff",  "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   bool of_command = words.size() == 2 && std::find(known.begin(), known.end(), words[1]) != known.end();
@@ -189,8 +184,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   bool is_command = std::find(known.begin(), known.end(), first) != known.end();
   bool is_global = first == "--help" || first == "-h" || first == "--version" || first == "-V";
   if (!is_command && !is_global) {
-    bool file =
-        first == "-" || first[0] == '-' || first.find('.') != std::string::npos || first.find('/') != std::string::npos;
+    bool file = first == "-" || first[0] == '-' || first.find('.') != std::string::npos || first.find('/') != std::string::npos;
     if (!file) {
       if (std::FILE* f = std::fopen(first.c_str(), "rb")) {
         std::fclose(f);
@@ -241,8 +235,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   CLI::App* test = command("test", "Run the tests of test_*.tfl and *_test.tfl files");
   bool stop_at_first = false;
   if (chosen == test) {
-    test->add_option("files", out.files, "Files, folders or FILE::TEST (default: the working directory)")
-        ->type_name("FILE");
+    test->add_option("files", out.files, "Files, folders or FILE::TEST (default: the working directory)")->type_name("FILE");
     test->add_option("-k", out.test.keyword, "Only tests whose name matches an expression of words, and, or, not")
         ->type_name("EXPR");
     test->add_flag("-v,--verbose", out.test.verbose, "A line for each test");
@@ -256,8 +249,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
         ->check(CLI::Range(0, 1000000))
         ->type_name("N");
     test->add_option("--junitxml,--junit-xml", out.test.junit, "Write the results as JUnit XML")->type_name("FILE");
-    test->add_option("--mode", out.test.mode,
-                     "How traced functions run: staged, eager, or both, which must agree (default)")
+    test->add_option("--mode", out.test.mode, "How traced functions run: staged, eager, or both, which must agree (default)")
         ->check(CLI::IsMember({"both", "staged", "eager"}))
         ->type_name("MODE");
     test->add_flag("--doctest", out.test.doctest, "Run the examples in the docstrings of these files or modules");
@@ -281,8 +273,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     std::vector<CLI::Option*> of_graph = {
         dump->add_flag("--ir", out.graph.ir, "The graph of a function as it was traced"),
         dump->add_flag("--optimized", out.graph.optimized, "The graph of a function as it runs"),
-        dump->add_option("--passes", out.graph.passes,
-                         "The graph after these passes, e.g. cse,dce (tfl-opt --list names them)")
+        dump->add_option("--passes", out.graph.passes, "The graph after these passes, e.g. cse,dce (tfl-opt --list names them)")
             ->type_name("A,B"),
         dump->add_flag("--dot", out.graph.dot, "The graph as Graphviz text"),
         dump->add_flag("--svg", out.graph.svg, "The graph as a picture, drawn by Graphviz"),
@@ -294,10 +285,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     dump->add_option("--signature", out.graph.signature, "Types of the function's arguments, e.g. \"f32[?,784], i32\"")
         ->type_name("TYPES");
     add_fixed(*dump, out);
-    dump->add_option("file", out.files, "Script, or a function of it")
-        ->required()
-        ->expected(1)
-        ->type_name("FILE[::FUNCTION]");
+    dump->add_option("file", out.files, "Script, or a function of it")->required()->expected(1)->type_name("FILE[::FUNCTION]");
     add_cpu(*dump, out);
     add_color(*dump, out);
   }
@@ -322,8 +310,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     profile->footer("Arguments: FILE [ARGS...]");
   }
 
-  CLI::App* inspect =
-      command("inspect", "Show what a saved model or a native library holds: functions, signatures, variables");
+  CLI::App* inspect = command("inspect", "Show what a saved model or a native library holds: functions, signatures, variables");
   if (chosen == inspect) {
     inspect
         ->add_option("folder", out.files,
@@ -337,7 +324,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     add_color(*inspect, out);
   }
 
-  CLI::App* convert = command("convert", "Write a model in another form, which the name says: .keras, .h5, .weights.h5, or a folder");
+  CLI::App* convert =
+      command("convert", "Write a model in another form, which the name says: .keras, .h5, .weights.h5, or a folder");
   CLI::App* diff = command("diff", "What differs between two models: layers, shapes, values");
   for (CLI::App* two : {convert, diff}) {
     if (chosen != two) continue;
@@ -389,9 +377,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
         ->check(CLI::IsMember({"embed", "file"}))
         ->type_name("WHERE");
     build
-        ->add_option(
-            "--linker", out.build.linker,
-            "What links: system (default: the C compiler, or else a linker), or own: the one that comes with tfl")
+        ->add_option("--linker", out.build.linker,
+                     "What links: system (default: the C compiler, or else a linker), or own: the one that comes with tfl")
         ->check(CLI::IsMember({"system", "own"}))
         ->type_name("WHICH");
     add_run_options(*build, out, limit);
@@ -452,8 +439,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   } else if (chosen == dump) {
     out.command = Command::Dump;
     const GraphOptions& g = out.graph;
-    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly ||
-                 g.ptx || !g.signature.empty();
+    bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly || g.ptx ||
+                 !g.signature.empty();
     out.dump = graph       ? DumpKind::Graph
                : tokens    ? DumpKind::Tokens
                : bytecode  ? DumpKind::Bytecode

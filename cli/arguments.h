@@ -8,34 +8,49 @@
 
 namespace tfl::cli {
 
-enum class Command : uint8_t { Run, Check, Repl, Test, Dump, Explain, Info, Cache, Completion, Build, Inspect, Profile, Convert, Diff };
+enum class Command : uint8_t {
+  Run,
+  Check,
+  Repl,
+  Test,
+  Dump,
+  Explain,
+  Info,
+  Cache,
+  Completion,
+  Build,
+  Inspect,
+  Profile,
+  Convert,
+  Diff
+};
 
 enum class DumpKind : uint8_t { Tokens, Ast, Bytecode, Autograph, Graph };
 
 struct Limits {
-  size_t memory = 0;     // bytes; 0: 80 % of the machine
-  double timeout = 0;    // seconds; 0: none
-  int depth = 1000;      // calls
-  int threads = 0;       // 0: all processors
+  size_t memory = 0;   // bytes; 0: 80 % of the machine
+  double timeout = 0;  // seconds; 0: none
+  int depth = 1000;    // calls
+  int threads = 0;     // 0: all processors
 };
 
 struct TestOptions {
-  std::string keyword;   // -k
+  std::string keyword;  // -k
   bool verbose = false, quiet = false, show_output = false, collect_only = false;
-  int max_failures = 0;  // 0: no limit
-  bool doctest = false;  // the examples in docstrings instead
-  int durations = -1;    // slowest tests to list; -1: none
-  std::string junit;     // file
+  int max_failures = 0;       // 0: no limit
+  bool doctest = false;       // the examples in docstrings instead
+  int durations = -1;         // slowest tests to list; -1: none
+  std::string junit;          // file
   std::string mode = "both";  // how functions run: staged, eager, both
 };
 
 /// What to show of a traced function's graph.
 struct GraphOptions {
-  bool ir = false, optimized = false;  // as traced, or as it runs
-  std::string passes;                  // after these
-  bool dot = false, svg = false;       // as Graphviz text, or drawn by it
+  bool ir = false, optimized = false;                              // as traced, or as it runs
+  std::string passes;                                              // after these
+  bool dot = false, svg = false;                                   // as Graphviz text, or drawn by it
   bool plan = false, llvm = false, assembly = false, ptx = false;  // what is compiled of it
-  std::string signature;               // "f32[?,784], i32"
+  std::string signature;                                           // "f32[?,784], i32"
 };
 
 /// What tfl build makes.
@@ -51,31 +66,31 @@ struct ProfileOptions {
 
 struct Arguments {
   Command command = Command::Run;
-  std::vector<std::string> files;   // what to check, dump, test
-  bool from_code = false;           // -e
+  std::vector<std::string> files;  // what to check, dump, test
+  bool from_code = false;          // -e
   std::string code;
   std::string module;               // -m: run what a name of modules means
   std::vector<std::string> script;  // sys.argv of the script
   Limits limits;
   std::vector<std::string> allow_read, allow_write;
-  std::vector<std::string> fixed;   // NAME=VALUE: sizes and inputs of an ONNX model that are known
+  std::vector<std::string> fixed;  // NAME=VALUE: sizes and inputs of an ONNX model that are known
   bool allow_all = false;
-  bool strict = false;              // graphs keep every operation that may fail
-  std::string passes = "usual";     // that graphs go through before they run: usual, none, or names with commas
+  bool strict = false;           // graphs keep every operation that may fail
+  std::string passes = "usual";  // that graphs go through before they run: usual, none, or names with commas
   bool use_cache = true;
-  std::string jit = "auto";         // when functions become machine code: auto, wait (before they run), off
-  std::string device;               // where traced functions run unless they say it: cpu (also empty) or gpu
-  std::string cpu;                  // to make machine code for; empty: this one
+  std::string jit = "auto";  // when functions become machine code: auto, wait (before they run), off
+  std::string device;        // where traced functions run unless they say it: cpu (also empty) or gpu
+  std::string cpu;           // to make machine code for; empty: this one
   std::string color = "auto";
   DumpKind dump = DumpKind::Ast;
   GraphOptions graph;
   TestOptions test;
   BuildOptions build;
-  bool json = false;                // tfl inspect: as it stands in the library
+  bool json = false;  // tfl inspect: as it stands in the library
   ProfileOptions profile;
-  std::string function;             // of a saved model
+  std::string function;  // of a saved model
   bool clear_cache = false;
-  std::string shell;                // of completion
+  std::string shell;  // of completion
 };
 
 /// Fills `out`; when the program has nothing left to do (help, version, wrong usage) gives the exit code, else -1.

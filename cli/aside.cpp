@@ -43,7 +43,8 @@ Ran run_aside(Session& session, const std::string& file, const std::string& name
   return ran;
 }
 
-Result<Value> ask_library(Interp& interp, std::string_view module, std::string_view function, std::initializer_list<Value> arguments) {
+Result<Value> ask_library(Interp& interp, std::string_view module, std::string_view function,
+                          std::initializer_list<Value> arguments) {
   std::string name(module);
   TFL_TRY(interp.import_module(name));
   Value loaded = interp.find_module(name);

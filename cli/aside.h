@@ -30,6 +30,7 @@ struct Ran {
 Ran run_aside(Session& session, const std::string& file, const std::string& name, const std::vector<std::string>& fixed = {});
 
 /// Calls a function of a library module.
-Result<Value> ask_library(Interp& interp, std::string_view module, std::string_view function, std::initializer_list<Value> arguments);
+Result<Value> ask_library(Interp& interp, std::string_view module, std::string_view function,
+                          std::initializer_list<Value> arguments);
 
 }  // namespace tfl::cli

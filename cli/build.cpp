@@ -29,15 +29,13 @@ int64_t state_of(codegen::LibraryRequest& request, std::vector<const VariableObj
   }
   known.push_back(v);
   std::string name = v->name;
-  for (int k = 1;
-       std::any_of(request.states.begin(), request.states.end(), [&](const auto& s) { return s.name == name; }); ++k)
+  for (int k = 1; std::any_of(request.states.begin(), request.states.end(), [&](const auto& s) { return s.name == name; }); ++k)
     name = v->name + "_" + std::to_string(k);
   request.states.push_back({name, v->value});
   return static_cast<int64_t>(known.size()) - 1;
 }
 
-Result<void> add_function(codegen::LibraryRequest& request, std::vector<const VariableObject*>& known,
-                          const Value& row) {
+Result<void> add_function(codegen::LibraryRequest& request, std::vector<const VariableObject*>& known, const Value& row) {
   const Value* parts = row.as<Tuple>()->items;
   const FunctionCall& call = static_cast<TracedGraph*>(parts[1].object())->call;
   codegen::ExportedFunction f;
@@ -58,8 +56,8 @@ Result<void> add_function(codegen::LibraryRequest& request, std::vector<const Va
         return fail(ErrorKind::ValueError, "{} reads the variable {}, which has no value yet", f.name, storage->name);
       c.state = state_of(request, known, storage);
     } else {
-      return fail(ErrorKind::ValueError,
-                  "{} calls back into the script (tf.py_function, a dataset), which a library has not", f.name);
+      return fail(ErrorKind::ValueError, "{} calls back into the script (tf.py_function, a dataset), which a library has not",
+                  f.name);
     }
     f.captures.push_back(std::move(c));
   }
@@ -136,7 +134,7 @@ int build_files(const Arguments& a) {
   if (!parse_kinds(a.build.emit, request)) return kExitUsage;
   if (!parse_target(a.build.target, request)) {
     say_error("--target '" + a.build.target +
-        "': there are native, x86-64-v3, x86-64-v4, both as x86-64-v3,x86-64-v4, aarch64, and for PTX sm_80 and later");
+              "': there are native, x86-64-v3, x86-64-v4, both as x86-64-v3,x86-64-v4, aarch64, and for PTX sm_80 and later");
     return kExitUsage;
   }
   request.weights_in_file = a.build.weights == "file";

@@ -68,8 +68,8 @@ bool join_with_objcopy(const ScratchFolder& scratch, const std::string& program,
                        const std::string& out) {
   std::string objcopy = find_program({"objcopy", "llvm-objcopy", "llvm-objcopy-19"});
   if (objcopy.empty()) return false;
-  return bool(run_program(
-      scratch, {objcopy, "--strip-all", std::string("--add-section=") + kBundleSection + "=" + bundle, program, out}));
+  return bool(run_program(scratch,
+                          {objcopy, "--strip-all", std::string("--add-section=") + kBundleSection + "=" + bundle, program, out}));
 }
 
 // The program with its bundle, to its place.
@@ -125,8 +125,7 @@ int build_executable(const Arguments& given) {
       if (package && !m->file.is_str()) files.emplace_back("source/" + bundled_name(*m), "");
       if (!m->file.is_str() || m->name->text == "__build__") continue;
       std::string path(text_of(m->file));
-      if (access(path.c_str(), R_OK) == 0 && !add_module(interp, files, path, bundled_name(*m)))
-        return kExitUncaught;
+      if (access(path.c_str(), R_OK) == 0 && !add_module(interp, files, path, bundled_name(*m))) return kExitUncaught;
     }
   }
   add_cache(files, cache_folder("bytecode"), "bytecode/");
@@ -180,8 +179,7 @@ int run_bundle(int argc, char** argv) {
   Interp& interp = session.interp;
   auto source = std::make_shared<const Source>(std::string(*name), std::string(*text));
   CompileResult compiled = compile_cached(interp, source);
-  if (!compiled.diagnostics.empty())
-    interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
+  if (!compiled.diagnostics.empty()) interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
   if (compiled.code.is_empty()) return kExitFoundBefore;
   auto done = interp.run_module(compiled.code, session.main_module("__main__", std::string(*name)));
   return session.leave(session.run_exit_functions(done ? 0 : session.report(done.error())));

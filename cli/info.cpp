@@ -52,7 +52,7 @@ void for_each_file(const std::string& folder, F&& visit) {
   if (!d) return;
   while (dirent* entry = readdir(d)) {
     std::string path = folder + "/" + entry->d_name;
-    struct stat s {};
+    struct stat s{};
     if (stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode)) visit(path, static_cast<size_t>(s.st_size));
   }
   closedir(d);
@@ -111,7 +111,8 @@ complete -c tfl -l color -x -a 'auto always never'
 std::string machine_code(const Arguments& a) {
   IsaLevel best = best_isa_level();
   if (best == IsaLevel::base) return "none (the processor is older than x86-64-v3)";
-  return std::string(codegen::cpu_name(best < IsaLevel::v4 || a.cpu == "x86-64-v3" ? codegen::Cpu::x86_64_v3 : codegen::Cpu::x86_64_v4));
+  return std::string(
+      codegen::cpu_name(best < IsaLevel::v4 || a.cpu == "x86-64-v3" ? codegen::Cpu::x86_64_v3 : codegen::Cpu::x86_64_v4));
 }
 
 std::string version_text(uint32_t cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
@@ -126,8 +127,9 @@ std::string gpus(gpu::Devices& devices) {
       lines += fmt::format("GPU:{}         {}, emulated by the CPU\n", i, g.name);
       continue;
     }
-    lines += fmt::format("GPU:{}         {}, compute capability {}.{}, {} multiprocessors, {}; driver for CUDA {}, PTX {}.{}\n", i, g.name, g.major, g.minor, g.processors,
-                         size_text(g.memory_bytes), version_text(g.driver_version), g.ptx_version / 10, g.ptx_version % 10);
+    lines += fmt::format("GPU:{}         {}, compute capability {}.{}, {} multiprocessors, {}; driver for CUDA {}, PTX {}.{}\n",
+                         i, g.name, g.major, g.minor, g.processors, size_text(g.memory_bytes), version_text(g.driver_version),
+                         g.ptx_version / 10, g.ptx_version % 10);
   }
   if (lines.empty()) lines = "GPU           none. " + devices.missing() + '\n';
   return "devices       " + names + '\n' + lines;
@@ -147,8 +149,8 @@ int show_info(const Arguments& a) {
       "machine code  {}\n"
       "cache         {}\n"
       "{}",
-      kVersion, processor_name(), session.context.thread_count(), size_text(session.context.memory.limit()), machine_code(a), cache.empty() ? "none (no home folder)" : cache,
-      gpus(session.context.devices()));
+      kVersion, processor_name(), session.context.thread_count(), size_text(session.context.memory.limit()), machine_code(a),
+      cache.empty() ? "none (no home folder)" : cache, gpus(session.context.devices()));
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -171,7 +173,8 @@ int manage_cache(const Arguments& a) {
       bytes += size;
       if (a.clear_cache && unlink(path.c_str()) != 0) ++failed;
     });
-    std::string text = fmt::format("{}: {} {}, {}{}\n", folder, files, kind.files, size_text(bytes), a.clear_cache ? ", removed" : "");
+    std::string text =
+        fmt::format("{}: {} {}, {}{}\n", folder, files, kind.files, size_text(bytes), a.clear_cache ? ", removed" : "");
     std::fwrite(text.data(), 1, text.size(), stdout);
   }
   if (failed) std::fprintf(stderr, "tfl: %zu files could not be removed\n", failed);

@@ -40,8 +40,7 @@ std::string with_line_feeds(const std::string& text) {
 
 }  // namespace
 
-LineEditor::LineEditor(std::string history_file, Hooks hooks)
-    : history_file_(std::move(history_file)), hooks_(std::move(hooks)) {
+LineEditor::LineEditor(std::string history_file, Hooks hooks) : history_file_(std::move(history_file)), hooks_(std::move(hooks)) {
   // libedit counts characters as the locale does. Sources are UTF-8 whatever the locale says.
   if (!std::setlocale(LC_CTYPE, "C.UTF-8")) std::setlocale(LC_CTYPE, "");
   const char* term = std::getenv("TERM");
@@ -53,8 +52,7 @@ LineEditor::LineEditor(std::string history_file, Hooks hooks)
   history(history_, &event, H_SETUNIQUE, 1);
   if (!history_file_.empty()) history(history_, &event, H_LOAD, history_file_.c_str());
   el_set(editor_, EL_CLIENTDATA, this);
-  el_set(
-      editor_, EL_PROMPT, +[](EditLine* el) { return const_cast<char*>(editor_of(el)->prompt_); });
+  el_set(editor_, EL_PROMPT, +[](EditLine* el) { return const_cast<char*>(editor_of(el)->prompt_); });
   el_set(editor_, EL_EDITOR, "emacs");
   el_set(editor_, EL_SIGNAL, 0);
   el_set(editor_, EL_HIST, history, history_);
@@ -181,8 +179,7 @@ int LineEditor::take_paste() {
   size_t end = text.find('\n');
   std::string first = text.substr(0, end == std::string::npos ? end : end + 1);
   pasted_ = text.substr(first.size());
-  for (size_t i = 0; (i = first.find('\t', i)) != std::string::npos;)
-    first.replace(i, 1, "    ");  // a tab would complete
+  for (size_t i = 0; (i = first.find('\t', i)) != std::string::npos;) first.replace(i, 1, "    ");  // a tab would complete
   waiting_.insert(0, first);
   return 0;
 }

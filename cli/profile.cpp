@@ -51,14 +51,15 @@ std::string limits(Context& context) {
   if (!square || !row) return {};
   double operations = best_rate(context, Op::matmul, *square, 2.0 * kSide * kSide * kSide);
   double bytes = best_rate(context, Op::add, *row, 2.0 * kLong * sizeof(float));
-  return fmt::format("This machine, measured now: {:.1f} Gop/s in a product of matrices of f32, {:.1f} GB/s of memory in a sum", operations, bytes);
+  return fmt::format("This machine, measured now: {:.1f} Gop/s in a product of matrices of f32, {:.1f} GB/s of memory in a sum",
+                     operations, bytes);
 }
 
 std::vector<std::string> notes(Session& session) {
   codegen::JitCounts n = session.context.jit.counts();
   const size_t peak = session.context.memory.peak_bytes();
-  std::vector<std::string> out = {fmt::format("Machine code: {} compiled in {:.3f} s, {} loaded from the cache, {} failed", n.compiled, n.seconds, n.loaded,
-                                              n.failed)};
+  std::vector<std::string> out = {fmt::format("Machine code: {} compiled in {:.3f} s, {} loaded from the cache, {} failed",
+                                              n.compiled, n.seconds, n.loaded, n.failed)};
   // The parts of a function one after the other.
   std::map<std::string, std::pair<uint64_t, size_t>> functions;
   for (const auto& f : session.context.jit.profile().functions) {
@@ -67,7 +68,8 @@ std::vector<std::string> notes(Session& session) {
     bytes = std::max(bytes, f->most_bytes);
   }
   for (const auto& [name, f] : functions) {
-    if (f.first > 0) out.push_back(fmt::format("  {}: {} runs, {} for temporaries and results at most", name, f.first, mebibytes(f.second)));
+    if (f.first > 0)
+      out.push_back(fmt::format("  {}: {} runs, {} for temporaries and results at most", name, f.first, mebibytes(f.second)));
   }
   if (out.size() > 1) out.push_back(limits(session.context));
   out.push_back(fmt::format("Tensors: {} at most", mebibytes(peak)));
@@ -85,8 +87,7 @@ int profile_script(const Arguments& a) {
   Interp& interp = session.interp;
   auto source = std::make_shared<const Source>(shown, std::move(text));
   CompileResult compiled = file.empty() ? compile_module(interp, source) : compile_cached(interp, source);
-  if (!compiled.diagnostics.empty())
-    interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
+  if (!compiled.diagnostics.empty()) interp.streams.err(render_diagnostics(*source, compiled.diagnostics, interp.options.color));
   if (compiled.code.is_empty()) return kExitFoundBefore;
   Value module = session.main_module("__main__", file);
 

@@ -62,8 +62,7 @@ class Prompt {
       auto source = std::make_shared<Source>("<stdin>", text);
       source->first_line = line_number;
       while (!interrupted_ && !end &&
-             parse_interactive(block ? Source("<stdin>", text + "\n") : *source).state ==
-                 InteractiveState::Incomplete) {
+             parse_interactive(block ? Source("<stdin>", text + "\n") : *source).state == InteractiveState::Incomplete) {
         std::string line;
         end = !read_line("... ", line);
         text += line + "\n";
@@ -96,8 +95,7 @@ class Prompt {
     size_t dot = prefix.rfind('.');
     auto add_keys = [&](const Value& dict, const std::string& before, const std::string& start) {
       for (const Dict::Entry& e : dict.as<Dict>()->entries) {
-        if (e.key.is_str() && e.key.as<Str>()->text.starts_with(start) &&
-            (!start.empty() || e.key.as<Str>()->text[0] != '_')) {
+        if (e.key.is_str() && e.key.as<Str>()->text.starts_with(start) && (!start.empty() || e.key.as<Str>()->text[0] != '_')) {
           found.push_back(before + e.key.as<Str>()->text);
         }
       }
@@ -176,8 +174,7 @@ class Prompt {
     }
     text += lines;
     std::string last;
-    while (editor_->has_typed() && read_line("... ", last) && !interrupted_)
-      text += last + "\n" + editor_->take_pasted();
+    while (editor_->has_typed() && read_line("... ", last) && !interrupted_) text += last + "\n" + editor_->take_pasted();
     return true;
   }
 
@@ -205,12 +202,9 @@ class Prompt {
   void start_editing() {
     std::string history = history_file();
     if (!history.empty()) make_folders(history.substr(0, history.rfind('/')));
-    auto interrupted = [this] {
-      return take_interrupt();
-    };
+    auto interrupted = [this] { return take_interrupt(); };
     editor_ = std::make_unique<LineEditor>(
-        std::move(history),
-        LineEditor::Hooks{interrupted, [this](const std::string& prefix) { return completions(prefix); }});
+        std::move(history), LineEditor::Hooks{interrupted, [this](const std::string& prefix) { return completions(prefix); }});
   }
 
   void remember(const std::string& text) {

@@ -35,8 +35,10 @@ void files_below(const std::string& folder, std::vector<std::string>& out) {
     std::string path = folder == "." ? name : folder.ends_with('/') ? folder + name : folder + "/" + name;
     struct stat info;
     if (lstat(path.c_str(), &info) != 0) continue;
-    if (S_ISDIR(info.st_mode)) files_below(path, out);
-    else if (path.ends_with(".tfl")) out.push_back(path);
+    if (S_ISDIR(info.st_mode))
+      files_below(path, out);
+    else if (path.ends_with(".tfl"))
+      out.push_back(path);
   }
 }
 
@@ -69,7 +71,8 @@ int run_module(const Arguments& a) {
   if (name.empty() || name.front() == '.') return no_module("Relative module names not supported");
   if (!package.empty()) {
     if (absent(find_script_module(interp, package)))
-      return no_module("Error while finding module specification for '" + name + "' (ModuleNotFoundError: No module named '" + package + "')");
+      return no_module("Error while finding module specification for '" + name + "' (ModuleNotFoundError: No module named '" +
+                       package + "')");
     if (int code = import_parent(package); code >= 0) return code;
   }
   ScriptModule found = find_script_module(interp, name);
@@ -78,7 +81,8 @@ int run_module(const Arguments& a) {
     package = name;
     name += ".__main__";
     found = find_script_module(interp, name);
-    if (absent(found)) return no_module("No module named " + name + "; '" + package + "' is a package and cannot be directly executed");
+    if (absent(found))
+      return no_module("No module named " + name + "; '" + package + "' is a package and cannot be directly executed");
   }
   if (absent(found)) return no_module("No module named " + name);
   if (found.is != ScriptModule::Is::File) return no_module("can't read '" + found.path + "'");
@@ -125,8 +129,10 @@ int check_files(const Arguments& a) {
   size_t errors = 0;
   std::vector<std::string> files;
   for (const std::string& name : a.files) {
-    if (name != "-" && is_folder(name)) files_below(name, files);
-    else files.push_back(name);
+    if (name != "-" && is_folder(name))
+      files_below(name, files);
+    else
+      files.push_back(name);
   }
   for (const std::string& name : files) {
     std::string text;
@@ -138,7 +144,8 @@ int check_files(const Arguments& a) {
     CompileOptions options;
     options.check = true;
     CompileResult compiled = compile_module(session.interp, source, options);
-    if (!compiled.diagnostics.empty()) print(stderr, render_diagnostics(*source, compiled.diagnostics, session.interp.options.color));
+    if (!compiled.diagnostics.empty())
+      print(stderr, render_diagnostics(*source, compiled.diagnostics, session.interp.options.color));
     for (const Diagnostic& d : compiled.diagnostics) errors += d.severity == Severity::Error;
   }
   return worst ? worst : errors ? kExitFoundBefore : 0;

@@ -38,9 +38,7 @@ int hand_over(const Arguments& a, const Request& r) {
   Session session(a, onnx || is_model_file(r.folder) ? r.folder : r.folder + "/saved_model.json");
   Interp& interp = session.interp;
   Value options = interp.dict();
-  auto set = [&](const char* name, Value value) {
-    dict_set_str(options.as<Dict>(), interp.intern(name), std::move(value));
-  };
+  auto set = [&](const char* name, Value value) { dict_set_str(options.as<Dict>(), interp.intern(name), std::move(value)); };
   auto text = [&](const std::string& s) { return s.empty() ? Value::none() : interp.str(s); };
   std::vector<Value> inputs;
   for (const std::string& s : r.inputs) inputs.push_back(interp.str(s));
@@ -109,7 +107,8 @@ std::string onnx_script(const std::string& path, const std::vector<std::string>&
   };
   std::string list;
   for (const std::string& f : fixed) list += quoted(f) + ", ";
-  return "import tfl\n\nrun = tfl.import_onnx(" + quoted(path) + ", fix=[" + list + "]).function\nif __name__ == \"__main__\":\n    run.rehearse()\n";
+  return "import tfl\n\nrun = tfl.import_onnx(" + quoted(path) + ", fix=[" + list +
+         "]).function\nif __name__ == \"__main__\":\n    run.rehearse()\n";
 }
 
 int inspect_model(const Arguments& a) {

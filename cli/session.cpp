@@ -33,7 +33,7 @@ namespace tfl::cli {
 struct Signalled {
   Context& context;
   const pthread_t thread = pthread_self();
-  int64_t deadline = 0;         // of the time limit; 0: there is none
+  int64_t deadline = 0;  // of the time limit; 0: there is none
   volatile int64_t asked_at = 0;
 };
 
@@ -83,8 +83,10 @@ void on_interrupt(int signal_number) {
   if (!s) return;
   int before = errno;
   const int64_t at = now();
-  if (!(s->context.interrupt_request.load() & kInterruptKeyboard)) ask(*s, kInterruptKeyboard, at);
-  else if (at - s->asked_at > kDeaf) _exit(kExitInterrupted);
+  if (!(s->context.interrupt_request.load() & kInterruptKeyboard))
+    ask(*s, kInterruptKeyboard, at);
+  else if (at - s->asked_at > kDeaf)
+    _exit(kExitInterrupted);
   errno = before;
 }
 
@@ -94,14 +96,17 @@ void on_alarm(int signal_number) {
   int before = errno;
   const int64_t at = now();
   const uint32_t asked = s->context.interrupt_request.load();
-  if (s->deadline && at >= s->deadline && !(asked & kInterruptTimeout)) ask(*s, kInterruptTimeout, at);
-  else if (asked == 0) set_alarm(s->deadline > at ? s->deadline - at : 0);
-  else if (at - s->asked_at >= kPatience) s->context.urge_interrupt();
+  if (s->deadline && at >= s->deadline && !(asked & kInterruptTimeout))
+    ask(*s, kInterruptTimeout, at);
+  else if (asked == 0)
+    set_alarm(s->deadline > at ? s->deadline - at : 0);
+  else if (at - s->asked_at >= kPatience)
+    s->context.urge_interrupt();
   errno = before;
 }
 
 void install(int signal_number, void (*handler)(int), int flags) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = handler;
   action.sa_flags = flags;
   sigemptyset(&action.sa_mask);
@@ -137,8 +142,8 @@ bool debugging(std::string_view what) {
 codegen::JitOptions jit_options(const Arguments& a) {
   codegen::JitOptions o;
   // Other commands show graphs and do not run them.
-  bool runs = a.command == Command::Run || a.command == Command::Repl || a.command == Command::Test || a.command == Command::Explain ||
-              a.command == Command::Profile;
+  bool runs = a.command == Command::Run || a.command == Command::Repl || a.command == Command::Test ||
+              a.command == Command::Explain || a.command == Command::Profile;
   IsaLevel best = best_isa_level();
   o.enabled = runs && a.jit != "off" && best != IsaLevel::base;
   o.wait = a.jit == "wait";
@@ -183,10 +188,11 @@ bool read_source(const std::string& path, std::string& text, const std::vector<s
     int reason = errno;
     std::string near = reason == ENOENT ? nearest_file(path) : std::string();
     if (!near.empty()) near = "; did you mean '" + near + "'?";
-    std::fprintf(stderr, "tfl: can't open file '%s': [Errno %d] %s%s\n", path.c_str(), reason, std::strerror(reason), near.c_str());
+    std::fprintf(stderr, "tfl: can't open file '%s': [Errno %d] %s%s\n", path.c_str(), reason, std::strerror(reason),
+                 near.c_str());
     return false;
   }
-  struct stat s {};
+  struct stat s{};
   if (fstat(fileno(f), &s) == 0 && S_ISDIR(s.st_mode)) {
     std::fprintf(stderr, "tfl: can't run '%s': it is a folder\n", path.c_str());
     if (f != stdin) std::fclose(f);
@@ -203,20 +209,28 @@ bool read_source(const std::string& path, std::string& text, const std::vector<s
   bool failed = std::ferror(f) != 0;
   int error = errno;
   if (f != stdin) std::fclose(f);
-  if (failed) std::fprintf(stderr, "tfl: can't read '%s': [Errno %d] %s\n", path.c_str(), error, std::strerror(error));
+  if (failed)
+    std::fprintf(stderr, "tfl: can't read '%s': [Errno %d] %s\n", path.c_str(), error, std::strerror(error));
   else if (std::string_view what = foreign_format(text); !what.empty())
-    return std::fprintf(stderr, "tfl: can't run '%s': it is %.*s, not a script\n", path.c_str(), static_cast<int>(what.size()), what.data()), false;
-  else if (text.size() > kMaxSourceBytes) std::fprintf(stderr, "tfl: '%s' is too large for a script (more than %zu bytes)\n", path.c_str(), kMaxSourceBytes);
+    return std::fprintf(stderr, "tfl: can't run '%s': it is %.*s, not a script\n", path.c_str(), static_cast<int>(what.size()),
+                        what.data()),
+           false;
+  else if (text.size() > kMaxSourceBytes)
+    std::fprintf(stderr, "tfl: '%s' is too large for a script (more than %zu bytes)\n", path.c_str(), kMaxSourceBytes);
   return !failed && text.size() <= kMaxSourceBytes;
 }
 
 Session::Session(const Arguments& arguments, const std::string& file)
-    : context(context_options(arguments), jit_options(arguments)), interp(context, interp_options(arguments, file)), arguments_(arguments) {
+    : context(context_options(arguments), jit_options(arguments)),
+      interp(context, interp_options(arguments, file)),
+      arguments_(arguments) {
   if (interp.tensors) {
     interp.tensors->prepare_graph = [](Context& c, ir::Function& f) -> Result<void> {
       ProgramContext& program = static_cast<ProgramContext&>(c);
-      if (program.passes) TFL_TRY(optimizer::run_pipeline(c, f, *program.passes, {.verify = true}));
-      else TFL_TRY(optimizer::optimize(c, f, 1));
+      if (program.passes)
+        TFL_TRY(optimizer::run_pipeline(c, f, *program.passes, {.verify = true}));
+      else
+        TFL_TRY(optimizer::optimize(c, f, 1));
       if (program.gpu_report) *program.gpu_report += codegen::gpu_report(c, *ir::clone(f));
       return program.jit.prepare(c, f);
     };
@@ -228,12 +242,16 @@ Session::Session(const Arguments& arguments, const std::string& file)
   if (interp.tensors) interp.tensors->strict = arguments.strict;
   gpu::Devices& devices = context.devices();
   devices.make_emulator = codegen::make_emulator;
-  devices.run_operation = [](Context& c, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results) {
+  devices.run_operation = [](Context& c, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs,
+                             Tensors& results) {
     return static_cast<ProgramContext&>(c).gpu_operations.run(c, device, op, operands, attrs, results);
   };
   if (arguments.device == "gpu") {
-    if (devices.count()) devices.place(0);
-    else interp.streams.err(fmt::format("tfl: warning: a GPU was asked for, and there is none: the CPU does its work. {}\n", devices.missing()));
+    if (devices.count())
+      devices.place(0);
+    else
+      interp.streams.err(
+          fmt::format("tfl: warning: a GPU was asked for, and there is none: the CPU does its work. {}\n", devices.missing()));
   }
   signalled_.reset(new Signalled{context});
   signalled.store(signalled_.get());

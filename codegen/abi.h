@@ -18,12 +18,12 @@ struct ProductCall {
   const void* a;
   const void* b;
   void* result;
-  int64_t dtype;                     // tfl::DType
+  int64_t dtype;  // tfl::DType
   int64_t batch, m, n, k;
-  int64_t a_row, a_k, a_batch;       // element strides
+  int64_t a_row, a_k, a_batch;  // element strides
   int64_t b_k, b_col, b_batch;
-  const WindowCall* window;          // null: none; else what is computed of a, b and result instead
-  KernelFunction epilogue;           // null: none; else run on units [row, row + rows) of [0, m) when those rows are finished
+  const WindowCall* window;  // null: none; else what is computed of a, b and result instead
+  KernelFunction epilogue;   // null: none; else run on units [row, row + rows) of [0, m) when those rows are finished
 };
 
 using EntryFunction = int64_t (*)(Frame*);
@@ -39,10 +39,10 @@ struct Services {
 
 struct Frame {
   const Services* services;
-  void* self;                        // the program's
-  const uint32_t* interrupt;         // not 0: machine code gives up soon and returns kInterrupted
-  int64_t failed;                    // not 0 where an operation would raise: 1 + its location in ir::Function::locations
-  int64_t words[1];                  // symbols, addresses, scalars: as the plan numbers them
+  void* self;                 // the program's
+  const uint32_t* interrupt;  // not 0: machine code gives up soon and returns kInterrupted
+  int64_t failed;             // not 0 where an operation would raise: 1 + its location in ir::Function::locations
+  int64_t words[1];           // symbols, addresses, scalars: as the plan numbers them
 };
 
 /// The one symbol of an object file of machine code: `int64_t tfl_run(Frame*)`.

@@ -187,7 +187,8 @@ Result<void> scatter(Context& context, ArrayContent& a, const Tensor& indices, c
   TFL_TRY(rows(context, values, items));
   Dims at = TFL_TRY(indices_of(indices));
   if (at.size() != items.size()) {
-    return refuse("Specified a list with shape {} from a tensor with shape {}", shape_text(indices.dims()), shape_text(values.dims()));
+    return refuse("Specified a list with shape {} from a tensor with shape {}", shape_text(indices.dims()),
+                  shape_text(values.dims()));
   }
   for (int64_t i : at) {
     if (i < 0) return refuse("Indices in TensorListScatter must all be non-negative.");
@@ -201,7 +202,8 @@ Result<void> scatter(Context& context, ArrayContent& a, const Tensor& indices, c
 // `keeps`: the lengths are those that the elements have.
 Result<void> split(Context& context, ArrayContent& a, const Tensor& values, const Tensor& lengths, bool keeps) {
   if (values.rank() == 0) return refuse("Tensor must be at least a vector, but saw shape: []");
-  if (lengths.rank() != 1 && !keeps) return refuse("Expected lengths to be a vector, received shape: {}", shape_text(lengths.dims()));
+  if (lengths.rank() != 1 && !keeps)
+    return refuse("Expected lengths to be a vector, received shape: {}", shape_text(lengths.dims()));
   Dims sizes = keeps ? Dims() : shape_rules::integers(lengths);
   for (const Tensor& t : a.items) {
     if (keeps) sizes.push_back(t && t.rank() > 0 ? t.dim(0) : 0);
@@ -212,13 +214,14 @@ Result<void> split(Context& context, ArrayContent& a, const Tensor& values, cons
     if (__builtin_add_overflow(total, n, &total)) total = INT64_MAX;
   }
   if (total != values.dim(0)) {
-    return refuse("Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {} ", total,
-                  shape_text(values.dims()));
+    return refuse("Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {} ",
+                  total, shape_text(values.dims()));
   }
   if (!a.grows && !a.items.empty() && a.items.size() != sizes.size()) {
-    return refuse("TensorArray's size is not equal to the size of lengths ({} vs. {}), and the TensorArray is not marked as dynamically "
-                  "resizeable.",
-                  a.items.size(), sizes.size());
+    return refuse(
+        "TensorArray's size is not equal to the size of lengths ({} vs. {}), and the TensorArray is not marked as dynamically "
+        "resizeable.",
+        a.items.size(), sizes.size());
   }
   a.items.clear();
   int64_t from = 0;
@@ -274,7 +277,8 @@ Result<Array> array_of_rows(Context& context, const TensorType& element, Tensor 
   return array;
 }
 
-Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& result, Array& array, Array& other, Tensors& tensors) {
+Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& result, Array& array, Array& other,
+                       Tensors& tensors) {
   auto give = [&](Tensor t) -> Result<void> {
     tensors.clear();
     tensors.push_back(std::move(t));
@@ -301,7 +305,8 @@ Result<void> run_array(Context& context, Op op, const Attrs& attrs, const Type& 
       if (!array->element.ranked) array->element = {tensors[0].dtype(), true, Dims(tensors[0].dims().subspan(1))};
       return {};
     }
-    case ArrayOp::array_size: return give(TFL_TRY(scalar<int32_t>(context, DType::I32, static_cast<int32_t>(array->items.size()))));
+    case ArrayOp::array_size:
+      return give(TFL_TRY(scalar<int32_t>(context, DType::I32, static_cast<int32_t>(array->items.size()))));
     case ArrayOp::array_read: return give(TFL_TRY(read(context, *array, tensors[0])));
     case ArrayOp::array_write: return set(writable(array), index_of(tensors[0]), std::move(tensors[1]));
     case ArrayOp::array_push: {

@@ -13,8 +13,8 @@ constexpr uint32_t kNever = UINT32_MAX;
 
 struct Value {
   Place place = kDiscard;
-  bool movable = false;   // its last use may empty the slot
-  bool own = false;       // the slot goes back to the free ones after the last use
+  bool movable = false;  // its last use may empty the slot
+  bool own = false;      // the slot goes back to the free ones after the last use
   uint32_t last_use = kNever;
 };
 
@@ -218,8 +218,10 @@ class Compiler {
     std::vector<uint32_t> ends;
     Mark before = mark();
     for (size_t r = 0; r < n.regions.size(); ++r) {
-      if (n.op == Op::switch_case) code_.targets[table + r] = here();
-      else if (r == 1) code_.instructions[test].target = here();
+      if (n.op == Op::switch_case)
+        code_.targets[table + r] = here();
+      else if (r == 1)
+        code_.instructions[test].target = here();
       free_new_slots(before);
       std::vector<Place> given = region(*n.regions[r], inputs);
       if (!given.empty()) {

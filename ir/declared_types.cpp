@@ -46,8 +46,7 @@ class Claims {
   std::string node(const Node& n) {
     if (n.op == Op::constant) return {};
     // What the host gives is looked at when it has given it.
-    if (n.op == Op::host_call)
-      return n.operands[0].type().opaque ? std::string() : "host_call: operand 0 cannot be called";
+    if (n.op == Op::host_call) return n.operands[0].type().opaque ? std::string() : "host_call: operand 0 cannot be called";
     std::vector<Type> expected;
     Result<void> inferred = infer_node(context_, n.op, n.operands, n.attrs, n.regions, n.target(), expected);
     if (!inferred) return fmt::format("{}: {}", op_info(n.op).name, inferred.error().message);
@@ -84,7 +83,8 @@ class Claims {
     for (size_t i = 0; i < to.params.size() && i < n.operands.size(); ++i) {
       const Type& given = n.operands[i].type();
       Type wanted = to.params[i]->types[0];
-      bool sized = !given.opaque && given.tensor.ranked && wanted.tensor.ranked && given.tensor.dims.size() == wanted.tensor.dims.size();
+      bool sized =
+          !given.opaque && given.tensor.ranked && wanted.tensor.ranked && given.tensor.dims.size() == wanted.tensor.dims.size();
       for (size_t k = 0; sized && k < wanted.tensor.dims.size(); ++k) {
         int64_t &name = wanted.tensor.dims[k], size = given.tensor.dims[k];
         if (name >= -1) continue;
@@ -103,15 +103,14 @@ class Claims {
   std::string inputs(const Node& n, const Block& to, size_t first) {
     for (size_t i = 0; i < to.params.size() && first + i < n.operands.size(); ++i) {
       const Type& given = n.operands[first + i].type();
-      if (!is_subtype(given, to.params[i]->types[0]))
-        return wrong(n, fmt::format("input {}", i), given, to.params[i]->types[0]);
+      if (!is_subtype(given, to.params[i]->types[0])) return wrong(n, fmt::format("input {}", i), given, to.params[i]->types[0]);
     }
     return {};
   }
 
   std::string wrong(const Node& n, std::string_view what, const Type& is, const Type& said) const {
-    return fmt::format("{}{}{}: {} is {}, which may be other than {}", op_info(n.op).name, n.name.empty() ? "" : " ",
-                       n.name, what, type_text(is), type_text(said));
+    return fmt::format("{}{}{}: {} is {}, which may be other than {}", op_info(n.op).name, n.name.empty() ? "" : " ", n.name,
+                       what, type_text(is), type_text(said));
   }
 
   Context& context_;

@@ -15,8 +15,10 @@ std::string escaped(std::string_view s) {
   std::string out;
   for (char c : s) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
   }
   return out;
 }
@@ -44,9 +46,11 @@ class Drawer {
   explicit Drawer(const DotOptions& options) : options_(options) {}
 
   std::string draw(const Function& f) {
-    out_ = fmt::format("digraph \"{}\" {{\n  compound = true;\n  node [shape = box, style = \"rounded,filled\", fontname = \"sans-serif\", "
-                       "fontsize = 11, margin = \"0.08,0.04\"];\n  edge [fontname = \"sans-serif\", fontsize = 9, color = \"#606060\", arrowsize = 0.6];\n",
-                       escaped(f.name));
+    out_ = fmt::format(
+        "digraph \"{}\" {{\n  compound = true;\n  node [shape = box, style = \"rounded,filled\", fontname = \"sans-serif\", "
+        "fontsize = 11, margin = \"0.08,0.04\"];\n  edge [fontname = \"sans-serif\", fontsize = 9, color = \"#606060\", "
+        "arrowsize = 0.6];\n",
+        escaped(f.name));
     wanted_.push_back(&f);
     for (size_t i = 0; i < wanted_.size() && i < 50; ++i) function(*wanted_[i], i > 0);
     return out_ + "}\n";
@@ -95,7 +99,8 @@ class Drawer {
     std::string below;
     for (size_t i = 0; i < n.operands.size(); ++i) {
       const Node& o = *n.operands[i].node;
-      if (options_.constants && small_constant(o)) below += fmt::format("{}{}: {}", below.empty() ? "" : ", ", i, constant_text(o));
+      if (options_.constants && small_constant(o))
+        below += fmt::format("{}{}: {}", below.empty() ? "" : ", ", i, constant_text(o));
     }
     for (const AttrValue& v : n.attrs.items()) {
       if (v.name == Attr::name) continue;
@@ -112,7 +117,8 @@ class Drawer {
       const Location& l = (*f_->locations)[n.location];
       tooltip += fmt::format(" {}:{}", l.file, l.line);
     }
-    line(depth, fmt::format("{} [label = \"{}\", fillcolor = \"{}\", tooltip = \"{}\"];", id(&n), escaped(label), colour(n), escaped(tooltip)));
+    line(depth, fmt::format("{} [label = \"{}\", fillcolor = \"{}\", tooltip = \"{}\"];", id(&n), escaped(label), colour(n),
+                            escaped(tooltip)));
   }
 
   static Attrs one(const AttrValue& v) {
@@ -148,9 +154,13 @@ class Drawer {
         if (!options_.constants || !small_constant(*r.node)) edge(r, id(n.get()), depth);
       }
       for (size_t i = 0; i < n->regions.size(); ++i) {
-        std::string_view word = n->op == Op::cond ? (i ? "else" : "then") : n->op == Op::while_loop ? (i ? "body" : "condition") : "case";
-        line(depth, fmt::format("subgraph cluster_{} {{ label = \"{}{} of {}\"; style = \"rounded\"; color = \"#909090\"; fontsize = 10;", clusters_++, word,
-                                n->op == Op::switch_case ? fmt::format(" {}", i) : std::string(), escaped(n->name.empty() ? op_info(n->op).name : n->name)));
+        std::string_view word = n->op == Op::cond         ? (i ? "else" : "then")
+                                : n->op == Op::while_loop ? (i ? "body" : "condition")
+                                                          : "case";
+        line(depth, fmt::format(
+                        "subgraph cluster_{} {{ label = \"{}{} of {}\"; style = \"rounded\"; color = \"#909090\"; fontsize = 10;",
+                        clusters_++, word, n->op == Op::switch_case ? fmt::format(" {}", i) : std::string(),
+                        escaped(n->name.empty() ? op_info(n->op).name : n->name)));
         block(*n->regions[i], depth + 1, "gives", {});
         line(depth, "}");
       }
@@ -158,7 +168,9 @@ class Drawer {
     }
     for (size_t i = 0; i < b.results.size(); ++i) {
       std::string at = fmt::format("r{}", results_++);
-      std::string label = i < names.size() ? names[i] : b.results.size() > 1 ? fmt::format("{} {}", result, i) : std::string(result);
+      std::string label = i < names.size()       ? names[i]
+                          : b.results.size() > 1 ? fmt::format("{} {}", result, i)
+                                                 : std::string(result);
       line(depth, fmt::format("{} [label = \"{}\", shape = oval, fillcolor = \"#d7e8fb\"];", at, escaped(label)));
       edge(b.results[i], at, depth);
     }

@@ -49,7 +49,9 @@ bool elementwise_may_fail(const Node& node) {
 
 bool may_fail(const Node& node) {
   const OpFacts& facts = op_facts(node.op);
-  auto known = [&] { return std::all_of(node.operands.begin(), node.operands.end(), [](Ref r) { return all_sizes_known(r.type()); }); };
+  auto known = [&] {
+    return std::all_of(node.operands.begin(), node.operands.end(), [](Ref r) { return all_sizes_known(r.type()); });
+  };
   auto constant = [&](size_t i) { return node.operands[i].node->op == Op::constant; };
   switch (facts.fails) {
     case Fails::never: return false;

@@ -39,7 +39,8 @@ Result<bool> all_true(Context& context, const Tensor& t) {
 
 // An instruction that is_kernel; the operands are consumed.
 Result<void> run_kernel(Context& context, const Instruction& i, std::span<Tensor> operands, Tensors& out) {
-  if (i.step == Step::kernel) [[likely]] return apply_consuming(context, i.node->op, operands, i.node->attrs, out);
+  if (i.step == Step::kernel) [[likely]]
+    return apply_consuming(context, i.node->op, operands, i.node->attrs, out);
   out.push_back(TFL_TRY(run_softmax(context, std::move(operands[0]), i.target != 0)));
   return check_whole(context);
 }
@@ -52,14 +53,16 @@ std::string text_of(const Tensor& t) {
 
 class Machine {
  public:
-  Machine(Context& context, Host& host, const std::vector<std::unique_ptr<Code>>& codes) : context_(context), host_(host), codes_(codes) {}
+  Machine(Context& context, Host& host, const std::vector<std::unique_ptr<Code>>& codes)
+      : context_(context), host_(host), codes_(codes) {}
 
   Result<void> run(std::span<Datum> inputs, std::vector<Datum>& outputs) {
     alignas(16) std::byte room[kInlineFrame];
     Frame first(*codes_[0], room, sizeof room);
     const Code& code = first.code;
     if (inputs.size() != code.params.size())
-      return fail(ErrorKind::InternalError, "function {} takes {} inputs and was given {}", code.function->name, code.params.size(), inputs.size());
+      return fail(ErrorKind::InternalError, "function {} takes {} inputs and was given {}", code.function->name,
+                  code.params.size(), inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) leave(first, code.params[i], std::move(inputs[i]));
     first.next = code.instructions.data();
     return loop(first, outputs);
@@ -151,16 +154,19 @@ class Machine {
         case Step::finish: {
           if (frames.empty()) {
             outputs.reserve(outputs.size() + i.source_count);
-            if (pending_) [[unlikely]] return Failure{std::move(pending_)};
+            if (pending_) [[unlikely]]
+              return Failure{std::move(pending_)};
             for (uint32_t k = 0; k < i.source_count; ++k) outputs.push_back(take_datum(*f, sources[k]));
             return {};
           }
           std::unique_ptr<Frame> callee = std::move(frames.back());
-          if (pending_ && !callee->code.function->native) [[unlikely]] return Failure{std::move(pending_)};
+          if (pending_ && !callee->code.function->native) [[unlikely]]
+            return Failure{std::move(pending_)};
           frames.pop_back();
           f = frames.empty() ? &first : frames.back().get();
           const Instruction& call = f->next[-1];
-          for (uint32_t k = 0; k < i.source_count; ++k) leave(*f, f->code.places[call.results + k], take_datum(*callee, sources[k]));
+          for (uint32_t k = 0; k < i.source_count; ++k)
+            leave(*f, f->code.places[call.results + k], take_datum(*callee, sources[k]));
           break;
         }
       }
@@ -180,13 +186,15 @@ class Machine {
         if (!check) return pending_ ? Result<void>(Failure{std::move(pending_)}) : std::move(done);
         pending_ = done.failure().error;
       }
-      if (pending_ && stops(i)) [[unlikely]] return Failure{std::move(pending_)};
+      if (pending_ && stops(i)) [[unlikely]]
+        return Failure{std::move(pending_)};
     }
   }
 
   // Machine code that takes what variables hold. It cannot stop where the graph does while an error waits, nor tell one variable
   // that it has twice from two.
-  Result<void> on_variables(Native& native, std::vector<Datum>& values, Frame& f, const Instruction& i, const Place* results, bool& ran) {
+  Result<void> on_variables(Native& native, std::vector<Datum>& values, Frame& f, const Instruction& i, const Place* results,
+                            bool& ran) {
     if (pending_) return {};
     SmallVec<VariableResource*, 6> variables;
     SmallVec<Tensor, 6> inputs;
@@ -228,7 +236,8 @@ class Machine {
       }
       const Tensor& count = given[given.size() - native.arrays.size() + next++];
       Datum d;
-      d.array = TFL_TRY(array_of_rows(context_, i.node->types[k].tensor, std::move(given[k]), load_int(count.dtype(), count.raw())));
+      d.array =
+          TFL_TRY(array_of_rows(context_, i.node->types[k].tensor, std::move(given[k]), load_int(count.dtype(), count.raw())));
       leave(f, results[k], std::move(d));
     }
     return {};
@@ -264,7 +273,8 @@ class Machine {
     for (uint32_t k = 0; k < i.source_count; ++k) operands.push_back(take(f, sources[k]));
     Tensors out;
     TFL_TRY(run_kernel(context_, i, operands, out));
-    if (out.size() < i.result_count) return fail(ErrorKind::InternalError, "operation {} gave {} results", op_info(i.node->op).name, out.size());
+    if (out.size() < i.result_count)
+      return fail(ErrorKind::InternalError, "operation {} gave {} results", op_info(i.node->op).name, out.size());
     for (uint32_t k = 0; k < i.result_count; ++k) leave(f, results[k], std::move(out[k]));
     return {};
   }
@@ -292,8 +302,7 @@ class Machine {
       case ControlOp::host_call: return host_call(f, i, sources, results);
       case ControlOp::next_seed: {
         Tensor groups = take(f, sources[0]);
-        leave(f, results[0],
-              TFL_TRY(host_.next_seed(n, groups.size() == 1 ? load_int(groups.dtype(), groups.raw()) : 0)));
+        leave(f, results[0], TFL_TRY(host_.next_seed(n, groups.size() == 1 ? load_int(groups.dtype(), groups.raw()) : 0)));
         return {};
       }
       case ControlOp::parameter:
@@ -348,8 +357,10 @@ class Machine {
     }
     TFL_TRY(run_array(context_, n.op, n.attrs, n.types[0], arrays[0], arrays[1], tensors));
     for (uint32_t k = 0; k < i.result_count; ++k) {
-      if (n.types[k].kind == TypeKind::Array) leave(f, results[k], Datum{{}, std::move(arrays[0]), {}});
-      else leave(f, results[k], std::move(tensors[0]));
+      if (n.types[k].kind == TypeKind::Array)
+        leave(f, results[k], Datum{{}, std::move(arrays[0]), {}});
+      else
+        leave(f, results[k], std::move(tensors[0]));
     }
     return {};
   }
@@ -369,7 +380,8 @@ class CompiledProgram final : public Program {
     for (const auto& code : codes_) {
       for (const Instruction& i : code->instructions) {
         const bool control = i.step == Step::control;
-        changes_state_ |= control && (i.node->op == Op::assign_variable || i.node->op == Op::next_seed || i.node->op == Op::host_call);
+        changes_state_ |=
+            control && (i.node->op == Op::assign_variable || i.node->op == Op::next_seed || i.node->op == Op::host_call);
       }
     }
     if (plain_results_ == 1) single_ = SingleOperation(*function_);
@@ -380,13 +392,15 @@ class CompiledProgram final : public Program {
     if (!named_.empty()) TFL_TRY(named_.check(*function_, inputs));
     Machine machine(context, host, codes_);
     Result<void> done = machine.run(inputs, outputs);
-    if (!done && failed) [[unlikely]] *failed = std::move(machine.failed);
+    if (!done && failed) [[unlikely]]
+      *failed = std::move(machine.failed);
     return done;
   }
 
   bool run_plain(Context& context, std::span<TensorRep* const> inputs, std::span<Tensor> results) const override {
     if (plain_results_ < 0) return false;
-    if (single_) [[likely]] return single_.run(context, inputs, results[0]);
+    if (single_) [[likely]]
+      return single_.run(context, inputs, results[0]);
     const Code& code = *codes_[0];
     Tensor slots[kPlainSlots];
     auto take = [&](program::Place p) -> Tensor {
@@ -419,7 +433,8 @@ class CompiledProgram final : public Program {
   bool is_plain() const {
     const Code& code = *codes_[0];
     bool plain = codes_.size() == 1 && code.object_slots == 0 && code.tensor_slots <= kPlainSlots && named_.empty() &&
-                 code.instructions.size() <= kPlainInstructions && !code.instructions.empty() && code.instructions.back().step == Step::finish;
+                 code.instructions.size() <= kPlainInstructions && !code.instructions.empty() &&
+                 code.instructions.back().step == Step::finish;
     for (const Instruction& i : code.instructions) {
       plain = plain && (i.step == Step::finish || (is_kernel(i) && i.source_count <= kPlainOperands));
     }
@@ -430,7 +445,9 @@ class CompiledProgram final : public Program {
   void find_direct() {
     const Block& b = function_->body;
     const Node* call = b.nodes.empty() ? nullptr : b.nodes.back().get();
-    if (!call || call->op != Op::call || !call->callee || !call->callee->native || !call->callee->native->variables.empty() || !call->callee->native->arrays.empty()) return;
+    if (!call || call->op != Op::call || !call->callee || !call->callee->native || !call->callee->native->variables.empty() ||
+        !call->callee->native->arrays.empty())
+      return;
     for (size_t i = 0; i + 1 < b.nodes.size(); ++i) {
       if (b.nodes[i]->op != Op::read_variable) return;
     }
@@ -462,7 +479,8 @@ Result<std::shared_ptr<const Program>> Program::build(std::shared_ptr<const Func
   return std::shared_ptr<const Program>(std::make_shared<CompiledProgram>(std::move(f)));
 }
 
-Result<void> evaluate(Context& context, Host& host, std::shared_ptr<const Function> f, std::span<Datum> inputs, std::vector<Datum>& outputs) {
+Result<void> evaluate(Context& context, Host& host, std::shared_ptr<const Function> f, std::span<Datum> inputs,
+                      std::vector<Datum>& outputs) {
   std::shared_ptr<const Program> program = TFL_TRY(Program::build(std::move(f)));
   return program->run(context, host, inputs, outputs, nullptr);
 }

@@ -62,7 +62,8 @@ class Program {
 };
 
 /// Build and run once, for tests and tools.
-Result<void> evaluate(Context& context, Host& host, std::shared_ptr<const Function> f, std::span<Datum> inputs, std::vector<Datum>& outputs);
+Result<void> evaluate(Context& context, Host& host, std::shared_ptr<const Function> f, std::span<Datum> inputs,
+                      std::vector<Datum>& outputs);
 
 inline constexpr int kMaxCallDepth = 1000;  // RecursionError beyond
 

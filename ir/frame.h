@@ -66,8 +66,10 @@ inline Datum take_datum(Frame& f, Place p) {
 }
 inline void leave(Frame& f, Place p, Datum d) {
   if (p == kDiscard) return;
-  if (p & kObject) f.objects[p & kIndex] = {std::move(d.array), std::move(d.resource)};
-  else f.tensors[p & kIndex] = std::move(d.tensor);
+  if (p & kObject)
+    f.objects[p & kIndex] = {std::move(d.array), std::move(d.resource)};
+  else
+    f.tensors[p & kIndex] = std::move(d.tensor);
 }
 inline void leave(Frame& f, Place p, Tensor t) {
   if (p != kDiscard) f.tensors[p & kIndex] = std::move(t);

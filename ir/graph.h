@@ -29,9 +29,9 @@ struct Ref {
 /// Where an operation stands in the user's script. Line and end_line count from 1, columns from 0.
 struct Location {
   std::string file;
-  std::string function;       // the qualified name of the function it stands in
+  std::string function;  // the qualified name of the function it stands in
   uint32_t line = 0, column = 0, end_line = 0, end_column = 0;
-  uint32_t caller = 0;        // location of the call that led here while tracing; 0: none
+  uint32_t caller = 0;                 // location of the call that led here while tracing; 0: none
   std::shared_ptr<const void> source;  // the front end's source text, for tracebacks; may be null
   bool operator==(const Location&) const = default;
 };
@@ -51,16 +51,16 @@ struct Node {
   Op op;
   SmallVec<Ref, 2> operands;
   Attrs attrs;
-  std::vector<Type> types;                        // of the results
+  std::vector<Type> types;  // of the results
   std::vector<std::unique_ptr<Block>> regions;
-  std::shared_ptr<Function> callee;               // of a call; a function that calls itself: `recursive` instead
-  Function* recursive = nullptr;                  // not owned: a function around or above this node
-  Tensor constant;                                // of a constant
-  std::string name;                               // as TensorFlow names it: "add", "MatMul_1", "while"; unique in its block
-  std::string variable;                           // the user's name for the first result, where there is one: "total"
-  uint32_t location = 0;                          // in Function::locations
-  Block* block = nullptr;                         // where it stands
-  uint32_t id = 0;                                // scratch for passes; no meaning between them
+  std::shared_ptr<Function> callee;  // of a call; a function that calls itself: `recursive` instead
+  Function* recursive = nullptr;     // not owned: a function around or above this node
+  Tensor constant;                   // of a constant
+  std::string name;                  // as TensorFlow names it: "add", "MatMul_1", "while"; unique in its block
+  std::string variable;              // the user's name for the first result, where there is one: "total"
+  uint32_t location = 0;             // in Function::locations
+  Block* block = nullptr;            // where it stands
+  uint32_t id = 0;                   // scratch for passes; no meaning between them
 
   Function* target() const { return callee ? callee.get() : recursive; }
 };
@@ -84,8 +84,8 @@ struct Block {
 struct Function {
   std::string name;
   Block body;
-  std::vector<std::string> symbols;         // names of symbolic dimensions
-  std::vector<std::string> result_names;    // optional
+  std::vector<std::string> symbols;       // names of symbolic dimensions
+  std::vector<std::string> result_names;  // optional
   std::shared_ptr<Locations> locations = std::make_shared<Locations>();
   /// Written by prune(): what non-strict execution left out, for `tfl explain`; and whether it was asked to leave nothing out.
   std::vector<std::string> dropped;
@@ -100,9 +100,9 @@ struct Function {
 
 /// What running a node may do besides giving its results. Of a node with regions or a callee: what anything inside may do.
 struct Effects {
-  bool reads = false;    // looks at something that another node may change (a variable, a random stream)
-  bool writes = false;   // changes it, prints, or calls the host: must stay, in order
-  bool fails = false;    // may raise; dropped when nothing needs its results, unless it is a check
+  bool reads = false;   // looks at something that another node may change (a variable, a random stream)
+  bool writes = false;  // changes it, prints, or calls the host: must stay, in order
+  bool fails = false;   // may raise; dropped when nothing needs its results, unless it is a check
   bool removable() const { return !writes; }
 };
 Effects effects_of(const Node& node);

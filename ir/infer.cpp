@@ -107,9 +107,12 @@ class Refiner {
     bool begins = elements(1, begin) && begin.size() == size.size();
     for (size_t i = 0; i < size.size() && out.dims.size() == size.size(); ++i) {
       if (out.dims[i] >= 0) continue;
-      if (size[i] != -1) out.dims[i] = as_size(size[i]);
-      else if (begins && begin[i] == 0 && x.ranked) out.dims[i] = x.dims[i];
-      else if (begins && x.ranked && x.dims[i] >= 0 && begin[i] >= 0 && begin[i] <= x.dims[i]) out.dims[i] = x.dims[i] - begin[i];
+      if (size[i] != -1)
+        out.dims[i] = as_size(size[i]);
+      else if (begins && begin[i] == 0 && x.ranked)
+        out.dims[i] = x.dims[i];
+      else if (begins && x.ranked && x.dims[i] >= 0 && begin[i] >= 0 && begin[i] <= x.dims[i])
+        out.dims[i] = x.dims[i] - begin[i];
     }
   }
 

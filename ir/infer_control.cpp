@@ -89,7 +89,8 @@ Result<void> infer_loop(const Call& c) {
   TFL_TRY(check_inputs(c, body, 0));
   int64_t variables = c.attrs.get_int(Attr::num, -1);
   if (variables < 0 || variables > static_cast<int64_t>(c.operands.size())) return broken(c.op, "bad number of variables");
-  if (condition.results.size() != 1 || !condition.results[0].type().is_tensor()) return broken(c.op, "a condition gives one tensor");
+  if (condition.results.size() != 1 || !condition.results[0].type().is_tensor())
+    return broken(c.op, "a condition gives one tensor");
   if (static_cast<int64_t>(body.results.size()) != variables) return broken(c.op, "the body gives one value a variable");
   for (size_t i = 0; i < body.results.size(); ++i) {
     const Type& type = body.params[i]->types[0];
@@ -208,8 +209,8 @@ Result<void> infer_host_call(const Call& c) {
 
 }  // namespace
 
-Result<void> infer_control(Op op, std::span<const Ref> operands, const Attrs& attrs, std::span<const std::unique_ptr<Block>> regions,
-                           const Function* callee, std::vector<Type>& types) {
+Result<void> infer_control(Op op, std::span<const Ref> operands, const Attrs& attrs,
+                           std::span<const std::unique_ptr<Block>> regions, const Function* callee, std::vector<Type>& types) {
   Call c{op, operands, attrs, regions, callee, types};
   if (is_array_op(op)) return infer_array(c);
   switch (static_cast<ControlOp>(op)) {

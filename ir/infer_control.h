@@ -6,7 +6,7 @@
 namespace tfl::ir {
 
 /// As infer_node, for the rows of control.def. The types of a host call are what its maker says: `types` is left as it is.
-Result<void> infer_control(Op op, std::span<const Ref> operands, const Attrs& attrs, std::span<const std::unique_ptr<Block>> regions,
-                           const Function* callee, std::vector<Type>& types);
+Result<void> infer_control(Op op, std::span<const Ref> operands, const Attrs& attrs,
+                           std::span<const std::unique_ptr<Block>> regions, const Function* callee, std::vector<Type>& types);
 
 }  // namespace tfl::ir

@@ -9,8 +9,10 @@ NamedSizes::NamedSizes(const Function& f) {
     for (uint32_t axis = 0; type.is_tensor() && axis < type.tensor.dims.size(); ++axis) {
       size_t symbol = static_cast<size_t>(-2 - type.tensor.dims[axis]);
       if (type.tensor.dims[axis] >= -1 || symbol >= first.size()) continue;
-      if (first[symbol].first == UINT32_MAX) first[symbol] = {i, axis};
-      else pairs_.push_back({first[symbol].first, first[symbol].second, i, axis, symbol});
+      if (first[symbol].first == UINT32_MAX)
+        first[symbol] = {i, axis};
+      else
+        pairs_.push_back({first[symbol].first, first[symbol].second, i, axis, symbol});
     }
   }
 }
@@ -22,8 +24,9 @@ Result<void> NamedSizes::check(const Function& f, std::span<const Datum> inputs)
     if (!a || !b || static_cast<int>(p.axis) >= a.rank() || static_cast<int>(p.other_axis) >= b.rank()) continue;
     if (a.dims()[p.axis] == b.dims()[p.other_axis]) continue;
     const Node& param = *f.body.params[p.other_input];
-    return fail(ErrorKind::InvalidArgumentError, "the size '{}' is {} in one argument and {} in another: {}, '{}' of {}", f.symbols[p.symbol],
-                a.dims()[p.axis], b.dims()[p.other_axis], type_text(param.types[0], &f.symbols), param.name, f.name);
+    return fail(ErrorKind::InvalidArgumentError, "the size '{}' is {} in one argument and {} in another: {}, '{}' of {}",
+                f.symbols[p.symbol], a.dims()[p.axis], b.dims()[p.other_axis], type_text(param.types[0], &f.symbols), param.name,
+                f.name);
   }
   return {};
 }

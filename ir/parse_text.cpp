@@ -187,9 +187,10 @@ class Parser {
 
   Result<void> region(Node& n, int depth) {
     std::string_view word = token_.spelling;
-    std::string_view wanted = n.op == Op::cond ? (n.regions.empty() ? "then" : "else")
-                              : n.op == Op::while_loop ? (n.regions.empty() ? "while" : "do")
-                              : n.op == Op::switch_case ? "case" : "";
+    std::string_view wanted = n.op == Op::cond          ? (n.regions.empty() ? "then" : "else")
+                              : n.op == Op::while_loop  ? (n.regions.empty() ? "while" : "do")
+                              : n.op == Op::switch_case ? "case"
+                                                        : "";
     if (word != wanted) return error("a region that does not belong here");
     TFL_TRY(advance());
     n.regions.push_back(std::make_unique<Block>());
@@ -261,8 +262,10 @@ class Parser {
   Result<void> resolve(Pending& p) {
     auto found = functions_.find(p.name.text);
     if (found == functions_.end()) return reader_.error(p.name, fmt::format("no function @{}", p.name.text));
-    if (p.recursive) p.node->recursive = found->second.get();
-    else p.node->callee = found->second;
+    if (p.recursive)
+      p.node->recursive = found->second.get();
+    else
+      p.node->callee = found->second;
     if (!p.recursive && found->second.get() == p.caller)
       return reader_.error(p.name, "a function that calls itself does so with `recursive`");
     return {};
@@ -379,11 +382,16 @@ class Parser {
     double d = 0;
     std::string_view s = token_.spelling;
     if (token_.kind != TokenKind::Word && token_.kind != TokenKind::Number) return error("expected the value of an attribute");
-    if (s == "true" || s == "false") out.set_bool(name, s == "true");
-    else if (number(s, i)) out.set_int(name, i);
-    else if (float_number(s, d)) out.set_float(name, d);
-    else if (std::optional<DType> dtype = dtype_from_short_name(s)) out.set_dtype(name, *dtype);
-    else return error("expected the value of an attribute");
+    if (s == "true" || s == "false")
+      out.set_bool(name, s == "true");
+    else if (number(s, i))
+      out.set_int(name, i);
+    else if (float_number(s, d))
+      out.set_float(name, d);
+    else if (std::optional<DType> dtype = dtype_from_short_name(s))
+      out.set_dtype(name, *dtype);
+    else
+      return error("expected the value of an attribute");
     return advance();
   }
 
@@ -392,8 +400,10 @@ class Parser {
     if (at_word("apart")) return constant_apart(n);
     std::vector<Token> elements;
     bool splat = at_word("splat"), list = false;
-    if (splat) TFL_TRY(advance());
-    else list = TFL_TRY(accept("["));
+    if (splat)
+      TFL_TRY(advance());
+    else
+      list = TFL_TRY(accept("["));
     while (!list || !at("]")) {
       if (list && !elements.empty()) TFL_TRY(expect(","));
       if (token_.kind != TokenKind::Word && token_.kind != TokenKind::Number && token_.kind != TokenKind::Text)
@@ -491,7 +501,8 @@ class Parser {
 
 }  // namespace
 
-Result<std::vector<std::shared_ptr<Function>>> parse_text(Context& context, std::string_view text, std::string_view file, std::span<const Tensor> apart) {
+Result<std::vector<std::shared_ptr<Function>>> parse_text(Context& context, std::string_view text, std::string_view file,
+                                                          std::span<const Tensor> apart) {
   return Parser(context, text, file, apart).program();
 }
 

@@ -144,7 +144,8 @@ class Printer {
   }
 
   void name(const Node& n, uint32_t index, std::string_view wish) {
-    std::string chosen = is_word(wish) && value_names_.insert(std::string(wish)).second ? std::string(wish) : std::to_string(next_++);
+    std::string chosen =
+        is_word(wish) && value_names_.insert(std::string(wish)).second ? std::string(wish) : std::to_string(next_++);
     names_[&n].resize(n.types.size());
     names_[&n][index] = chosen;
     out_ += '%';
@@ -153,8 +154,10 @@ class Printer {
 
   void ref(Ref r) {
     auto at = names_.find(r.node);
-    if (at == names_.end() || r.index >= at->second.size()) out_ += "%?";
-    else out_ += "%" + at->second[r.index];
+    if (at == names_.end() || r.index >= at->second.size())
+      out_ += "%?";
+    else
+      out_ += "%" + at->second[r.index];
   }
   void refs(std::span<const Ref> list, bool space) {
     for (size_t i = 0; i < list.size(); ++i) {
@@ -247,10 +250,14 @@ class Printer {
     bool splat = t.size() > 1;
     for (int64_t i = 0; i < t.size(); ++i) {
       std::string text = element();
-      if (i == 0) first = text;
-      else splat &= text == first;
-      if (static_cast<size_t>(i) < options_.most_elements) list += (i ? ", " : "") + text;
-      else if (static_cast<size_t>(i) == options_.most_elements) list += ", ...";
+      if (i == 0)
+        first = text;
+      else
+        splat &= text == first;
+      if (static_cast<size_t>(i) < options_.most_elements)
+        list += (i ? ", " : "") + text;
+      else if (static_cast<size_t>(i) == options_.most_elements)
+        list += ", ...";
     }
     out_ += splat ? " splat " + first : " [" + list + "]";
   }

@@ -16,19 +16,19 @@ inline constexpr Place kDiscard = UINT32_MAX;  // a result that nobody wants
 inline constexpr uint32_t kMove = 1u << 31, kObject = 1u << 30, kConstant = 1u << 29, kIndex = kConstant - 1;
 
 enum class Step : uint8_t {
-  kernel,         // an operation of the table
-  softmax,        // several at once: ir/softmax.h; target: its logarithm
-  control,        // a row of control.def with an effect or an array
-  move,           // sources to results, all at once
-  release,        // empties sources
-  jump,           // to target
-  branch,         // to target when the source is false
-  choose,         // to targets[target + index of the branch]
-  start_count,    // counter `target2` = 0
-  count,          // to target when counter `target2` has reached the node's limit, else count one
-  back,           // to target; an iteration is over
-  call,           // code number target
-  finish,         // sources are the function's results
+  kernel,       // an operation of the table
+  softmax,      // several at once: ir/softmax.h; target: its logarithm
+  control,      // a row of control.def with an effect or an array
+  move,         // sources to results, all at once
+  release,      // empties sources
+  jump,         // to target
+  branch,       // to target when the source is false
+  choose,       // to targets[target + index of the branch]
+  start_count,  // counter `target2` = 0
+  count,        // to target when counter `target2` has reached the node's limit, else count one
+  back,         // to target; an iteration is over
+  call,         // code number target
+  finish,       // sources are the function's results
 };
 
 struct Instruction {

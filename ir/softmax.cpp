@@ -22,8 +22,7 @@ const Node* reduced_by(Ref r, Op op, size_t rank) {
 
 bool may_be_rows(const Type& type) {
   const TensorType& t = type.tensor;
-  if (!type.is_tensor() || !t.ranked || t.dims.empty() || (t.dtype != DType::F32 && t.dtype != DType::F64))
-    return false;
+  if (!type.is_tensor() || !t.ranked || t.dims.empty() || (t.dtype != DType::F32 && t.dtype != DType::F64)) return false;
   int64_t n = t.dims.back();
   return n < 0 || (n >= kShortestSoftmaxRow && n <= kLongestSoftmaxRow);
 }
@@ -54,13 +53,11 @@ Softmax softmax_ending_at(const Block& block, const Node& last) {
   const Node* sum = made_by(logs ? log->operands[0] : last.operands[1], Op::reduce_sum);
   const Node* powers = sum ? made_by(sum->operands[0], Op::exp) : nullptr;
   const Node* shifted = powers ? made_by(powers->operands[0], Op::subtract) : nullptr;
-  if (!shifted || last.operands[0].node != (logs ? shifted : powers) || !may_be_rows(shifted->operands[0].type()))
-    return {};
+  if (!shifted || last.operands[0].node != (logs ? shifted : powers) || !may_be_rows(shifted->operands[0].type())) return {};
   const Ref x = shifted->operands[0];
   const size_t rank = x.type().tensor.dims.size();
   const Node* most = reduced_by(shifted->operands[1], Op::reduce_max, rank);
-  if (!most || most->operands[0] != x || !reduced_by(log ? log->operands[0] : last.operands[1], Op::reduce_sum, rank))
-    return {};
+  if (!most || most->operands[0] != x || !reduced_by(log ? log->operands[0] : last.operands[1], Op::reduce_sum, rank)) return {};
   Softmax found{x, logs, {most, shifted, powers, sum}};
   if (log) found.inner.push_back(log);
   return closed(block, found.inner, last) ? found : Softmax();

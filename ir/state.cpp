@@ -166,8 +166,7 @@ bool carries_variables(const Node& n) {
   size_t before = before_inputs(n);
   for (size_t i = 0; i < n.operands.size(); ++i) {
     if (n.operands[i].type().kind != TypeKind::Resource) continue;
-    if (!is_variable(n.operands[i]) || n.regions.empty() || i < before || (is_loop(n) && i < n.types.size()))
-      return false;
+    if (!is_variable(n.operands[i]) || n.regions.empty() || i < before || (is_loop(n) && i < n.types.size())) return false;
     for (size_t j = 0; j < i; ++j) {
       if (n.operands[j] == n.operands[i]) return false;
     }
@@ -181,13 +180,11 @@ bool carries_variables(const Node& n) {
 
 bool assigns_variable(const Node& n, size_t operand) {
   size_t before = before_inputs(n);
-  return operand >= before && std::any_of(n.regions.begin(), n.regions.end(), [&](const auto& r) {
-           return fate(*r, r->params[operand - before].get()).assigned;
-         });
+  return operand >= before && std::any_of(n.regions.begin(), n.regions.end(),
+                                          [&](const auto& r) { return fate(*r, r->params[operand - before].get()).assigned; });
 }
 
-std::shared_ptr<Function> without_variables(Context& context, const Function& f, std::vector<VariableUse>& uses,
-                                            bool& possible) {
+std::shared_ptr<Function> without_variables(Context& context, const Function& f, std::vector<VariableUse>& uses, bool& possible) {
   possible = true;
   for (size_t i = 0; i < f.body.params.size(); ++i) {
     Ref p = f.body.param(i);

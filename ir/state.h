@@ -26,8 +26,7 @@ struct VariableUse {
 /// what those hold that it assigns. It is the same as `f` where all of them have a value at the beginning, no two are one, and
 /// nothing fails. Null when `f` has no variables, or uses them in other ways than to read and to assign them in branches and loops
 /// (`possible` tells which).
-std::shared_ptr<Function> without_variables(Context& context, const Function& f, std::vector<VariableUse>& uses,
-                                            bool& possible);
+std::shared_ptr<Function> without_variables(Context& context, const Function& f, std::vector<VariableUse>& uses, bool& possible);
 
 /// Whether that is possible for a node with regions that variables are operands of.
 bool carries_variables(const Node& n);

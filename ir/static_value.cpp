@@ -55,13 +55,16 @@ bool floor_divide(int64_t a, int64_t b, int64_t& quotient, int64_t& rest) {
 }
 Known same_of(int64_t a, int64_t b) { return a == b ? Known(a) : Known(); }
 
-constexpr Arithmetic kAdd{[](int64_t a, int64_t b) { return a == 0 ? Known(b) : b == 0 ? Known(a) : Known(); },
+constexpr Arithmetic kAdd{[](int64_t a, int64_t b) { return a == 0   ? Known(b)
+                                                            : b == 0 ? Known(a)
+                                                                     : Known(); },
                           [](int64_t a, int64_t b, int64_t& out) { return !__builtin_add_overflow(a, b, &out); }};
 constexpr Arithmetic kSubtract{[](int64_t a, int64_t b) { return b == 0 ? Known(a) : Known(); },
                                [](int64_t a, int64_t b, int64_t& out) { return !__builtin_sub_overflow(a, b, &out); }};
-constexpr Arithmetic kMultiply{
-    [](int64_t a, int64_t b) { return a == 1 || b == 0 ? Known(b) : b == 1 || a == 0 ? Known(a) : Known(); },
-    [](int64_t a, int64_t b, int64_t& out) { return !__builtin_mul_overflow(a, b, &out); }};
+constexpr Arithmetic kMultiply{[](int64_t a, int64_t b) {
+                                 return a == 1 || b == 0 ? Known(b) : b == 1 || a == 0 ? Known(a) : Known();
+                               },
+                               [](int64_t a, int64_t b, int64_t& out) { return !__builtin_mul_overflow(a, b, &out); }};
 constexpr Arithmetic kFloordiv{[](int64_t a, int64_t b) { return b == 1 ? Known(a) : Known(); },
                                [](int64_t a, int64_t b, int64_t& out) {
                                  int64_t rest;
@@ -266,7 +269,8 @@ struct Partial {
     if (!(*this)(n.operands[0], a) || !(*this)(n.operands[1], b)) return false;
     size_t length = a.size() == 1 ? b.size() : a.size();
     if (b.size() != 1 && b.size() != length) return false;
-    for (size_t i = 0; i < length; ++i) out.push_back(combine(*kArithmetic[n.op], a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]));
+    for (size_t i = 0; i < length; ++i)
+      out.push_back(combine(*kArithmetic[n.op], a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]));
     return true;
   }
 
@@ -342,9 +346,12 @@ bool static_sizes(Context& context, Ref r, Dims& sizes) {
   int budget = kNodes;
   if (!partial_elements(context, r, sizes, budget)) return false;
   for (int64_t& v : sizes) {
-    if (v == kUnknownElement) v = -1;
-    else if (!element_known(v)) v = -2 - (v - kFirstSymbol);
-    else if (v < -1) v = -1;
+    if (v == kUnknownElement)
+      v = -1;
+    else if (!element_known(v))
+      v = -2 - (v - kFirstSymbol);
+    else if (v < -1)
+      v = -1;
   }
   return true;
 }

@@ -21,7 +21,7 @@ namespace tfl::ir {
 
 struct TextOptions {
   bool locations = false;
-  bool names = false;  // TensorFlow-like node names and the user's variables
+  bool names = false;               // TensorFlow-like node names and the user's variables
   size_t most_elements = SIZE_MAX;  // longer constants are shown by their first elements; such a text does not parse
   /// Where constants of more than 256 different elements go, if anywhere: the text has `constant apart N : TYPE` for them.
   std::vector<Tensor>* apart = nullptr;

@@ -45,9 +45,12 @@ Result<std::string> TokenReader::quoted(const Token& start) {
     if (at_ == text_.size()) break;
     char c = text_[at_];
     step();
-    if (c == 'n') out += '\n';
-    else if (c == 't') out += '\t';
-    else if (c == '"' || c == '\\') out += c;
+    if (c == 'n')
+      out += '\n';
+    else if (c == 't')
+      out += '\t';
+    else if (c == '"' || c == '\\')
+      out += c;
     else if (c == 'x' && at_ + 1 < text_.size() && hex_digit(text_[at_]) >= 0 && hex_digit(text_[at_ + 1]) >= 0) {
       out += static_cast<char>(hex_digit(text_[at_]) * 16 + hex_digit(text_[at_ + 1]));
       step();
@@ -92,8 +95,10 @@ Result<Token> TokenReader::next() {
   } else if (c == '@' && at_ + 1 < text_.size() && (word_start(text_[at_ + 1]) || text_[at_ + 1] == '"')) {
     step();
     t.kind = TokenKind::Function;
-    if (text_[at_] == '"') t.text = TFL_TRY(quoted(t));
-    else t.text = std::string(word());
+    if (text_[at_] == '"')
+      t.text = TFL_TRY(quoted(t));
+    else
+      t.text = std::string(word());
   } else if (digit(c) || (c == '-' && at_ + 1 < text_.size() && (digit(text_[at_ + 1]) || text_[at_ + 1] == 'i'))) {
     t.kind = TokenKind::Number;
     step();

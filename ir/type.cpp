@@ -4,7 +4,9 @@ namespace tfl::ir {
 
 namespace {
 
-bool same_kind(const Type& a, const Type& b) { return a.kind == b.kind && a.opaque == b.opaque && (a.opaque || a.tensor.dtype == b.tensor.dtype); }
+bool same_kind(const Type& a, const Type& b) {
+  return a.kind == b.kind && a.opaque == b.opaque && (a.opaque || a.tensor.dtype == b.tensor.dtype);
+}
 
 }  // namespace
 

@@ -15,8 +15,8 @@ namespace tfl::optimizer {
 
 namespace {
 
-constexpr int kMostIterations = 8;      // of a loop that is unrolled
-constexpr size_t kMostUnrolled = 256;   // nodes that unrolling one loop may make
+constexpr int kMostIterations = 8;     // of a loop that is unrolled
+constexpr size_t kMostUnrolled = 256;  // nodes that unrolling one loop may make
 
 size_t nodes_in(const Block& b) {
   size_t n = 0;
@@ -93,7 +93,9 @@ class Control {
   // A branch knows the predicate that led to it.
   void known_inside(Node& n) {
     Ref p = n.operands[0];
-    if (p.type().tensor.dtype != DType::Bool || !p.type().tensor.ranked || !p.type().tensor.dims.empty() || p.node->op == Op::constant) return;
+    if (p.type().tensor.dtype != DType::Bool || !p.type().tensor.ranked || !p.type().tensor.dims.empty() ||
+        p.node->op == Op::constant)
+      return;
     for (size_t i = n.operands.size() - 1; i-- > 0;) {
       if (!(n.operands[i + 1] == p)) continue;
       for (size_t r = 0; r < 2; ++r) {
@@ -117,8 +119,10 @@ class Control {
       Ref same = outside(n, 0, i);
       bool constant = !same && scalar_constant(n.regions[0]->results[i]);
       for (size_t r = 1; r < n.regions.size() && (same || constant); ++r) {
-        if (constant) constant = same_constant(n.regions[0]->results[i], n.regions[r]->results[i]);
-        else if (!(outside(n, r, i) == same)) same = Ref();
+        if (constant)
+          constant = same_constant(n.regions[0]->results[i], n.regions[r]->results[i]);
+        else if (!(outside(n, r, i) == same))
+          same = Ref();
       }
       if (constant) same = ir::append_constant(block, n.regions[0]->results[i].node->constant);
       if (same) rewriter.replace({&n, i}, same);
@@ -168,7 +172,8 @@ class Control {
   }
 
   // A variable that no iteration reads is computed in each of them, and may fail in each; unrolled, only the last would be live.
-  static bool loses_failures(const Block& block, size_t start, std::span<const size_t> iterations, size_t count, std::span<const Ref> results) {
+  static bool loses_failures(const Block& block, size_t start, std::span<const size_t> iterations, size_t count,
+                             std::span<const Ref> results) {
     std::unordered_set<const Node*> live;
     for (Ref r : results) live.insert(r.node);
     for (size_t i = block.nodes.size(); i-- > start;) {

@@ -53,7 +53,9 @@ class Table {
     auto [from, to] = nodes_.equal_range(hash(n, operands));
     for (auto it = from; it != to; ++it) {
       const Node& m = *it->second;
-      if (m.op != n.op || m.operands.size() != operands.size() || !std::equal(operands.begin(), operands.end(), m.operands.begin())) continue;
+      if (m.op != n.op || m.operands.size() != operands.size() ||
+          !std::equal(operands.begin(), operands.end(), m.operands.begin()))
+        continue;
       if (n.op == Op::constant ? equal_constants(n.constant, m.constant) : n.attrs == m.attrs) return it->second;
     }
     return nullptr;

@@ -13,8 +13,8 @@ namespace tfl::optimizer {
 
 namespace {
 
-constexpr int64_t kMostElements = 1 << 14;    // of one result
-constexpr int64_t kMostWork = 1 << 20;        // elements read and written in one run of the pass
+constexpr int64_t kMostElements = 1 << 14;  // of one result
+constexpr int64_t kMostWork = 1 << 20;      // elements read and written in one run of the pass
 
 int64_t elements_of(const ir::Type& t) {
   int64_t n = 1;

@@ -13,8 +13,8 @@ namespace tfl::optimizer {
 
 namespace {
 
-constexpr size_t kMostNodes = 4000;      // of a function that is inlined
-constexpr size_t kMostGrowth = 100000;   // nodes added by one run of the pass
+constexpr size_t kMostNodes = 4000;     // of a function that is inlined
+constexpr size_t kMostGrowth = 100000;  // nodes added by one run of the pass
 
 // A function from which a call leads back to it, or to something around it that is still called by name.
 bool calls_itself(const ir::Function& f) {
@@ -63,11 +63,10 @@ class Inliner {
       if (const AttrValue* seeds = inner.attrs.find(Attr::graph_seeds); seeds && seeds->ints.size() == 3) {
         // Each call draws from streams of its own.
         auto draw = (static_cast<uint64_t>(seeds->ints[2]) + calls_) * 0x9E3779B97F4A7C15u;
-        inner.attrs =
-            Attrs()
-                .set_text(Attr::stream, std::string(inner.attrs.get_text(Attr::stream)))
-                .set_int(Attr::seed, inner.attrs.get_int(Attr::seed, -1))
-                .set_ints(Attr::graph_seeds, {seeds->ints[0], seeds->ints[1], static_cast<int64_t>(draw >> 1)});
+        inner.attrs = Attrs()
+                          .set_text(Attr::stream, std::string(inner.attrs.get_text(Attr::stream)))
+                          .set_int(Attr::seed, inner.attrs.get_int(Attr::seed, -1))
+                          .set_ints(Attr::graph_seeds, {seeds->ints[0], seeds->ints[1], static_cast<int64_t>(draw >> 1)});
       }
       inner.name = n.name.empty() || inner.name.empty() ? std::string() : n.name + "/" + inner.name;
       for (auto& region : inner.regions) {

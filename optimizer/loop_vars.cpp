@@ -16,7 +16,8 @@ class LoopVariables {
   explicit LoopVariables(PassCall& call) : call_(call) {}
 
   void operator()(Block& block) {
-    rewrite(block, call_.changed, [&](Node& n, Rewriter& rewriter) { return n.op != Op::while_loop || visit(n, block, rewriter); });
+    rewrite(block, call_.changed,
+            [&](Node& n, Rewriter& rewriter) { return n.op != Op::while_loop || visit(n, block, rewriter); });
   }
 
  private:

@@ -80,7 +80,8 @@ Ref element_of_stack(const Node& n) {
   const Node& x = *n.operands[0].node;
   if (x.op != Op::stack || !has_static_shape(x.types[0]) || x.types[0].tensor.dims.size() != 1) return {};
   SliceSpec spec;
-  if (!constant_integers(n.operands[1], spec.begin) || !constant_integers(n.operands[2], spec.end) || !constant_integers(n.operands[3], spec.strides))
+  if (!constant_integers(n.operands[1], spec.begin) || !constant_integers(n.operands[2], spec.end) ||
+      !constant_integers(n.operands[3], spec.strides))
     return {};
   if (spec.begin.size() != 1 || n.attrs.get_int(Attr::shrink_axis_mask) != 1 || n.attrs.get_int(Attr::new_axis_mask) ||
       n.attrs.get_int(Attr::ellipsis_mask))
@@ -99,8 +100,8 @@ bool takes_all(const Node& n) {
     if (s != 1) return false;
   }
   // Steps of one that give every size back start at the beginning; a new axis and an index would hide a change of order.
-  return n.attrs.get_int(Attr::new_axis_mask) == 0 && n.attrs.get_int(Attr::shrink_axis_mask) == 0 && constant_integers(n.operands[1], strides) &&
-         constant_integers(n.operands[2], strides);
+  return n.attrs.get_int(Attr::new_axis_mask) == 0 && n.attrs.get_int(Attr::shrink_axis_mask) == 0 &&
+         constant_integers(n.operands[1], strides) && constant_integers(n.operands[2], strides);
 }
 
 Ref reversed_twice(const Node& n) {

@@ -48,7 +48,8 @@ Result<std::vector<const PassInfo*>> parse_pipeline(std::string_view text) {
   return passes;
 }
 
-Result<void> run_pipeline(Context& context, ir::Function& f, std::span<const PassInfo* const> passes, const PipelineOptions& options) {
+Result<void> run_pipeline(Context& context, ir::Function& f, std::span<const PassInfo* const> passes,
+                          const PipelineOptions& options) {
   for (const PassInfo* pass : passes) {
     PassCall call{context, f};
     size_t before = options.reports ? node_count(f) : 0;
@@ -80,7 +81,8 @@ Result<void> optimize(Context& context, ir::Function& f, int level) {
       PassCall call{context, f};
       pass->run(call);
       // What these change gives work to the others; the rest only tidies up.
-      again |= call.changed && (pass->run == run_inline || pass->run == run_control || pass->run == run_loop_vars || pass->run == run_licm);
+      again |= call.changed &&
+               (pass->run == run_inline || pass->run == run_control || pass->run == run_loop_vars || pass->run == run_licm);
     }
     if (!again || node_count(f) > kMostNodesForRounds) break;
   }

@@ -14,7 +14,7 @@ namespace tfl::optimizer {
 struct PassCall {
   Context& context;
   ir::Function& function;
-  bool changed = false;   // set by the pass
+  bool changed = false;  // set by the pass
 };
 
 struct PassInfo {
@@ -36,12 +36,13 @@ struct PassReport {
 };
 
 struct PipelineOptions {
-  bool verify = false;                                // InternalError naming the pass that broke the graph
-  std::vector<PassReport>* reports = nullptr;         // one entry a pass that ran
+  bool verify = false;                                                   // InternalError naming the pass that broke the graph
+  std::vector<PassReport>* reports = nullptr;                            // one entry a pass that ran
   void (*after)(const PassInfo&, const ir::Function&, void*) = nullptr;  // called after each pass
   void* after_data = nullptr;
 };
-Result<void> run_pipeline(Context& context, ir::Function& f, std::span<const PassInfo* const> passes, const PipelineOptions& options = {});
+Result<void> run_pipeline(Context& context, ir::Function& f, std::span<const PassInfo* const> passes,
+                          const PipelineOptions& options = {});
 
 /// The passes of a level as text. 0: none; 1: after every trace, a few microseconds a node; 2: before native code.
 std::string_view default_pipeline(int level);

@@ -7,9 +7,9 @@
 namespace tfl::optimizer {
 
 using ir::Block;
+using ir::inputs_from;
 using ir::Node;
 using ir::Ref;
-using ir::inputs_from;
 using ir::variable_count;
 
 class Rewriter {
@@ -33,8 +33,10 @@ class Rewriter {
       Node& node = *slot;
       for (Ref& r : node.operands) r = resolve(r);
       bool stays = visit(node);
-      if (stays) block_.nodes.push_back(std::move(slot));
-      else changed_ = true;
+      if (stays)
+        block_.nodes.push_back(std::move(slot));
+      else
+        changed_ = true;
     }
     finish();
   }

@@ -63,7 +63,8 @@ class Shapes {
   void enter(Node& n) {
     size_t skip = inputs_from(n);
     for (auto& region : n.regions) {
-      for (size_t i = variable_count(n); i < region->params.size(); ++i) refine(region->params[i]->types[0], n.operands[skip + i].type());
+      for (size_t i = variable_count(n); i < region->params.size(); ++i)
+        refine(region->params[i]->types[0], n.operands[skip + i].type());
     }
   }
 

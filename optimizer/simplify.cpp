@@ -203,7 +203,9 @@ class Simplifier {
   static bool shorten_casts(Node& n) {
     if (n.op != Op::cast || n.operands[0].node->op != Op::cast) return false;
     Ref middle = n.operands[0], source = middle.node->operands[0];
-    if (!embeds(source.type().tensor.dtype, middle.type().tensor.dtype) || !embeds(middle.type().tensor.dtype, n.types[0].tensor.dtype)) return false;
+    if (!embeds(source.type().tensor.dtype, middle.type().tensor.dtype) ||
+        !embeds(middle.type().tensor.dtype, n.types[0].tensor.dtype))
+      return false;
     n.operands[0] = source;
     return true;
   }
@@ -226,8 +228,7 @@ class Simplifier {
   // pop(push(a, x)), as loops and their gradients leave it when they are unrolled.
   static bool pop(Node& n, Rewriter& rewriter) {
     const Node& x = *n.operands[0].node;
-    if (x.op != Op::array_push || !(x.operands[0].type() == n.types[0]) || !(x.operands[1].type() == n.types[1]))
-      return false;
+    if (x.op != Op::array_push || !(x.operands[0].type() == n.types[0]) || !(x.operands[1].type() == n.types[1])) return false;
     rewriter.replace_all(n, x.operands);
     return true;
   }

@@ -19,7 +19,9 @@ namespace tfl::optimizer {
 
 namespace {
 
-bool moves_elements(const Node& n) { return n.op == Op::transpose || n.op == Op::reshape || n.op == Op::expand_dims || n.op == Op::squeeze; }
+bool moves_elements(const Node& n) {
+  return n.op == Op::transpose || n.op == Op::reshape || n.op == Op::expand_dims || n.op == Op::squeeze;
+}
 
 class Sinker {
  public:
@@ -58,7 +60,8 @@ class Sinker {
     }
     if (moved == n.operands.size()) return false;
     Ref x = n.operands[moved];
-    if (!moves_elements(*x.node) || !only_here(x) || !has_static_shape(x.type()) || !has_static_shape(x.node->operands[0].type())) return false;
+    if (!moves_elements(*x.node) || !only_here(x) || !has_static_shape(x.type()) || !has_static_shape(x.node->operands[0].type()))
+      return false;
     if (x.type().tensor.dims.empty() || x.node->operands[0].type().tensor.dims.empty()) return false;
     std::vector<Ref> operands(n.operands.begin(), n.operands.end());
     operands[moved] = x.node->operands[0];

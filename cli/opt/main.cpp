@@ -36,17 +36,28 @@ struct Arguments {
 bool read_arguments(int argc, char** argv, Arguments& a) {
   for (int i = 1; i < argc; ++i) {
     std::string_view s = argv[i];
-    if (s.starts_with("--passes=")) a.passes = s.substr(9);
-    else if (s.starts_with("--level=") && s.size() == 9) a.level = s[8] - '0';
-    else if (s == "--verify") a.verify = true;
-    else if (s == "--strict") a.strict = true;
-    else if (s == "--print-after") a.print_after = true;
-    else if (s == "--timing") a.timing = true;
-    else if (s == "--dot") a.dot = true;
-    else if (s == "--locations") a.text.locations = true;
-    else if (s == "--names") a.text.names = true;
-    else if (s.starts_with("--") || !a.file.empty()) return false;
-    else a.file = s;
+    if (s.starts_with("--passes="))
+      a.passes = s.substr(9);
+    else if (s.starts_with("--level=") && s.size() == 9)
+      a.level = s[8] - '0';
+    else if (s == "--verify")
+      a.verify = true;
+    else if (s == "--strict")
+      a.strict = true;
+    else if (s == "--print-after")
+      a.print_after = true;
+    else if (s == "--timing")
+      a.timing = true;
+    else if (s == "--dot")
+      a.dot = true;
+    else if (s == "--locations")
+      a.text.locations = true;
+    else if (s == "--names")
+      a.text.names = true;
+    else if (s.starts_with("--") || !a.file.empty())
+      return false;
+    else
+      a.file = s;
   }
   return true;
 }
@@ -106,15 +117,16 @@ int run(const Arguments& a) {
   // Called functions are printed with the first that calls them.
   for (const auto& f : *functions) {
     f->strict = a.strict;
-    Result<void> done = a.level >= 0 ? optimizer::optimize(context, *f, a.level) : optimizer::run_pipeline(context, *f, *passes, options);
+    Result<void> done =
+        a.level >= 0 ? optimizer::optimize(context, *f, a.level) : optimizer::run_pipeline(context, *f, *passes, options);
     if (!done) return report(done.error());
   }
   const ir::Function& first = *functions->front();
   std::string out = a.dot ? ir::to_dot(first) : ir::to_text(first, a.text);
   std::fwrite(out.data(), 1, out.size(), stdout);
   for (const optimizer::PassReport& r : reports) {
-    std::fprintf(stderr, "%-14.*s %8.1f us  %5zu -> %5zu nodes%s\n", static_cast<int>(r.pass->name.size()), r.pass->name.data(), r.seconds * 1e6,
-                 r.nodes_before, r.nodes_after, r.changed ? "" : "  (unchanged)");
+    std::fprintf(stderr, "%-14.*s %8.1f us  %5zu -> %5zu nodes%s\n", static_cast<int>(r.pass->name.size()), r.pass->name.data(),
+                 r.seconds * 1e6, r.nodes_before, r.nodes_after, r.changed ? "" : "  (unchanged)");
   }
   return 0;
 }
@@ -125,7 +137,8 @@ int main(int argc, char** argv) {
   Arguments a;
   if (argc == 2 && std::string_view(argv[1]) == "--list") {
     for (const auto& p : tfl::optimizer::all_passes())
-      std::printf("%-14.*s %.*s\n", static_cast<int>(p.name.size()), p.name.data(), static_cast<int>(p.summary.size()), p.summary.data());
+      std::printf("%-14.*s %.*s\n", static_cast<int>(p.name.size()), p.name.data(), static_cast<int>(p.summary.size()),
+                  p.summary.data());
     return 0;
   }
   if (argc == 2 && std::string_view(argv[1]) == "--list-operations") {

@@ -9,10 +9,11 @@ namespace {
 
 constexpr const char* kElemNames[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "mask"};
 constexpr const char* kPrimNames[] = {
-    "argument", "constant", "add",    "subtract", "multiply", "divide",    "bit_and",    "bit_or",  "bit_xor",       "shift_left",
-    "shift_right", "minimum", "maximum", "copysign", "neg", "abs",         "sqrt",       "floor",   "ceil",          "trunc",
-    "rint",     "fma",      "round_f16", "equal", "not_equal", "less",     "less_equal", "greater", "greater_equal", "select",
-    "convert",  "bitcast",  "table",  "rarely",   "iterate",  "result",    "parameter",
+    "argument",  "constant",   "add",         "subtract", "multiply",      "divide",   "bit_and",   "bit_or",
+    "bit_xor",   "shift_left", "shift_right", "minimum",  "maximum",       "copysign", "neg",       "abs",
+    "sqrt",      "floor",      "ceil",        "trunc",    "rint",          "fma",      "round_f16", "equal",
+    "not_equal", "less",       "less_equal",  "greater",  "greater_equal", "select",   "convert",   "bitcast",
+    "table",     "rarely",     "iterate",     "result",   "parameter",
 };
 static_assert(std::size(kPrimNames) == static_cast<size_t>(Prim::parameter) + 1);
 

@@ -32,18 +32,38 @@ constexpr int bits_of(Elem e) {
 }
 
 enum class Prim : uint8_t {
-  argument,   // number `extra`
-  constant,   // `extra`: the bits, zeros above them
-  add, subtract, multiply, divide,
-  bit_and, bit_or, bit_xor,  // of integers and masks
-  shift_left, shift_right,   // b: the count, of the same type
-  minimum, maximum, copysign, neg, abs,  // of floats
-  sqrt, floor, ceil, trunc, rint,
+  argument,  // number `extra`
+  constant,  // `extra`: the bits, zeros above them
+  add,
+  subtract,
+  multiply,
+  divide,
+  bit_and,
+  bit_or,
+  bit_xor,  // of integers and masks
+  shift_left,
+  shift_right,  // b: the count, of the same type
+  minimum,
+  maximum,
+  copysign,
+  neg,
+  abs,  // of floats
+  sqrt,
+  floor,
+  ceil,
+  trunc,
+  rint,
   fma,        // a * b + c
   round_f16,  // of f32: to the nearest value that f16 has
-  equal, not_equal, less, less_equal, greater, greater_equal,  // give a mask
-  select,     // a ? b : c
-  convert, bitcast,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,  // give a mask
+  select,         // a ? b : c
+  convert,
+  bitcast,
   table,      // tables[extra][a]
   rarely,     // where the mask a holds the results of region `extra`, elsewhere its inputs; read by `result`
   iterate,    // the region `extra` as a loop, for the lanes of mask a; read by `result`

@@ -77,20 +77,20 @@ RecMask record_comparison(Prim prim, const Rec<T>& a, const Rec<T>& b) {
   return RecMask(formula::record(prim, Elem::mask, elem_tag<T>(), a.term, b.term));
 }
 
-#define TFL_REC_BINARY(op, prim)                                                                                        \
-  template <class T>                                                                                                    \
-  Rec<T> operator op(const Rec<T>& a, const Rec<T>& b) {                                                                \
-    return record_binary(Prim::prim, a, b);                                                                             \
-  }                                                                                                                     \
-  template <class T, class S>                                                                                           \
-    requires std::is_arithmetic_v<S>                                                                                    \
-  Rec<T> operator op(const Rec<T>& a, S b) {                                                                            \
-    return record_binary(Prim::prim, a, Rec<T>(b));                                                                     \
-  }                                                                                                                     \
-  template <class T, class S>                                                                                           \
-    requires std::is_arithmetic_v<S>                                                                                    \
-  Rec<T> operator op(S a, const Rec<T>& b) {                                                                            \
-    return record_binary(Prim::prim, Rec<T>(a), b);                                                                     \
+#define TFL_REC_BINARY(op, prim)                         \
+  template <class T>                                     \
+  Rec<T> operator op(const Rec<T>& a, const Rec<T>& b) { \
+    return record_binary(Prim::prim, a, b);              \
+  }                                                      \
+  template <class T, class S>                            \
+    requires std::is_arithmetic_v<S>                     \
+  Rec<T> operator op(const Rec<T>& a, S b) {             \
+    return record_binary(Prim::prim, a, Rec<T>(b));      \
+  }                                                      \
+  template <class T, class S>                            \
+    requires std::is_arithmetic_v<S>                     \
+  Rec<T> operator op(S a, const Rec<T>& b) {             \
+    return record_binary(Prim::prim, Rec<T>(a), b);      \
   }
 TFL_REC_BINARY(+, add)
 TFL_REC_BINARY(-, subtract)
@@ -101,15 +101,15 @@ TFL_REC_BINARY(|, bit_or)
 TFL_REC_BINARY(^, bit_xor)
 #undef TFL_REC_BINARY
 
-#define TFL_REC_COMPARE(op, prim)                           \
-  template <class T>                                        \
-  RecMask operator op(const Rec<T>& a, const Rec<T>& b) {   \
-    return record_comparison(Prim::prim, a, b);             \
-  }                                                         \
-  template <class T, class S>                               \
-    requires std::is_arithmetic_v<S>                        \
-  RecMask operator op(const Rec<T>& a, S b) {               \
-    return record_comparison(Prim::prim, a, Rec<T>(b));     \
+#define TFL_REC_COMPARE(op, prim)                         \
+  template <class T>                                      \
+  RecMask operator op(const Rec<T>& a, const Rec<T>& b) { \
+    return record_comparison(Prim::prim, a, b);           \
+  }                                                       \
+  template <class T, class S>                             \
+    requires std::is_arithmetic_v<S>                      \
+  RecMask operator op(const Rec<T>& a, S b) {             \
+    return record_comparison(Prim::prim, a, Rec<T>(b));   \
   }
 TFL_REC_COMPARE(==, equal)
 TFL_REC_COMPARE(!=, not_equal)
@@ -194,10 +194,10 @@ template <class T, class A, class B>
 Rec<T> fma(const Rec<T>& a, const A& b, const B& c) {
   return fma(a, Rec<T>(b), Rec<T>(c));
 }
-#define TFL_REC_UNARY(name)                 \
-  template <class T>                        \
-  Rec<T> name(const Rec<T>& a) {            \
-    return record_unary(Prim::name, a);     \
+#define TFL_REC_UNARY(name)             \
+  template <class T>                    \
+  Rec<T> name(const Rec<T>& a) {        \
+    return record_unary(Prim::name, a); \
   }
 TFL_REC_UNARY(sqrt)
 TFL_REC_UNARY(floor)
@@ -241,16 +241,16 @@ template <class T>
 RecMask sign_bit(const Rec<T>& a) {
   return bitcast<signed_of<T>>(a) < 0;
 }
-#define TFL_REC_EXTREME(name, prim, op)                                                  \
-  template <class T>                                                                     \
-  Rec<T> name(const Rec<T>& a, const Rec<T>& b) {                                        \
-    if constexpr (std::is_floating_point_v<T>) return record_binary(Prim::prim, a, b);   \
-    return select(a op b, a, b);                                                         \
-  }                                                                                      \
-  template <class T, class S>                                                            \
-    requires std::is_arithmetic_v<S>                                                     \
-  Rec<T> name(const Rec<T>& a, S b) {                                                    \
-    return name(a, Rec<T>(b));                                                           \
+#define TFL_REC_EXTREME(name, prim, op)                                                \
+  template <class T>                                                                   \
+  Rec<T> name(const Rec<T>& a, const Rec<T>& b) {                                      \
+    if constexpr (std::is_floating_point_v<T>) return record_binary(Prim::prim, a, b); \
+    return select(a op b, a, b);                                                       \
+  }                                                                                    \
+  template <class T, class S>                                                          \
+    requires std::is_arithmetic_v<S>                                                   \
+  Rec<T> name(const Rec<T>& a, S b) {                                                  \
+    return name(a, Rec<T>(b));                                                         \
   }
 TFL_REC_EXTREME(min, minimum, <)
 TFL_REC_EXTREME(max, maximum, >)
@@ -284,8 +284,7 @@ std::tuple<V...> rarely(const RecMask& m, Slow slow, const std::tuple<V...>& fas
 }
 template <class V, class Slow>
 V rarely(const RecMask& m, Slow slow, const V& fast) {
-  return std::get<0>(rarely(
-      m, [&] { return std::tuple<V>(slow()); }, std::tuple<V>(fast)));
+  return std::get<0>(rarely(m, [&] { return std::tuple<V>(slow()); }, std::tuple<V>(fast)));
 }
 
 template <class Body, class... V>

@@ -29,18 +29,16 @@ void record_as(Recorder& r, const Operand& x) {
 
 using CastRecorder = void (*)(Recorder&, const Operand&);
 
-#define TFL_FROM(From)                                                                                           \
-  {                                                                                                              \
-    record_as<From, f16>, record_as<From, bf16>, record_as<From, float>, record_as<From, double>,                \
-        record_as<From, int8_t>, record_as<From, int16_t>, record_as<From, int32_t>, record_as<From, int64_t>,   \
-        record_as<From, uint8_t>, record_as<From, uint16_t>, record_as<From, uint32_t>, record_as<From, uint64_t>, \
-        record_as<From, bool>                                                                                    \
-  }
+#define TFL_FROM(From)                                                                                        \
+  {record_as<From, f16>,     record_as<From, bf16>,     record_as<From, float>,    record_as<From, double>,   \
+   record_as<From, int8_t>,  record_as<From, int16_t>,  record_as<From, int32_t>,  record_as<From, int64_t>,  \
+   record_as<From, uint8_t>, record_as<From, uint16_t>, record_as<From, uint32_t>, record_as<From, uint64_t>, \
+   record_as<From, bool>}
 // In the order of dtypes.def.
 constexpr CastRecorder kCasts[13][13] = {
-    TFL_FROM(f16),     TFL_FROM(bf16),    TFL_FROM(float),    TFL_FROM(double),   TFL_FROM(int8_t),   TFL_FROM(int16_t),
-    TFL_FROM(int32_t),
-    TFL_FROM(int64_t), TFL_FROM(uint8_t), TFL_FROM(uint16_t), TFL_FROM(uint32_t), TFL_FROM(uint64_t), TFL_FROM(bool),
+    TFL_FROM(f16),      TFL_FROM(bf16),     TFL_FROM(float),   TFL_FROM(double),  TFL_FROM(int8_t),
+    TFL_FROM(int16_t),  TFL_FROM(int32_t),  TFL_FROM(int64_t), TFL_FROM(uint8_t), TFL_FROM(uint16_t),
+    TFL_FROM(uint32_t), TFL_FROM(uint64_t), TFL_FROM(bool),
 };
 #undef TFL_FROM
 

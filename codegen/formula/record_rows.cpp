@@ -102,7 +102,7 @@ template <class T>
 RecMask violation(Op op, Recorder& r, Operands operands) {
   using V [[maybe_unused]] = Rec<T>;
   Rec<T> y(operand_term(r, operands, 1, elem_tag<T>()));
-#define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text)                                                      \
+#define TFL_ELEMENTWISE_CHECK(name, types, violated, kind, text) \
   if (op == Op::name) return row_takes<T>(TypeClass::types, false) ? RecMask(violated) : RecMask(false);
 #include "runtime/ops/elementwise_checks.def"
 #undef TFL_ELEMENTWISE_CHECK

@@ -77,7 +77,8 @@ class Emulator final : public gpu::Device {
 
   Result<gpu::Address> allocate(size_t bytes) override {
     size_t rounded = 0;
-    if (__builtin_add_overflow(std::max<size_t>(bytes, 1), kAlignment - 1, &rounded) || (rounded &= ~(kAlignment - 1), rounded > info_.memory_bytes - memory_.current))
+    if (__builtin_add_overflow(std::max<size_t>(bytes, 1), kAlignment - 1, &rounded) ||
+        (rounded &= ~(kAlignment - 1), rounded > info_.memory_bytes - memory_.current))
       return fail(ErrorKind::MemoryError, "the emulated GPU has no {} bytes", bytes);
     void* p = std::aligned_alloc(kAlignment, rounded);
     if (!p) return fail(ErrorKind::MemoryError, "the emulated GPU has no {} bytes", bytes);
@@ -98,8 +99,12 @@ class Emulator final : public gpu::Device {
   gpu::MemoryInfo memory() const override { return memory_; }
   void reset_peak() override { memory_.peak = memory_.current; }
 
-  Result<void> to_device(gpu::Address to, const void* from, size_t bytes) override { return copy_bytes(to, reinterpret_cast<gpu::Address>(from), bytes); }
-  Result<void> to_host(void* to, gpu::Address from, size_t bytes) override { return copy_bytes(reinterpret_cast<gpu::Address>(to), from, bytes); }
+  Result<void> to_device(gpu::Address to, const void* from, size_t bytes) override {
+    return copy_bytes(to, reinterpret_cast<gpu::Address>(from), bytes);
+  }
+  Result<void> to_host(void* to, gpu::Address from, size_t bytes) override {
+    return copy_bytes(reinterpret_cast<gpu::Address>(to), from, bytes);
+  }
   Result<void> copy(gpu::Address to, gpu::Address from, size_t bytes) override { return copy_bytes(to, from, bytes); }
 
   Result<std::unique_ptr<gpu::Module>> load(std::string_view image) override {
@@ -117,13 +122,15 @@ class Emulator final : public gpu::Device {
 
   Result<void> launch(const gpu::Launch& launch) override {
     if (!recording_.empty()) {
-      if (launch.arguments.size() != 1) return fail(ErrorKind::RuntimeError, "the emulated GPU records no launch of {}", launch.kernel);
+      if (launch.arguments.size() != 1)
+        return fail(ErrorKind::RuntimeError, "the emulated GPU records no launch of {}", launch.kernel);
       recording_.back()->push_back({launch, std::string(launch.kernel), launch.arguments[0], {}, {}});
       return {};
     }
     const auto& module = static_cast<const EmulatedModule&>(*launch.module);
     auto name = std::find(module.names.begin(), module.names.end(), launch.kernel);
-    if (name == module.names.end() || launch.arguments.size() != 1) return fail(ErrorKind::RuntimeError, "the emulated GPU has no kernel {}", launch.kernel);
+    if (name == module.names.end() || launch.arguments.size() != 1)
+      return fail(ErrorKind::RuntimeError, "the emulated GPU has no kernel {}", launch.kernel);
     Work work{module.code->entry(), {name - module.names.begin(), 0, launch.blocks, launch.arguments[0]}};
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -217,8 +224,8 @@ class Emulator final : public gpu::Device {
   gpu::DeviceInfo info_;
   gpu::MemoryInfo memory_;
   std::unordered_map<gpu::Address, size_t> blocks_;
-  std::unique_ptr<EmulatedGraph> graph_;                         // that is recorded
-  std::vector<std::vector<EmulatedGraph::Item>*> recording_;     // its parts that are open
+  std::unique_ptr<EmulatedGraph> graph_;                      // that is recorded
+  std::vector<std::vector<EmulatedGraph::Item>*> recording_;  // its parts that are open
 };
 
 }  // namespace

@@ -30,8 +30,8 @@ void write_ptx(const GpuSchedule& schedule, const ObjectKey& key, const char* fo
 
 }  // namespace
 
-bool GpuCluster::run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options, std::span<const Tensor> inputs,
-                     std::span<Tensor> results) {
+bool GpuCluster::run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options,
+                     std::span<const Tensor> inputs, std::span<Tensor> results) {
   bool fast = context.devices().tensor_float_32 && device.has_fast_products();
   if ((!loaded_ || &loaded_->device() != &device || fast_ != fast) && refused_ != &device) {
     loaded_.reset();
@@ -71,7 +71,8 @@ Result<void> GpuCluster::load(Context& context, gpu::Device& device, const ir::F
     if (!error.empty()) return fail(ErrorKind::InternalError, std::move(error));
     cache.store(key, gpu_code_bytes(code));
     if (const char* folder = std::getenv(kPtxFolder); folder && target.empty()) write_ptx(schedule, key, folder);
-    if (options.verbose) fmt::print(stderr, "tfl: {} compiled for the {}, {} bytes\n", function.name, device.info().name, code.image.size());
+    if (options.verbose)
+      fmt::print(stderr, "tfl: {} compiled for the {}, {} bytes\n", function.name, device.info().name, code.image.size());
   }
   loaded_ = TFL_TRY(GpuFunction::load(device, std::move(schedule), code, std::move(constants)));
   return {};

@@ -24,8 +24,8 @@ std::string gpu_target(const gpu::Device& device);
 class GpuCluster {
  public:
   /// As GpuFunction::run; false also when there is no code for `function`. The context's devices count what became of the call.
-  bool run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options, std::span<const Tensor> inputs,
-           std::span<Tensor> results);
+  bool run(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options,
+           std::span<const Tensor> inputs, std::span<Tensor> results);
 
  private:
   Result<void> load(Context& context, gpu::Device& device, const ir::Function& function, const GpuOptions& options);

@@ -33,17 +33,21 @@ bool has_loops(const plan::Block& block) {
 
 bool has_loops(const std::vector<GpuStep>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const GpuStep& s) {
-    return s.kind == GpuStep::Kind::loop || std::any_of(s.blocks.begin(), s.blocks.end(), [](const auto& b) { return has_loops(b); });
+    return s.kind == GpuStep::Kind::loop ||
+           std::any_of(s.blocks.begin(), s.blocks.end(), [](const auto& b) { return has_loops(b); });
   });
 }
 
 }  // namespace
 
-uint32_t segment_threads(const plan::Block& segment) { return static_cast<uint32_t>(has_kernels(segment) ? kGpuThreads : kFewThreads); }
+uint32_t segment_threads(const plan::Block& segment) {
+  return static_cast<uint32_t>(has_kernels(segment) ? kGpuThreads : kFewThreads);
+}
 
 bool looks_back(const plan::Plan& p, bool can_fail) {
-  return can_fail || has_loops(p.body) ||
-         std::any_of(p.results.begin(), p.results.end(), [](const ResultPlace& r) { return r.kind == ResultPlace::Kind::scalar; });
+  return can_fail || has_loops(p.body) || std::any_of(p.results.begin(), p.results.end(), [](const ResultPlace& r) {
+           return r.kind == ResultPlace::Kind::scalar;
+         });
 }
 
 GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCode& code, std::vector<Tensor> constants)
@@ -62,7 +66,8 @@ GpuFunction::GpuFunction(gpu::Device& device, GpuSchedule schedule, const GpuCod
   size_t units = m.kernels.size() + m.products.size();
   for (uint32_t r : m.routines) {
     auto& phases = routines_.emplace_back();
-    for (int phase = 0; phase < gpu_launches(schedule_.plan.routines[r]); ++phase) phases.push_back({gpu_phase_name(r, phase), units++});
+    for (int phase = 0; phase < gpu_launches(schedule_.plan.routines[r]); ++phase)
+      phases.push_back({gpu_phase_name(r, phase), units++});
   }
   all_units_ = units;
   bool decides = device.uses_conditions && device.has_conditions();
@@ -114,8 +119,8 @@ struct GpuFunction::Call {
 
   Call(GpuFunction& f, Context& c, std::span<const Tensor> in, std::span<Tensor> out)
       : self(f), plan(f.schedule_.plan), context(c), device(f.device_), inputs(in), results(out) {
-    frame_bytes = (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan.words, 1) + kSlotsAlignment - 1) &
-                  ~(kSlotsAlignment - 1);
+    frame_bytes =
+        (kFrameHeader + sizeof(int64_t) * std::max<size_t>(plan.words, 1) + kSlotsAlignment - 1) & ~(kSlotsAlignment - 1);
     memory.resize(frame_bytes);
     frame = new (memory.data()) Frame{};
     words = frame->words;
@@ -166,8 +171,7 @@ struct GpuFunction::Call {
   Result<void> send_frame() {
     SmallVec<size_t, 8> places;
     size_t all = 0;
-    if (!self.facts_.place_slots(plan, words, places, all))
-      return fail(ErrorKind::MemoryError, "slots that cannot be counted");
+    if (!self.facts_.place_slots(plan, words, places, all)) return fail(ErrorKind::MemoryError, "slots that cannot be counted");
     if (!self.frame_) self.frame_ = TFL_TRY(device.allocate(frame_bytes));
     if (all > 0) slots = TFL_TRY(take(all));
     for (const PlanFacts::Address& a : self.facts_.addresses) {
@@ -201,7 +205,8 @@ struct GpuFunction::Call {
           int64_t size = std::max<int64_t>(size_of(f.size, words), 0);
           fits = fits && !__builtin_mul_overflow(bytes, static_cast<size_t>((size + f.per - 1) / f.per), &bytes);
         }
-        if (!fits || __builtin_add_overflow(all, bytes, &all)) return fail(ErrorKind::MemoryError, "memory that cannot be counted");
+        if (!fits || __builtin_add_overflow(all, bytes, &all))
+          return fail(ErrorKind::MemoryError, "memory that cannot be counted");
       }
       most = std::max(most, all);
     }
@@ -229,8 +234,8 @@ struct GpuFunction::Call {
       std::vector<float> zeros(static_cast<size_t>(elements));
       return device.to_device(address(p.result), zeros.data(), zeros.size() * sizeof(float));
     }
-    return device.multiply({address(p.a), address(p.b), address(p.result), p.transpose_a, p.transpose_b, size(p.batch), size(p.m), size(p.n),
-                            size(p.k), size(p.a_batch), size(p.b_batch)});
+    return device.multiply({address(p.a), address(p.b), address(p.result), p.transpose_a, p.transpose_b, size(p.batch), size(p.m),
+                            size(p.n), size(p.k), size(p.a_batch), size(p.b_batch)});
   }
 
   int64_t blocks_of(const GpuUnits& units) const {

@@ -23,7 +23,8 @@ bool looks_back(const plan::Plan& plan, bool can_fail);
 class GpuFunction {
  public:
   /// `constants` are those of the plan, row-major. The device must outlive this.
-  static Result<std::unique_ptr<GpuFunction>> load(gpu::Device& device, GpuSchedule schedule, const GpuCode& code, std::vector<Tensor> constants);
+  static Result<std::unique_ptr<GpuFunction>> load(gpu::Device& device, GpuSchedule schedule, const GpuCode& code,
+                                                   std::vector<Tensor> constants);
   ~GpuFunction();
   GpuFunction(const GpuFunction&) = delete;
   GpuFunction& operator=(const GpuFunction&) = delete;
@@ -50,7 +51,7 @@ class GpuFunction {
   std::vector<std::string> segments_, kernels_, products_;  // names
   std::vector<std::vector<Phase>> routines_;
   size_t all_units_ = 0;
-  std::vector<uint32_t> threads_;                           // of segments
+  std::vector<uint32_t> threads_;  // of segments
   std::vector<gpu::Address> constant_addresses_;
   std::unique_ptr<gpu::Module> module_;
   bool looks_back_ = false;  // the frame is read when the run is over: scalars, failures

@@ -51,8 +51,7 @@ std::string key_of(Op op, std::span<const Tensor> operands, const Attrs& attrs) 
 
 }  // namespace
 
-void GpuOperations::make(Context& context, Op op, std::span<const Tensor> operands, const Attrs& attrs,
-                         Operation& made) const {
+void GpuOperations::make(Context& context, Op op, std::span<const Tensor> operands, const Attrs& attrs, Operation& made) const {
   auto f = std::make_shared<ir::Function>();
   f->name = std::string(op_info(op).name);
   std::vector<ir::Ref> refs(operands.size());
@@ -73,10 +72,11 @@ void GpuOperations::make(Context& context, Op op, std::span<const Tensor> operan
   made.function = std::move(f);
 }
 
-bool GpuOperations::run(Context& context, gpu::Device& device, Op op, std::span<const Tensor> operands,
-                        const Attrs& attrs, Tensors& results) {
+bool GpuOperations::run(Context& context, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs,
+                        Tensors& results) {
   OpKind kind = op_info(op).kind;
-  if (op == Op::identity || kind == OpKind::Check || kind == OpKind::Effect || kind == OpKind::Control || kind == OpKind::Text) return false;
+  if (op == Op::identity || kind == OpKind::Check || kind == OpKind::Effect || kind == OpKind::Control || kind == OpKind::Text)
+    return false;
   auto decline = [&] {
     context.devices().count_declined(fmt::format("{} alone is not made for GPUs", op_info(op).name));
     return false;

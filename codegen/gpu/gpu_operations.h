@@ -16,8 +16,7 @@ class GpuOperations {
 
   /// False when the operation does not run on this device with these operands, or would raise: `results` is as it
   /// was.
-  bool run(Context& context, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs,
-           Tensors& results);
+  bool run(Context& context, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results);
 
  private:
   struct Operation {

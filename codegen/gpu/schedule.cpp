@@ -39,8 +39,7 @@ class Scheduler {
       to_.checks = to_.checks || routine_fails(r.routine);
       // The seed of random numbers is a pair, or three words that are the state of a generator.
       if (r.routine == Routine::random && !is_known(r.sizes[1])) to_.supported = false;
-      if (r.routine == Routine::solve || r.routine == Routine::factor || r.routine == Routine::sample)
-        to_.supported = false;
+      if (r.routine == Routine::solve || r.routine == Routine::factor || r.routine == Routine::sample) to_.supported = false;
       // Draws until it accepts, or one place after the other.
       auto kind = static_cast<RandomKind>(r.flags);
       if (r.routine == Routine::random && (kind == RandomKind::truncated || kind == RandomKind::permutation))
@@ -63,8 +62,7 @@ class Scheduler {
   bool is_small(uint32_t kernel) const {
     const Kernel& k = plan_.kernels[kernel];
     int64_t cost = k.cost;
-    for (const plan::KernelLoop& l : k.loops)
-      cost *= l.limit >= 0 ? std::clamp<int64_t>(l.limit, 1, 1000) : kUnknownIterations;
+    for (const plan::KernelLoop& l : k.loops) cost *= l.limit >= 0 ? std::clamp<int64_t>(l.limit, 1, 1000) : kUnknownIterations;
     return work_of_sizes(k.axes, cost) <= kSmallKernel;
   }
 
@@ -82,16 +80,17 @@ class Scheduler {
     if (p.window == kNone) return work_of_sizes({p.batch, p.m, p.n, p.k}, 1);
     const plan::Window& w = plan_.windows[p.window];
     const Windows& windows = w.shape.windows;
-    return work_of_sizes({w.batch, std::max(windows.outputs(), windows.inputs()), windows.taps(), w.shape.channels_in,
-                          w.shape.channels_out},
-                         1);
+    return work_of_sizes(
+        {w.batch, std::max(windows.outputs(), windows.inputs()), windows.taps(), w.shape.channels_in, w.shape.channels_out}, 1);
   }
 
   // Whether a product is the device's own. Light ones never come to that.
   bool is_fast(const Product& p) const {
-    auto lies = [&](ValueId v) { return plan_.values[v].home != plan::Home::pointer && plan_.values[v].home != plan::Home::scalar; };
-    return fast_products_ && p.window == kNone && plan_.values[p.a].dtype == DType::F32 && lies(p.a) && lies(p.b) && lies(p.result) &&
-           work_of(p) > kSmallProduct;
+    auto lies = [&](ValueId v) {
+      return plan_.values[v].home != plan::Home::pointer && plan_.values[v].home != plan::Home::scalar;
+    };
+    return fast_products_ && p.window == kNone && plan_.values[p.a].dtype == DType::F32 && lies(p.a) && lies(p.b) &&
+           lies(p.result) && work_of(p) > kSmallProduct;
   }
 
   // Whether the epilogue of a product is a map over its rows and columns that reads of the result what it then stands at.
@@ -101,8 +100,7 @@ class Scheduler {
     const Kernel& k = plan_.kernels[p.epilogue];
     bool flat = k.axes.size() == 1 && (is_one(p.m) || is_one(p.n));
     bool square = k.axes.size() == 2 && k.axes[0] == p.m && k.axes[1] == p.n;
-    if (k.form != plan::Form::map || !k.loops.empty() || (!flat && !square) || k.exprs.size() > kMostExprs)
-      return false;
+    if (k.form != plan::Form::map || !k.loops.empty() || (!flat && !square) || k.exprs.size() > kMostExprs) return false;
     return std::all_of(k.exprs.begin(), k.exprs.end(), [&](const Expr& e) {
       if (e.kind != plan::ExprKind::load) return true;
       const plan::Access& a = e.access;
@@ -192,8 +190,10 @@ class Scheduler {
           const Product& p = plan_.products[s.index];
           uint32_t epilogue = p.epilogue;
           bool fast = is_fast(p);
-          if (fast) launch(run, GpuStep::Kind::fast_product, s.index);
-          else launch(run, GpuStep::Kind::product, number_of(to_.module.products, s.index));
+          if (fast)
+            launch(run, GpuStep::Kind::fast_product, s.index);
+          else
+            launch(run, GpuStep::Kind::product, number_of(to_.module.products, s.index));
           if (epilogue != kNone && (fast || !is_fused(p)))
             launch(run, GpuStep::Kind::kernel, number_of(to_.module.kernels, epilogue));
           break;
@@ -244,7 +244,9 @@ class Scheduler {
     if (is_spread(r)) return;
     constexpr int64_t kWord = 8;
     std::vector<GpuMemory> needed;
-    auto words = [&](std::initializer_list<GpuUnits::Factor> factors, int64_t count) { needed.push_back({factors, count * kWord}); };
+    auto words = [&](std::initializer_list<GpuUnits::Factor> factors, int64_t count) {
+      needed.push_back({factors, count * kWord});
+    };
     switch (r.routine) {
       case Routine::scatter:
         words({}, 1);
@@ -359,9 +361,7 @@ void tell(const GpuSchedule& s, const std::vector<GpuStep>& steps, size_t depth,
         out += "launch kernel" + std::to_string(k) + " " + s.plan.kernels[k].name + "\n";
         break;
       }
-      case GpuStep::Kind::product:
-        out += "launch product" + std::to_string(s.module.products[step.index]) + "\n";
-        break;
+      case GpuStep::Kind::product: out += "launch product" + std::to_string(s.module.products[step.index]) + "\n"; break;
       case GpuStep::Kind::fast_product: out += "multiply product" + std::to_string(step.index) + " with TF32\n"; break;
       case GpuStep::Kind::routine: {
         uint32_t r = s.module.routines[step.index];

@@ -15,13 +15,13 @@ namespace tfl::codegen {
 struct GpuStep {
   enum class Kind : uint8_t { segment, kernel, product, fast_product, routine, branch, loop };
   Kind kind = Kind::segment;
-  uint32_t index = 0;                         // of GpuModule::segments, kernels, products, routines; of a fast product in the plan
-  uint32_t word = 0;                          // of the frame, that the condition is in
-  DType dtype = DType::Bool;                  // of the condition
-  int64_t limit = -1;                         // iterations of a loop at most
-  uint32_t counter = 0;                       // where there is a limit: a word of the frame that counts them
-  uint32_t location = 0;                      // of a branch or loop, in ir::Function::locations
-  std::vector<std::vector<GpuStep>> blocks;   // as those of plan::Step; of a loop: what computes the condition, the body
+  uint32_t index = 0;                        // of GpuModule::segments, kernels, products, routines; of a fast product in the plan
+  uint32_t word = 0;                         // of the frame, that the condition is in
+  DType dtype = DType::Bool;                 // of the condition
+  int64_t limit = -1;                        // iterations of a loop at most
+  uint32_t counter = 0;                      // where there is a limit: a word of the frame that counts them
+  uint32_t location = 0;                     // of a branch or loop, in ir::Function::locations
+  std::vector<std::vector<GpuStep>> blocks;  // as those of plan::Step; of a loop: what computes the condition, the body
 };
 
 /// So many bytes for each combination of `factors`, rounded up.
@@ -36,8 +36,8 @@ struct GpuSchedule {
   std::vector<GpuStep> steps;
   std::vector<std::vector<GpuMemory>> memory;  // what each routine needs that is spread: they share it, one after the other
   uint32_t memory_word = plan::kNone;          // its address is there
-  bool checks = false;    // there are checks: nothing may run after one that failed
-  bool supported = true;  // GPUs have code for all of it
+  bool checks = false;                         // there are checks: nothing may run after one that failed
+  bool supported = true;                       // GPUs have code for all of it
 };
 
 /// A branch or a loop of the plan, and who goes through it.

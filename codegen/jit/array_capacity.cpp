@@ -13,7 +13,8 @@ constexpr int64_t kGuessBytes = int64_t{64} << 20;  // that are taken because a 
 
 void integers_in(const plan::Block& block, std::vector<int64_t>& out) {
   for (const plan::Step& s : block.steps) {
-    if (s.kind == plan::Step::Kind::scalar && s.expr.kind == plan::ExprKind::constant && (s.expr.dtype == DType::I32 || s.expr.dtype == DType::I64))
+    if (s.kind == plan::Step::Kind::scalar && s.expr.kind == plan::ExprKind::constant &&
+        (s.expr.dtype == DType::I32 || s.expr.dtype == DType::I64))
       out.push_back(load_int(s.expr.dtype, reinterpret_cast<const std::byte*>(&s.expr.bits)));
     for (const plan::Block& inner : s.blocks) integers_in(inner, out);
   }

@@ -32,10 +32,12 @@ std::string name_of(const Plan& p, const Product& x) {
     std::string one = fmt::format("matmul {}x{}x{}", shown(x.m), shown(x.k), shown(x.n));
     return x.batch == 1 ? one : fmt::format("{} of {}", shown(x.batch), one);
   }
-  constexpr const char* kNames[] = {"convolution",      "convolution gradient", "filter gradient", "depthwise convolution", "depthwise gradient",
-                                    "depthwise filter gradient", "max pool", "max pool gradient", "average pool", "average pool gradient"};
+  constexpr const char* kNames[] = {"convolution",        "convolution gradient",      "filter gradient", "depthwise convolution",
+                                    "depthwise gradient", "depthwise filter gradient", "max pool",        "max pool gradient",
+                                    "average pool",       "average pool gradient"};
   const plan::Window& w = p.windows[x.window];
-  return fmt::format("{} {}x{} to {}", kNames[static_cast<size_t>(w.kind)], shown(w.batch), w.shape.channels_in, w.shape.channels_out);
+  return fmt::format("{} {}x{} to {}", kNames[static_cast<size_t>(w.kind)], shown(w.batch), w.shape.channels_in,
+                     w.shape.channels_out);
 }
 
 std::string name_of(const Plan& p, const Step& s) {
@@ -99,8 +101,10 @@ Work work_of(const Plan& p, const Product& x, const int64_t* words) {
   } else {
     const plan::Window& window = p.windows[x.window];
     const Convolution& c = window.shape;
-    double places = static_cast<double>(size_of(window.batch, words)) * static_cast<double>(c.windows.outputs()) * static_cast<double>(c.windows.taps());
-    double out = is_pool(window.kind) ? 0.5 : static_cast<double>(c.channels_out) / static_cast<double>(std::max<int64_t>(c.groups, 1));
+    double places = static_cast<double>(size_of(window.batch, words)) * static_cast<double>(c.windows.outputs()) *
+                    static_cast<double>(c.windows.taps());
+    double out =
+        is_pool(window.kind) ? 0.5 : static_cast<double>(c.channels_out) / static_cast<double>(std::max<int64_t>(c.groups, 1));
     w.operations += 2 * places * static_cast<double>(c.channels_in) * out;
   }
   return w;
@@ -133,7 +137,8 @@ std::vector<CodeStep::Line> lines_of(const Kernel& k, const LineTable& lines) {
     auto cost = static_cast<double>(operations_of(e) + (e.kind == ExprKind::load));
     if (line.file.empty() || cost == 0) continue;
     all += cost;
-    auto same = std::find_if(out.begin(), out.end(), [&](const CodeStep::Line& l) { return l.line == line.line && l.file == line.file; });
+    auto same =
+        std::find_if(out.begin(), out.end(), [&](const CodeStep::Line& l) { return l.line == line.line && l.file == line.file; });
     if (same == out.end()) {
       out.push_back(line);
       out.back().share = cost;

@@ -17,8 +17,10 @@ namespace {
 size_t count_launches(const GpuSchedule& schedule, const std::vector<GpuStep>& steps) {
   size_t n = 0;
   for (const GpuStep& s : steps) {
-    if (s.kind == GpuStep::Kind::routine) n += static_cast<size_t>(gpu_launches(schedule.plan.routines[schedule.module.routines[s.index]]));
-    else n += s.blocks.empty();
+    if (s.kind == GpuStep::Kind::routine)
+      n += static_cast<size_t>(gpu_launches(schedule.plan.routines[schedule.module.routines[s.index]]));
+    else
+      n += s.blocks.empty();
     for (const auto& block : s.blocks) n += count_launches(schedule, block);
   }
   return n;
@@ -55,7 +57,8 @@ std::string gpu_report(Context& context, ir::Function& f) {
     for (const GpuControl& c : control_of(schedule)) {
       const ir::Location& at = (*cluster->locations)[c.location];
       text += fmt::format("  {}{}: {}\n", c.is_loop ? "loop" : "branch", at.line ? fmt::format(" (line {})", at.line) : "",
-                          c.over_launches ? "a conditional node of a CUDA graph, without the host (with a driver for CUDA 12.3 or older the host reads the condition back)"
+                          c.over_launches ? "a conditional node of a CUDA graph, without the host (with a driver for CUDA 12.3 "
+                                            "or older the host reads the condition back)"
                                           : "inside one kernel, by one block of threads");
     }
   });

@@ -184,8 +184,7 @@ void CompileQueue::enqueue(const std::shared_ptr<Unit>& unit, bool first) {
 
 void CompileQueue::compile_later(const std::shared_ptr<Unit>& unit) { enqueue(unit, false); }
 
-void CompileQueue::compile_soon(const std::shared_ptr<Unit>& unit, const std::atomic<uint32_t>& interrupt,
-                                double seconds) {
+void CompileQueue::compile_soon(const std::shared_ptr<Unit>& unit, const std::atomic<uint32_t>& interrupt, double seconds) {
   enqueue(unit, true);
   auto finished = [&] { return unit->phase.load(std::memory_order_acquire) >= Unit::ready; };
   if (finished() || !worker_) return;

@@ -43,7 +43,8 @@ class Cluster final : public ir::Native {
     }
     if (!entry_ && !find_code(context)) [[unlikely]]
       return false;
-    return unit_->plan.room == plan::kNone ? native_->run(context, entry_, inputs, results) : run_with_room(context, inputs, results);
+    return unit_->plan.room == plan::kNone ? native_->run(context, entry_, inputs, results)
+                                           : run_with_room(context, inputs, results);
   }
 
   std::unique_ptr<ir::BegunRun> begin(Context& context, std::span<const Tensor> inputs) override {
@@ -85,8 +86,7 @@ class Cluster final : public ir::Native {
     }
     if (debugged() && (at_once || runs_ >= 2) && unit_->phase.load(std::memory_order_acquire) == Unit::waiting)
       unit_->lines = line_table(*function_);
-    if (at_once)
-      jit_->queue.compile_soon(unit_, context.interrupt, forced ? kForever : options.loop_patience);
+    if (at_once) jit_->queue.compile_soon(unit_, context.interrupt, forced ? kForever : options.loop_patience);
     has_loop_ = wanted = false;  // once is enough
     switch (unit_->phase.load(std::memory_order_acquire)) {
       case Unit::ready:
@@ -115,8 +115,7 @@ class Cluster final : public ir::Native {
     }
     plan->constants.clear();
     unit_ = jit_->queue.unit(std::move(*plan), key_text(text));
-    native_ =
-        std::make_unique<NativeFunction>(std::shared_ptr<const plan::Plan>(unit_, &unit_->plan), std::move(constants));
+    native_ = std::make_unique<NativeFunction>(std::shared_ptr<const plan::Plan>(unit_, &unit_->plan), std::move(constants));
     room_ = Room(unit_->plan);
     if (jit_->options.profile) {
       auto& all = jit_->profile;

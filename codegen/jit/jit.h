@@ -14,8 +14,8 @@
 namespace tfl::codegen {
 
 struct JitOptions {
-  bool enabled = true;  // --no-jit
-  bool wait = false;  // compile before the first run of every cluster, so that machine code runs from the first call on
+  bool enabled = true;       // --no-jit
+  bool wait = false;         // compile before the first run of every cluster, so that machine code runs from the first call on
   bool in_advance = false;   // compile every cluster of a graph that is prepared, though it may never run
   std::string cache_folder;  // of object files; empty: none is kept
   Cpu cpu = Cpu::x86_64_v3;  // --cpu; by default the best that this machine has

@@ -56,11 +56,9 @@ NativeFunction::NativeFunction(std::shared_ptr<const Plan> made, std::vector<Ten
   }
   if (facts_.can_fail) return;
   for (const plan::Donation& d : p.donations) {
-    bool given_out = std::any_of(p.results.begin(), p.results.end(), [&](const ResultPlace& r) {
-      return r.kind == ResultPlace::Kind::input && r.index == d.input;
-    });
-    bool fits = d.input < p.inputs.size() && d.result < p.results.size() &&
-                p.results[d.result].kind == ResultPlace::Kind::memory;
+    bool given_out = std::any_of(p.results.begin(), p.results.end(),
+                                 [&](const ResultPlace& r) { return r.kind == ResultPlace::Kind::input && r.index == d.input; });
+    bool fits = d.input < p.inputs.size() && d.result < p.results.size() && p.results[d.result].kind == ResultPlace::Kind::memory;
     if (fits && !given_out) donations_.push_back(d);
   }
 }
@@ -138,7 +136,8 @@ struct NativeFunction::Call {
       scratch_bytes = (scratch_bytes + kAlignment - 1) & ~(kAlignment - 1);
     }
     size_t all, each, parts;
-    if (__builtin_add_overflow(arena_bytes, scratch_bytes, &all) || __builtin_add_overflow(scratch_bytes, self.frame_bytes(), &each) ||
+    if (__builtin_add_overflow(arena_bytes, scratch_bytes, &all) ||
+        __builtin_add_overflow(scratch_bytes, self.frame_bytes(), &each) ||
         __builtin_mul_overflow(each, static_cast<size_t>(beside), &parts) || __builtin_add_overflow(all, parts, &all))
       return false;
     if (all <= room_bytes) {
@@ -225,7 +224,8 @@ struct NativeFunction::Call {
     int64_t status = entry(frame);
     self.all_->running.store(nullptr, std::memory_order_release);
     size_t bytes = arena_bytes + scratch_bytes;
-    for (size_t i = 0; i < results.size(); ++i) bytes += results[i] && plan.results[i].kind == ResultPlace::Kind::memory ? results[i].bytes() : 0;
+    for (size_t i = 0; i < results.size(); ++i)
+      bytes += results[i] && plan.results[i].kind == ResultPlace::Kind::memory ? results[i].bytes() : 0;
     profile.add(plan, words, bytes);
     return status;
   }
@@ -249,7 +249,8 @@ size_t NativeFunction::frame_bytes() const {
   return (kFrameHeader + sizeof(int64_t) * words + kAlignment - 1) & ~(kAlignment - 1);
 }
 
-bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results, bool* full) const {
+bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results,
+                         bool* full) const {
   alignas(kAlignment) std::byte room[kRoom];
   size_t bytes = frame_bytes();
   std::unique_ptr<std::byte[]> large;
@@ -261,8 +262,7 @@ bool NativeFunction::run(Context& context, EntryFunction entry, std::span<Tensor
   auto* frame = new (memory) Frame;
 
   Call call(*this, context, inputs, results, frame->words);
-  if (!facts_.types_hold(*plan_, inputs, results.size()) || !facts_.sizes_hold(*plan_, inputs, frame->words) ||
-      !call.make_rows())
+  if (!facts_.types_hold(*plan_, inputs, results.size()) || !facts_.sizes_hold(*plan_, inputs, frame->words) || !call.make_rows())
     return false;
   bool fits = bytes < kRoom;
   if (!call.take_arena(fits ? room + bytes : room, fits ? kRoom - bytes : large ? kRoom : 0) || !call.make_results())
@@ -289,7 +289,7 @@ struct NativeFunction::Begun final : ir::BegunRun {
       : entry(e),
         memory(new std::byte[f.frame_bytes()]),
         results(f.plan_->results.size()),
-        frame(new (memory.get()) Frame),
+        frame(new(memory.get()) Frame),
         call(f, context, {}, {}, frame->words) {
     for (const Tensor& t : in) inputs.push_back(t);
     call.inputs = inputs;
@@ -315,8 +315,7 @@ struct NativeFunction::Begun final : ir::BegunRun {
   }
 };
 
-std::unique_ptr<ir::BegunRun> NativeFunction::begin(Context& context, EntryFunction entry,
-                                                    std::span<const Tensor> inputs) const {
+std::unique_ptr<ir::BegunRun> NativeFunction::begin(Context& context, EntryFunction entry, std::span<const Tensor> inputs) const {
   auto begun = std::make_unique<Begun>(*this, context, entry, inputs);
   if (!begun->prepare()) return nullptr;
   return begun;

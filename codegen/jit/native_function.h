@@ -23,7 +23,8 @@ class NativeFunction {
 
   /// As ir::Native::run; `entry` is the code of the plan.
   /// `full` is set where it needs more room (Plan::room).
-  bool run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results, bool* full = nullptr) const;
+  bool run(Context& context, EntryFunction entry, std::span<Tensor> inputs, std::span<Tensor> results,
+           bool* full = nullptr) const;
   /// As ir::Native::begin.
   std::unique_ptr<ir::BegunRun> begin(Context& context, EntryFunction entry, std::span<const Tensor> inputs) const;
 
@@ -44,7 +45,7 @@ class NativeFunction {
   std::shared_ptr<const plan::Plan> plan_;
   std::vector<Tensor> constants_;
   PlanFacts facts_;
-  int most_beside_ = 1;  // steps that may run at the same time
+  int most_beside_ = 1;                 // steps that may run at the same time
   std::vector<plan::StepWork> beside_;  // what they do
   CodeProfile* profile_ = nullptr;
   JitProfile* all_ = nullptr;

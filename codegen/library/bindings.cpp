@@ -27,8 +27,7 @@ std::string json_value(const Interface::Value& v) {
   std::string dims;
   for (size_t i = 0; i < v.dims.size(); ++i)
     dims += (i ? ", " : "") + (plan::is_known(v.dims[i]) ? std::to_string(v.dims[i]) : json_string(v.sizes[i]));
-  return fmt::format("{{\"name\": {}, \"dtype\": \"{}\", \"shape\": [{}]}}", json_string(v.name), dtype_name(v.dtype),
-                     dims);
+  return fmt::format("{{\"name\": {}, \"dtype\": \"{}\", \"shape\": [{}]}}", json_string(v.name), dtype_name(v.dtype), dims);
 }
 std::string json_values(const std::vector<Interface::Value>& values) {
   std::string out;
@@ -114,16 +113,16 @@ std::string library_metadata(const LibraryRequest& request, const std::vector<Lo
     out += fmt::format(
         "{}\n    {{\"name\": {}, \"arguments\": {}, \"results\": {}, \"allocates\": {}, \"temporary_bytes\": {}, "
         "\"temporary\": {}, \"doc\": {}, {}}}",
-        &f == &functions[0] ? "" : ",", json_string(f.from->name), json_values(face.arguments),
-        json_values(face.outputs), f.allocates(), f.stepwise() ? "null" : memory_of(f.parts[0].plan),
-        memory_text(f), json_string(f.from->doc), graph_json(f));
+        &f == &functions[0] ? "" : ",", json_string(f.from->name), json_values(face.arguments), json_values(face.outputs),
+        f.allocates(), f.stepwise() ? "null" : memory_of(f.parts[0].plan), memory_text(f), json_string(f.from->doc),
+        graph_json(f));
   }
   out += functions.empty() ? "],\n  \"variables\": [" : "\n  ],\n  \"variables\": [";
   for (const ExportedState& s : request.states) {
     std::string dims;
     for (int64_t d : s.value.dims()) dims += (dims.empty() ? "" : ", ") + std::to_string(d);
-    out += fmt::format("{}\n    {{\"name\": {}, \"dtype\": \"{}\", \"shape\": [{}]}}",
-                       &s == &request.states[0] ? "" : ",", json_string(s.name), dtype_name(s.value.dtype()), dims);
+    out += fmt::format("{}\n    {{\"name\": {}, \"dtype\": \"{}\", \"shape\": [{}]}}", &s == &request.states[0] ? "" : ",",
+                       json_string(s.name), dtype_name(s.value.dtype()), dims);
   }
   return out + (request.states.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }

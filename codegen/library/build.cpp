@@ -16,12 +16,15 @@ namespace tfl::codegen {
 namespace {
 
 Result<void> write_text(const std::string& path, std::string_view text) {
-  if (int error = write_whole_file(path, text)) return fail(ErrorKind::OSError, "cannot write {}: {}", path, std::strerror(error));
+  if (int error = write_whole_file(path, text))
+    return fail(ErrorKind::OSError, "cannot write {}: {}", path, std::strerror(error));
   return {};
 }
 
 // "predict", "predict.1": the parts of a function.
-std::string part_name(const LoweredFunction& f, size_t part) { return part == 0 ? f.from->name : fmt::format("{}.{}", f.from->name, part); }
+std::string part_name(const LoweredFunction& f, size_t part) {
+  return part == 0 ? f.from->name : fmt::format("{}.{}", f.from->name, part);
+}
 
 std::vector<std::string> part_names(const std::vector<LoweredFunction>& functions) {
   std::vector<std::string> names;
@@ -93,8 +96,15 @@ LibraryModule library_module(const LibraryRequest& request, const std::vector<Lo
   uint32_t stepwise = 0, part_number = 0;
   for (const LoweredFunction& f : functions) {
     auto counts = [](size_t n) { return static_cast<uint32_t>(n); };
-    LibraryModule::Function interface{Kind::plain, f.from->name, {}, {}, counts(f.face.arguments.size()), counts(f.face.outputs.size()),
-                                      counts(f.face.open.size()), f.face.flat_suffix, 0};
+    LibraryModule::Function interface{Kind::plain,
+                                      f.from->name,
+                                      {},
+                                      {},
+                                      counts(f.face.arguments.size()),
+                                      counts(f.face.outputs.size()),
+                                      counts(f.face.open.size()),
+                                      f.face.flat_suffix,
+                                      0};
     for (size_t i = 0; i < f.parts.size(); ++i) {
       const Part& part = f.parts[i];
       bool whole = i == 0 && !f.allocates();
@@ -137,7 +147,8 @@ LibraryModule library_module(const LibraryRequest& request, const std::vector<Lo
 }
 
 // The parts, the library itself, the parts for better processors.
-Result<std::vector<std::string>> compile_objects(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, const std::string& metadata) {
+Result<std::vector<std::string>> compile_objects(const LibraryRequest& request, const std::vector<LoweredFunction>& functions,
+                                                 const std::string& metadata) {
   std::vector<std::string> out = TFL_TRY(compile_parts(request, functions, CompileRequest::Output::object));
   LibraryModule module = library_module(request, functions, metadata);
   CompileRequest compile;
@@ -146,7 +157,8 @@ Result<std::vector<std::string>> compile_objects(const LibraryRequest& request, 
   compile.output = CompileRequest::Output::object;
   out.push_back(TFL_TRY(compiled(compile)));
   if (request.better) {
-    for (std::string& code : TFL_TRY(compile_parts(request, functions, CompileRequest::Output::object, true))) out.push_back(std::move(code));
+    for (std::string& code : TFL_TRY(compile_parts(request, functions, CompileRequest::Output::object, true)))
+      out.push_back(std::move(code));
   }
   return out;
 }
@@ -171,7 +183,8 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
   bool library = request.shared || request.archive;
   std::string metadata = library || request.object ? library_metadata(request, functions) : std::string();
   if (library || request.object) {
-    LinkRequest link{request.name, request.folder, TFL_TRY(compile_objects(request, functions, metadata)), true, request.own_linker};
+    LinkRequest link{request.name, request.folder, TFL_TRY(compile_objects(request, functions, metadata)), true,
+                     request.own_linker};
     for (size_t i = 0; request.object && i < link.objects.size(); ++i) {
       bool library_itself = i == names.size(), better = i > names.size();
       std::string name = library_itself ? "" : "_" + names[better ? i - names.size() - 1 : i];
@@ -182,14 +195,16 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
       if (shared ? request.shared : request.archive) files.push_back(TFL_TRY(link_library(link)));
     }
   }
-  for (auto [wanted, output, ending] : {std::tuple(request.llvm, CompileRequest::Output::llvm, "ll"), std::tuple(request.assembly, CompileRequest::Output::assembly, "s")}) {
+  for (auto [wanted, output, ending] : {std::tuple(request.llvm, CompileRequest::Output::llvm, "ll"),
+                                        std::tuple(request.assembly, CompileRequest::Output::assembly, "s")}) {
     if (!wanted) continue;
     std::vector<std::string> texts = TFL_TRY(compile_parts(request, functions, output));
     for (size_t i = 0; i < names.size(); ++i) TFL_TRY(text(fmt::format("{}_{}.{}", base, names[i], ending), texts[i]));
   }
   for (const LoweredFunction& f : functions) {
     for (size_t i = 0; request.ptx && i < f.parts.size(); ++i) {
-      if (f.parts[i].has_code) TFL_TRY(text(fmt::format("{}_{}.ptx", base, part_name(f, i)), ptx_text(f.parts[i].plan, request.gpu)));
+      if (f.parts[i].has_code)
+        TFL_TRY(text(fmt::format("{}_{}.ptx", base, part_name(f, i)), ptx_text(f.parts[i].plan, request.gpu)));
     }
   }
   if (library || request.object) {

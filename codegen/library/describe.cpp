@@ -206,7 +206,8 @@ void steps(Writer& w, const LoweredFunction& f, uint32_t& number) {
 
 std::vector<uint32_t> whole_parts(const LoweredFunction& f) {
   std::vector<uint32_t> out;
-  for (int64_t i = f.allocates() ? -1 : 0; i >= 0; i = f.parts[static_cast<size_t>(i)].otherwise) out.push_back(static_cast<uint32_t>(i));
+  for (int64_t i = f.allocates() ? -1 : 0; i >= 0; i = f.parts[static_cast<size_t>(i)].otherwise)
+    out.push_back(static_cast<uint32_t>(i));
   return out;
 }
 
@@ -235,8 +236,7 @@ std::string describe_library(const LibraryRequest& request, const std::vector<Lo
   for (const ExportedState& s : request.states) {
     w.type(s.name, s.value.dtype(), s.value.dims());
     const auto* bytes = reinterpret_cast<const char*>(s.value.raw());
-    bool zero = std::all_of(bytes, bytes + s.value.bytes(),
-                            [](char b) { return b == 0; });  // a context begins with zeros anyway
+    bool zero = std::all_of(bytes, bytes + s.value.bytes(), [](char b) { return b == 0; });  // a context begins with zeros anyway
     zero |= request.weights_in_file;
     w.integer(!zero);
     if (!zero) w.elements(s.value);

@@ -179,7 +179,8 @@ class Expander {
     if (plan::known_integers(context_, paddings, known)) return integer(known[static_cast<size_t>(2 * axis + side)]);
     const Node& n = *paddings.node;
     bool rows = n.op == Op::stack && n.attrs.get_int(Attr::axis) == 0 && static_cast<size_t>(axis) < n.operands.size();
-    if (rows && n.operands[static_cast<size_t>(axis)].type().tensor.dims.size() == 1) return element(n.operands[static_cast<size_t>(axis)], side);
+    if (rows && n.operands[static_cast<size_t>(axis)].type().tensor.dims.size() == 1)
+      return element(n.operands[static_cast<size_t>(axis)], side);
     Ref flat = TFL_TRY(add(Op::reshape, {paddings, TFL_TRY(integers(Dims{2 * paddings.type().tensor.dims[0]}))}));
     return element(flat, 2 * axis + side);
   }
@@ -199,7 +200,8 @@ class Expander {
         return plan::known_integers(context_, r, v) && v[0] == 0;
       };
       if (is_zero(before) && is_zero(after)) continue;
-      x = constant ? TFL_TRY(surrounded(n, x, axis, before, after)) : TFL_TRY(reflected(x, axis, before, after, mode == "REFLECT"));
+      x = constant ? TFL_TRY(surrounded(n, x, axis, before, after))
+                   : TFL_TRY(reflected(x, axis, before, after, mode == "REFLECT"));
     }
     return x;
   }
@@ -208,7 +210,8 @@ class Expander {
     Ref value = n.operands.size() > 2 ? n.operands[2] : TFL_TRY(number(x.type().tensor.dtype, 0));
     auto filled = [&](Ref length) -> Result<Ref> {
       std::vector<Ref> sizes;
-      for (int64_t i = 0; i < static_cast<int64_t>(x.type().tensor.dims.size()); ++i) sizes.push_back(i == axis ? length : TFL_TRY(size_of(x, i)));
+      for (int64_t i = 0; i < static_cast<int64_t>(x.type().tensor.dims.size()); ++i)
+        sizes.push_back(i == axis ? length : TFL_TRY(size_of(x, i)));
       return add(Op::fill, {TFL_TRY(add(Op::stack, std::move(sizes), along(0))), value});
     };
     return add(Op::concat, {TFL_TRY(filled(before)), x, TFL_TRY(filled(after))}, along(axis));
@@ -232,7 +235,8 @@ class Expander {
   Result<Ref> search(const Node& n) {
     Ref rows = n.operands[0], wanted = n.operands[1];
     int64_t rank = static_cast<int64_t>(rows.type().tensor.dims.size());
-    if (rank < 1 || static_cast<int64_t>(wanted.type().tensor.dims.size()) != rank || !is_number(rows) || !is_number(wanted)) return Ref{};
+    if (rank < 1 || static_cast<int64_t>(wanted.type().tensor.dims.size()) != rank || !is_number(rows) || !is_number(wanted))
+      return Ref{};
     Ref length = TFL_TRY(size_of(rows, rank - 1)), zero = TFL_TRY(integer(0));
     Ref low = TFL_TRY(add(Op::fill, {TFL_TRY(add(Op::shape, {wanted}, Attrs().set_dtype(Attr::dtype, DType::I32))), zero}));
     Ref high = TFL_TRY(add(Op::add, {low, length}));
@@ -270,7 +274,8 @@ class Expander {
     batched.set_int(Attr::batch_dims, rank - 1);
     Ref at = TFL_TRY(add(Op::gather, {b.param(2), TFL_TRY(clipped(middle, b.param(4)))}, std::move(batched)));
     bool after_equals = n.attrs.get_bool(Attr::right);
-    Ref behind = after_equals ? TFL_TRY(add(Op::logical_not, {TFL_TRY(add(Op::less, {wanted, at}))})) : TFL_TRY(add(Op::less, {at, wanted}));
+    Ref behind = after_equals ? TFL_TRY(add(Op::logical_not, {TFL_TRY(add(Op::less, {wanted, at}))}))
+                              : TFL_TRY(add(Op::less, {at, wanted}));
     Ref left = TFL_TRY(add(Op::less, {low, high}));
     Ref up = TFL_TRY(add(Op::logical_and, {left, behind}));
     Ref next = TFL_TRY(add(Op::where, {up, TFL_TRY(add(Op::add, {middle, TFL_TRY(integer(1))})), low}));

@@ -77,12 +77,11 @@ class Wording {
     if (a < 0 || b < 0) return;  // only inputs have sizes when sizes do not fit
     bool product = n.op == Op::matmul;
     if (product && n.types[0].tensor.dims.size() != 2) return;  // of batches something else is said
-    text.sizes = {
-        {Piece::Kind::text, product ? "Matrix size-incompatible: In[0]: " : "Incompatible shapes: "},
-        {Piece::Kind::shape, {}, a},
-        {Piece::Kind::text, product ? ", In[1]: " : " vs. "},
-        {Piece::Kind::shape, {}, b},
-        {Piece::Kind::text, product ? " [Op:MatMul]" : fmt::format(" [Op:{}] name: ", op_info(n.op).tf_name)}};
+    text.sizes = {{Piece::Kind::text, product ? "Matrix size-incompatible: In[0]: " : "Incompatible shapes: "},
+                  {Piece::Kind::shape, {}, a},
+                  {Piece::Kind::text, product ? ", In[1]: " : " vs. "},
+                  {Piece::Kind::shape, {}, b},
+                  {Piece::Kind::text, product ? " [Op:MatMul]" : fmt::format(" [Op:{}] name: ", op_info(n.op).tf_name)}};
   }
 
  private:

@@ -14,8 +14,8 @@ struct FailureText {
   struct Piece {
     enum class Kind : uint8_t {
       text,
-      tensor,  // `a` as tf.print writes it, `number` items at each end of an axis
-      index,  // the first of the indices `a` that is outside of size `number` of `b`: "indices[1] = 12 is not in [0, 10)"
+      tensor,   // `a` as tf.print writes it, `number` items at each end of an axis
+      index,    // the first of the indices `a` that is outside of size `number` of `b`: "indices[1] = 12 is not in [0, 10)"
       element,  // where the scalar `a` is no index for that size: "slice index 6 of dimension 0 out of bounds."
       shape     // the sizes of `a`: "[2,3]"
     } kind = Kind::text;

@@ -37,7 +37,8 @@ class Described {
     w_.count(p.slots);
     for (plan::Size s : p.slots) w_.integer(s);
     w_.count(p.results);
-    for (const plan::ResultPlace& r : p.results) w_.integer(r.kind == plan::ResultPlace::Kind::scalar ? p.values[r.index].word : -1);
+    for (const plan::ResultPlace& r : p.results)
+      w_.integer(r.kind == plan::ResultPlace::Kind::scalar ? p.values[r.index].word : -1);
     memory();
     launches();
     blocks_.push_back({0, 0});
@@ -96,7 +97,8 @@ class Described {
     for (size_t i = 0; i < m.routines.size(); ++i) {
       first_phase_.push_back(static_cast<int64_t>(m.segments.size() + unit));
       // One block at least: indices are checked where there is nothing to write.
-      for (int phase = 0; phase < phases[i]; ++phase) launch(gpu_phase_name(m.routines[i], phase), kGpuThreads, 1, code_.units[unit++]);
+      for (int phase = 0; phase < phases[i]; ++phase)
+        launch(gpu_phase_name(m.routines[i], phase), kGpuThreads, 1, code_.units[unit++]);
     }
   }
 
@@ -113,7 +115,8 @@ class Described {
         case GpuStep::Kind::product: add(static_cast<int64_t>(m.segments.size() + m.kernels.size()) + s.index); break;
         case GpuStep::Kind::fast_product: break;  // nobody has asked for these
         case GpuStep::Kind::routine:
-          for (int phase = 0; phase < gpu_launches(schedule_.plan.routines[m.routines[s.index]]); ++phase) add(first_phase_[s.index] + phase);
+          for (int phase = 0; phase < gpu_launches(schedule_.plan.routines[m.routines[s.index]]); ++phase)
+            add(first_phase_[s.index] + phase);
           break;
         case GpuStep::Kind::branch:
         case GpuStep::Kind::loop:

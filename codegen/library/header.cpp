@@ -65,15 +65,13 @@ std::string tensor_names(std::string first, const Interface& face) {
 }
 std::string shapes(std::string first, const Interface& face) {
   auto argument = [](const auto& v) { return "const tfl_tensor *" + v.name; };
-  return listed(std::move(first), face, argument, kLeftOut, [](const auto& v) {
-    return fmt::format("int64_t {}_shape[{}]", v.name, std::max<size_t>(v.dims.size(), 1));
-  });
+  return listed(std::move(first), face, argument, kLeftOut,
+                [](const auto& v) { return fmt::format("int64_t {}_shape[{}]", v.name, std::max<size_t>(v.dims.size(), 1)); });
 }
 std::string flat(std::string first, const Interface& face) {
   auto argument = [](const auto& v) { return fmt::format("const {} *{}", c_type(v.dtype), v.name); };
   auto result = [](const auto& v) { return fmt::format("{} *{}", c_type(v.dtype), v.name); };
-  return listed(
-      std::move(first), face, argument, [](const auto& o) { return "int64_t " + o.name; }, result);
+  return listed(std::move(first), face, argument, [](const auto& o) { return "int64_t " + o.name; }, result);
 }
 std::string flat_names(std::string first, const Interface& face) {
   auto name = [](const auto& v) { return v.name; };
@@ -85,8 +83,8 @@ std::string flat_names(std::string first, const Interface& face) {
 std::string library_header(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   const std::string& n = request.name;
   std::string guard = upper(n) + "_H";
-  std::string out = fmt::format("/* {}.h: made by tfl build from {}. C99. */\n#ifndef {}\n#define {}\n\n", n,
-                                request.source, guard, guard);
+  std::string out =
+      fmt::format("/* {}.h: made by tfl build from {}. C99. */\n#ifndef {}\n#define {}\n\n", n, request.source, guard, guard);
   out += library_types();
   out += fmt::format("\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n#define {}_ABI_VERSION 1u\n\n", upper(n));
   out += fmt::format(
@@ -195,8 +193,8 @@ std::string library_header_cpp(const LibraryRequest& request, const std::vector<
     std::string by_tensor = tensors("", face, '&'), by_pointer = flat("", face);
     std::string method = name == "context" ? "call_context" : name;  // a constructor otherwise
     out += fmt::format("\n  /// {}\n", signature(name, face));
-    out += fmt::format("  void {}({}) {{ check({}_{}{}({})); }}\n", method, by_tensor, n, name,
-                       f.allocates() ? "_alloc" : "", tensor_names("context_", face));
+    out += fmt::format("  void {}({}) {{ check({}_{}{}({})); }}\n", method, by_tensor, n, name, f.allocates() ? "_alloc" : "",
+                       tensor_names("context_", face));
     if (by_pointer != by_tensor && !f.allocates())
       out += fmt::format("  void {}({}) {{ check({}_{}_{}({})); }}\n", method, by_pointer, n, name, face.flat_suffix,
                          flat_names("context_", face));

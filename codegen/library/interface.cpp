@@ -11,20 +11,20 @@ namespace tfl::codegen {
 namespace {
 
 constexpr std::array kKeywords = {
-    "alignas",   "alignof", "and",      "as",       "asm",      "assert",   "auto",     "bool",    "break",
-    "case",      "catch",   "char",     "class",    "const",    "continue", "ctx",      "def",     "default",
-    "del",       "delete",  "do",       "double",   "elif",     "else",     "enum",     "except",  "explicit",
-    "export",    "extern",  "false",    "float",    "for",      "friend",   "from",     "global",  "goto",
-    "if",        "import",  "in",       "inline",   "int",      "is",       "lambda",   "long",    "mutable",
-    "namespace", "new",     "nonlocal", "not",      "operator", "or",       "pass",     "private", "protected",
-    "public",    "raise",   "register", "restrict", "return",   "self",     "short",    "signed",  "sizeof",
-    "static",    "struct",  "switch",   "template", "this",     "throw",    "true",     "try",     "typedef",
-    "typename",  "union",   "unsigned", "using",    "virtual",  "void",     "volatile", "while",   "with",
-    "xor",       "yield",   "None"};
+    "alignas", "alignof", "and",      "as",        "asm",      "assert",    "auto",     "bool",     "break",    "case",
+    "catch",   "char",    "class",    "const",     "continue", "ctx",       "def",      "default",  "del",      "delete",
+    "do",      "double",  "elif",     "else",      "enum",     "except",    "explicit", "export",   "extern",   "false",
+    "float",   "for",     "friend",   "from",      "global",   "goto",      "if",       "import",   "in",       "inline",
+    "int",     "is",      "lambda",   "long",      "mutable",  "namespace", "new",      "nonlocal", "not",      "operator",
+    "or",      "pass",    "private",  "protected", "public",   "raise",     "register", "restrict", "return",   "self",
+    "short",   "signed",  "sizeof",   "static",    "struct",   "switch",    "template", "this",     "throw",    "true",
+    "try",     "typedef", "typename", "union",     "unsigned", "using",     "virtual",  "void",     "volatile", "while",
+    "with",    "xor",     "yield",    "None"};
 
 // What else the headers use where arguments and sizes stand.
-constexpr std::array kTaken = {"NULL",    "check",    "context",  "context_", "errno",    "int8_t",      "int16_t",    "int32_t", "int64_t",
-                               "linux",   "tfl_context", "tfl_status", "tfl_tensor", "uint8_t",  "uint16_t", "uint32_t", "uint64_t",    "unix"};
+constexpr std::array kTaken = {"NULL",       "check",   "context",  "context_", "errno",       "int8_t",
+                               "int16_t",    "int32_t", "int64_t",  "linux",    "tfl_context", "tfl_status",
+                               "tfl_tensor", "uint8_t", "uint16_t", "uint32_t", "uint64_t",    "unix"};
 
 class Names {
  public:
@@ -32,8 +32,7 @@ class Names {
     std::string base = c_identifier(wanted);
     while (std::find(kTaken.begin(), kTaken.end(), base) != kTaken.end()) base += "_";
     std::string name = base;
-    for (int i = 2; std::find(used_.begin(), used_.end(), name) != used_.end(); ++i)
-      name = fmt::format("{}_{}", base, i);
+    for (int i = 2; std::find(used_.begin(), used_.end(), name) != used_.end(); ++i) name = fmt::format("{}_{}", base, i);
     used_.push_back(name);
     return name;
   }
@@ -46,8 +45,7 @@ class Names {
 
 std::string c_identifier(std::string_view text) {
   std::string out;
-  for (char c : text)
-    out.push_back((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
+  for (char c : text) out.push_back((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
   if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out.insert(0, "_");
   if (std::find(kKeywords.begin(), kKeywords.end(), out) != kKeywords.end()) out += "_";
   return out;
@@ -76,7 +74,8 @@ std::string_view c_type(DType dtype) {
 
 Result<void> distinct_symbols(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   std::vector<std::pair<std::string, std::string>> seen;  // a symbol, the function that has it; empty: every library has it
-  for (const char* own : {"context_new", "context_free", "context_cancel", "last_error", "abi_version", "metadata_json"}) seen.emplace_back(own, "");
+  for (const char* own : {"context_new", "context_free", "context_cancel", "last_error", "abi_version", "metadata_json"})
+    seen.emplace_back(own, "");
   for (const char* own : {"state_save", "state_load"}) {
     if (!request.states.empty()) seen.emplace_back(own, "");
   }
@@ -92,10 +91,13 @@ Result<void> distinct_symbols(const LibraryRequest& request, const std::vector<L
         continue;
       }
       return other->second.empty()
-                 ? fail(ErrorKind::ValueError, "{} cannot be part of a library: {}_{} is a function that the library has in any case; give it another name",
+                 ? fail(ErrorKind::ValueError,
+                        "{} cannot be part of a library: {}_{} is a function that the library has in any case; give it another "
+                        "name",
                         name, request.name, s)
-                 : fail(ErrorKind::ValueError, "{} and {} cannot be in one library: both have a function {}_{}; export one of them, or rename it", other->second,
-                        name, request.name, s);
+                 : fail(ErrorKind::ValueError,
+                        "{} and {} cannot be in one library: both have a function {}_{}; export one of them, or rename it",
+                        other->second, name, request.name, s);
     }
   }
   return {};
@@ -141,8 +143,7 @@ Interface interface_of(const LoweredFunction& f) {
       plan::Sizes dims;
       for (size_t k = 0; k < t.tensor.dims.size(); ++k) {
         std::string name = own && k < own->size() ? (*own)[k] : std::string();
-        size_t at =
-            name.empty() ? seen.size() : static_cast<size_t>(std::find(seen.begin(), seen.end(), name) - seen.begin());
+        size_t at = name.empty() ? seen.size() : static_cast<size_t>(std::find(seen.begin(), seen.end(), name) - seen.begin());
         if (t.tensor.dims[k] < 0 && at == seen.size()) seen.push_back(name);
         dims.push_back(t.tensor.dims[k] >= 0 ? t.tensor.dims[k] : ~static_cast<int64_t>(at));
       }
@@ -177,16 +178,13 @@ Interface interface_of(const LoweredFunction& f) {
         v.sizes.push_back(std::to_string(d));
         continue;
       }
-      auto seen =
-          std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.number == plan::symbol_of(d); });
+      auto seen = std::find_if(out.open.begin(), out.open.end(), [&](const auto& o) { return o.number == plan::symbol_of(d); });
       v.sizes.push_back(seen == out.open.end() ? "?" : seen->name);
     }
   };
   for (auto& v : out.arguments) text(v);
   for (auto& v : out.outputs) text(v);
-  DType first = !out.arguments.empty() ? out.arguments[0].dtype
-                : !out.outputs.empty() ? out.outputs[0].dtype
-                                       : DType::F32;
+  DType first = !out.arguments.empty() ? out.arguments[0].dtype : !out.outputs.empty() ? out.outputs[0].dtype : DType::F32;
   if (!f.allocates()) out.flat_suffix = dtype_short_name(first);
   return out;
 }

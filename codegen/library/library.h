@@ -18,13 +18,12 @@ struct Capture {
   int64_t state = -1;  // or a variable: its number in LibraryRequest::states
 };
 struct ExportedFunction {
-  std::string name;                     // a C identifier
-  std::string doc;                      // of the script's function; may be empty
-  std::shared_ptr<ir::Function> graph;  // as traced: parameters are the arguments, then the captures
-  std::vector<std::string> arguments;   // names
-  std::vector<std::string> outputs;     // names
-  std::vector<std::vector<std::string>>
-      sizes;  // of each argument: names of its symbolic sizes, "" for known or unnamed ones
+  std::string name;                             // a C identifier
+  std::string doc;                              // of the script's function; may be empty
+  std::shared_ptr<ir::Function> graph;          // as traced: parameters are the arguments, then the captures
+  std::vector<std::string> arguments;           // names
+  std::vector<std::string> outputs;             // names
+  std::vector<std::vector<std::string>> sizes;  // of each argument: names of its symbolic sizes, "" for known or unnamed ones
   std::vector<Capture> captures;
 };
 struct ExportedState {
@@ -43,8 +42,8 @@ struct LibraryRequest {
   bool own_linker = false;       // libtfl_lld.so, even where a C compiler is installed
   std::string folder;            // where the files go
   bool shared = true, archive = false, object = false, llvm = false, assembly = false, ptx = false;
-  std::string gpu = "sm_80";     // that PTX is made for
-  bool with_gpu = false;         // libraries and objects have code for it, too
+  std::string gpu = "sm_80";  // that PTX is made for
+  bool with_gpu = false;      // libraries and objects have code for it, too
 };
 
 /// Makes the files and tells their names. ValueError for what cannot be exported, with the line of the script; OSError for files
@@ -82,17 +81,29 @@ struct Part {
 
 /// A function whose sizes follow from values, or that prints, is run step by step: parts, and operations that the library's runtime has.
 struct Step {
-  enum class Kind : uint8_t { part, nonzero, boolean_mask, unique, unique_with_counts, branch, choice, loop, print, range } kind = Kind::part;
+  enum class Kind : uint8_t {
+    part,
+    nonzero,
+    boolean_mask,
+    unique,
+    unique_with_counts,
+    branch,
+    choice,
+    loop,
+    print,
+    range
+  } kind = Kind::part;
   /// What a branch or loop runs; its parameters stand for inputs: of branches those behind the one that decides.
   struct Region {
     std::vector<uint32_t> params, results;  // values
     std::vector<Step> steps;
   };
   uint32_t part = 0;
-  int64_t axis = 0;  // of a loop: how many of its inputs are variables
+  int64_t axis = 0;                       // of a loop: how many of its inputs are variables
   std::vector<uint32_t> inputs, results;  // values
   std::vector<Region> regions;            // then and else; one a number; condition and body
-  std::vector<FailureText::Piece> pieces; // print: the stream, then texts and tensors (`a`: which input); range: what a message begins and ends with
+  std::vector<FailureText::Piece>
+      pieces;  // print: the stream, then texts and tensors (`a`: which input); range: what a message begins and ends with
 };
 struct StepValue {
   DType dtype;
@@ -108,10 +119,10 @@ struct LoweredFunction {
   std::vector<Part> parts;              // without steps the first is the function; others explain failures
   std::vector<Step> steps;
   std::vector<StepValue> values;
-  std::vector<uint32_t> results;       // values: outputs, then what states are assigned
+  std::vector<uint32_t> results;        // values: outputs, then what states are assigned
   std::shared_ptr<ir::Function> shown;  // the graph, for people
-  std::vector<ir::Type> types;         // of arguments
-  std::vector<ir::Type> result_types;  // of outputs
+  std::vector<ir::Type> types;          // of arguments
+  std::vector<ir::Type> result_types;   // of outputs
   Interface face;
 
   bool stepwise() const { return !steps.empty(); }

@@ -10,8 +10,7 @@ namespace tfl::codegen {
 /// `first` and a text for each argument, size that the caller chooses, and result, with commas between them; empty ones are left
 /// out.
 template <class Argument, class Size, class Result>
-std::string listed(std::string first, const Interface& face, const Argument& argument, const Size& size,
-                   const Result& result) {
+std::string listed(std::string first, const Interface& face, const Argument& argument, const Size& size, const Result& result) {
   auto add = [&](const std::string& item) {
     if (!item.empty()) first += (first.empty() ? "" : ", ") + item;
   };

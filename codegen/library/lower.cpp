@@ -25,8 +25,8 @@ using ir::Ref;
 const Node* other_use(const Block& b) {
   for (const auto& n : b.nodes) {
     bool plain = op_facts(n->op).variable || !n->regions.empty();
-    bool uses = std::any_of(n->operands.begin(), n->operands.end(),
-                            [](Ref r) { return r.type().kind == ir::TypeKind::Resource; });
+    bool uses =
+        std::any_of(n->operands.begin(), n->operands.end(), [](Ref r) { return r.type().kind == ir::TypeKind::Resource; });
     if (uses && !plain) return n.get();
     for (const auto& region : n->regions) {
       if (const Node* inside = other_use(*region)) return inside;
@@ -38,8 +38,7 @@ const Node* other_use(const Block& b) {
 Failure refused_variables(const ir::Function& f) {
   const Node* n = other_use(f.body);
   if (!n)
-    return fail(ErrorKind::ValueError, "{} cannot be part of a library: it assigns a variable whose size may change",
-                f.name);
+    return fail(ErrorKind::ValueError, "{} cannot be part of a library: it assigns a variable whose size may change", f.name);
   return fail(ErrorKind::ValueError,
               "{}{} cannot be part of a library: it uses a variable in another way than to read and to assign it ({})",
               place_of(f, *n), f.name, op_info(n->op).name);
@@ -52,8 +51,7 @@ bool all_native(Context& context, const ir::Function& f) {
 
 // Tensors that the function captures become constants at the head of its body; what remains behind the arguments are variables, whose
 // types are those of their values. Their states, in order.
-Result<std::vector<uint32_t>> take_captures(const LibraryRequest& request, const ExportedFunction& exported,
-                                            ir::Function& f) {
+Result<std::vector<uint32_t>> take_captures(const LibraryRequest& request, const ExportedFunction& exported, ir::Function& f) {
   std::vector<uint32_t> states;
   size_t arguments = exported.arguments.size();
   for (size_t i = arguments; i < f.body.params.size(); ++i) {
@@ -66,8 +64,7 @@ Result<std::vector<uint32_t>> take_captures(const LibraryRequest& request, const
       continue;
     }
     if (!c.constant)
-      return fail(ErrorKind::ValueError, "{} captures something that is neither a tensor nor a variable",
-                  exported.name);
+      return fail(ErrorKind::ValueError, "{} captures something that is neither a tensor nor a variable", exported.name);
     auto constant = std::make_unique<Node>();
     constant->op = Op::constant;
     constant->types = {ir::Type::of({c.constant.dtype(), true, Dims(c.constant.dims())})};
@@ -95,7 +92,7 @@ std::string place_of(const ir::Function& f, const Node& n) {
 
 namespace {
 
-constexpr size_t kMostForms = 8;    // of one part, for other sizes than those taken to be equal
+constexpr size_t kMostForms = 8;     // of one part, for other sizes than those taken to be equal
 constexpr size_t kLargestForm = 12;  // kernels, products and calls of a part that has them
 
 bool add_form(Context& context, std::shared_ptr<ir::Function> graph, std::vector<Part>& parts) {
@@ -231,7 +228,8 @@ std::optional<Part> sizes_of(Context& context, const ir::Function& graph) {
   std::optional<plan::Shapes> shapes;
   if (tensors) shapes = plan::Shapes::of(context, *tensors, part.plan);
   if (!shapes) return std::nullopt;
-  for (Ref r : tensors->body.results) part.plan.results.push_back({plan::ResultPlace::Kind::memory, 0, r.type().tensor.dtype, shapes->dims(r)});
+  for (Ref r : tensors->body.results)
+    part.plan.results.push_back({plan::ResultPlace::Kind::memory, 0, r.type().tensor.dtype, shapes->dims(r)});
   part.plan.words = static_cast<uint32_t>(part.plan.symbols.size());
   return part;
 }
@@ -268,14 +266,16 @@ std::optional<Part> typed_sizes(Context& context, const ir::Function& graph) {
 
 static Result<void> check_types(const std::string& function, const std::vector<ir::Type>& types, std::string_view does) {
   for (const ir::Type& t : types) {
-    std::string_view what = !t.is_tensor() ? "what is no tensor" : !t.tensor.ranked ? "a tensor of any rank" : t.tensor.dtype == DType::String ? "text" : "";
+    std::string_view what = !t.is_tensor()                    ? "what is no tensor"
+                            : !t.tensor.ranked                ? "a tensor of any rank"
+                            : t.tensor.dtype == DType::String ? "text"
+                                                              : "";
     if (!what.empty()) return fail(ErrorKind::ValueError, "{} cannot be part of a library: it {} {}", function, does, what);
   }
   return {};
 }
 
-Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request,
-                                       const ExportedFunction& exported) {
+Result<LoweredFunction> lower_function(Context& context, const LibraryRequest& request, const ExportedFunction& exported) {
   LoweredFunction out;
   out.from = &exported;
   std::shared_ptr<ir::Function> graph = ir::clone(*exported.graph);

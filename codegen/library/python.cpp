@@ -252,7 +252,8 @@ std::string fast_way(const LoweredFunction& f) {
   std::vector<std::string> known;
   int axes = 0;
   for (const auto& v : face.arguments) {
-    require(types, fmt::format("type({0}) is _ndarray and {0}.dtype is {1} and {0}.ndim == {2}", v.name, type_of(v), v.dims.size()));
+    require(types,
+            fmt::format("type({0}) is _ndarray and {0}.dtype is {1} and {0}.ndim == {2}", v.name, type_of(v), v.dims.size()));
     std::string names;
     for (size_t k = 0; k < v.dims.size(); ++k) {
       bool fixed = plan::is_known(v.dims[k]);
@@ -278,19 +279,28 @@ std::string fast_way(const LoweredFunction& f) {
     std::string type = type_of(v), shape = shape_text(v);
     call += one ? ", _out" : fmt::format(", _elements({}_)", v.name);
     given += fmt::format("{}{}_", given.empty() ? "" : ", ", v.name);
-    make += one ? fmt::format("                if out is None:\n                    out = _empty({0}, {1})\n                    _out = _elements(out)\n"
-                              "                else:\n                    _out = _given(out, {1}, {0})\n                if _out is not None:\n", shape, type)
+    make += one ? fmt::format(
+                      "                if out is None:\n                    out = _empty({0}, {1})\n                    _out = "
+                      "_elements(out)\n"
+                      "                else:\n                    _out = _given(out, {1}, {0})\n                if _out is not "
+                      "None:\n",
+                      shape, type)
                 : fmt::format("                {}_ = _empty({}, {})\n", v.name, shape, type);
   }
   std::string indent = one ? "    " : "";
-  return fmt::format("        if {0}:\n{1}            if {2}:\n{3}                {4}_status = _flat_{5}({6})\n"
-                     "                {4}if _status:\n                    {4}self._check(_status)\n                {4}return {7}\n",
-                     types, read, fits, make, indent, f.from->name, call, one ? "out" : given.empty() ? "None" : given);
+  return fmt::format(
+      "        if {0}:\n{1}            if {2}:\n{3}                {4}_status = _flat_{5}({6})\n"
+      "                {4}if _status:\n                    {4}self._check(_status)\n                {4}return {7}\n",
+      types, read, fits, make, indent, f.from->name, call,
+      one             ? "out"
+      : given.empty() ? "None"
+                      : given);
 }
 
 // What a function is called in the class, whose own members keep their names; and an argument beside `out`.
 std::string method_name(const std::string& name) {
-  constexpr std::array kOwn = {"close", "cancel", "save", "load", "_context", "_check", "_arguments", "_results", "_call", "_call_alloc"};
+  constexpr std::array kOwn = {"close",  "cancel",     "save",     "load",  "_context",
+                               "_check", "_arguments", "_results", "_call", "_call_alloc"};
   bool own = std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end() || name.starts_with("__");
   return own ? name + (name.ends_with("_") ? "2" : "_") : name;
 }
@@ -300,14 +310,16 @@ std::string parameter_name(const Interface::Value& v) { return v.name == "out" ?
 std::string flat_form(const std::string& library, const LoweredFunction& f) {
   auto pointer = [](const auto&) { return std::string("_Elements"); };
   std::string types = listed("_c.c_void_p", f.face, pointer, [](const auto&) { return std::string("_c.c_int64"); }, pointer);
-  return fmt::format("_flat_{0} = _lib.{1}_{0}_{2}\n_flat_{0}.argtypes = [{3}]\n", f.from->name, library, f.face.flat_suffix, types);
+  return fmt::format("_flat_{0} = _lib.{1}_{0}_{2}\n_flat_{0}.argtypes = [{3}]\n", f.from->name, library, f.face.flat_suffix,
+                     types);
 }
 
 }  // namespace
 
 std::string library_python(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   const std::string& n = request.name;
-  std::string out = fmt::format("\"\"\"{0}: made by tfl build from {1}.\n\n    import {0}\n    with {0}.Context() as c:\n", n, request.source);
+  std::string out =
+      fmt::format("\"\"\"{0}: made by tfl build from {1}.\n\n    import {0}\n    with {0}.Context() as c:\n", n, request.source);
   std::string flat, table, halves;
   std::vector<DType> types;
   for (const LoweredFunction& f : functions) {
@@ -336,11 +348,12 @@ std::string library_python(const LibraryRequest& request, const std::vector<Lowe
   for (const LoweredFunction& f : functions) {
     std::string in;
     for (const auto& v : f.face.arguments) in += parameter_name(v) + ", ";
-    std::string_view way = f.allocates() ? "_call_alloc" : "_call", given = f.allocates() ? "" : "out=None", last = f.allocates() ? "" : ", out";
+    std::string_view way = f.allocates() ? "_call_alloc" : "_call", given = f.allocates() ? "" : "out=None",
+                     last = f.allocates() ? "" : ", out";
     std::string parameters = "self, " + in + std::string(given);
     if (f.allocates()) parameters.resize(parameters.size() - 2);
-    out += fmt::format("\n    def {}({}):\n{}        return self.{}(\"{}\", ({}){})\n", method_name(f.from->name), parameters, f.allocates() ? "" : fast_way(f), way,
-                       f.from->name, in.empty() ? in : in.substr(0, in.size() - 1), last);
+    out += fmt::format("\n    def {}({}):\n{}        return self.{}(\"{}\", ({}){})\n", method_name(f.from->name), parameters,
+                       f.allocates() ? "" : fast_way(f), way, f.from->name, in.empty() ? in : in.substr(0, in.size() - 1), last);
   }
   return out;
 }

@@ -14,8 +14,8 @@
 #include "codegen/plan/native_ops.h"
 #include "codegen/plan/outline.h"
 #include "ir/ref_map.h"
-#include "runtime/text/print_tensor.h"
 #include "runtime/ops/facts.h"
+#include "runtime/text/print_tensor.h"
 
 namespace tfl::codegen {
 
@@ -59,15 +59,13 @@ std::string refusal(Context& context, const ir::Function& f, const Node& stays) 
   if (op_facts(n.op).regions)
     return fmt::format("{}{} cannot be part of a library: a staged {} has {}", place, f.name,
                        n.op == Op::while_loop ? "loop" : "branch", why);
-  std::string_view way =
-      op_info(n.op).kind == OpKind::Effect
-          ? "leave it to the program that calls the library"
-          : "leave it to the program that calls the library, or build the script with --emit executable";
+  std::string_view way = op_info(n.op).kind == OpKind::Effect
+                             ? "leave it to the program that calls the library"
+                             : "leave it to the program that calls the library, or build the script with --emit executable";
   if (why.empty() || why == "a library operation")
-    return fmt::format("{}{} cannot be part of a library: there is no machine code for {}; {}", place, f.name, name,
-                       way);
-  return fmt::format("{}{} cannot be part of a library: there is no machine code for {} with {}; {}", place, f.name,
-                     name, why, way);
+    return fmt::format("{}{} cannot be part of a library: there is no machine code for {}; {}", place, f.name, name, way);
+  return fmt::format("{}{} cannot be part of a library: there is no machine code for {} with {}; {}", place, f.name, name, why,
+                     way);
 }
 
 class Lowering {
@@ -94,8 +92,8 @@ class Lowering {
     for (Ref r : refs) {
       auto found = numbers_.find(r);
       if (found == numbers_.end())
-        return fail(ErrorKind::ValueError, "{}{} cannot be part of a library: it gives text",
-                    place_of(function_, *r.node), function_.name);
+        return fail(ErrorKind::ValueError, "{}{} cannot be part of a library: it gives text", place_of(function_, *r.node),
+                    function_.name);
       out.push_back(found->second);
     }
     return out;
@@ -150,10 +148,10 @@ class Lowering {
       step.axis = n.attrs.get_int(Attr::axis);
       if (n.op == Op::range) {
         step.pieces.push_back({FailureText::Piece::Kind::text, fmt::format("{}{}: ", place_of(function_, n), function_.name)});
-        step.pieces.push_back({FailureText::Piece::Kind::text, fmt::format(" [Op:Range] name: {}", n.attrs.get_text(Attr::name))});
+        step.pieces.push_back(
+            {FailureText::Piece::Kind::text, fmt::format(" [Op:Range] name: {}", n.attrs.get_text(Attr::name))});
       }
-      if (n.op == Op::boolean_mask && step.axis < 0)
-        step.axis += static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
+      if (n.op == Op::boolean_mask && step.axis < 0) step.axis += static_cast<int64_t>(n.operands[0].type().tensor.dims.size());
     } else if (native && part(own, step)) {
     } else if (!n.regions.empty()) {
       step.inputs = TFL_TRY(values(operands));
@@ -176,8 +174,7 @@ class Lowering {
       Step::Region made;
       for (const auto& p : region->params) {
         if (is_text({p.get(), 0})) continue;  // read from outside by what prints it
-        if (!plan::is_tensor_of_numbers(p->types[0]))
-          return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
+        if (!plan::is_tensor_of_numbers(p->types[0])) return fail(ErrorKind::ValueError, "{}", refusal(context_, function_, n));
         number(*p);
         made.params.push_back(numbers_.at({p.get(), 0}));
       }
@@ -249,7 +246,8 @@ class Lowering {
       if (!text.empty()) step.pieces.push_back({FailureText::Piece::Kind::text, std::string(text)});
       return true;
     };
-    if (n.op == Op::constant) return n.constant.dtype() == DType::String && n.constant.size() == 1 && say(*n.constant.data<std::string>());
+    if (n.op == Op::constant)
+      return n.constant.dtype() == DType::String && n.constant.size() == 1 && say(*n.constant.data<std::string>());
     if (n.op == Op::parameter) {
       Ref outer = plan::outside(r);
       return outer && words(outer, step);

@@ -47,8 +47,8 @@ llvm::Error archive(const LinkJob& job) {
   llvm::NewArchiveMember member(llvm::MemoryBufferRef(bytes, path.substr(path.rfind('/') + 1)));
   std::vector<llvm::NewArchiveMember> members;
   members.push_back(std::move(member));
-  return llvm::writeArchive(job.archive, members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
-                            true, false);
+  return llvm::writeArchive(job.archive, members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU, true,
+                            false);
 }
 
 }  // namespace

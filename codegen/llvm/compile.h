@@ -38,10 +38,10 @@ struct LibraryModule {
     std::string entry;         // the symbol of its machine code
     std::string better_entry;  // and of that for x86-64-v4, which is taken where the processor has it; empty: there is none
     uint32_t arguments = 0, outputs = 0, open_sizes = 0;
-    std::string flat_suffix;   // "f32"
-    uint32_t number = 0;       // among those with machine code, or among the stepwise ones
+    std::string flat_suffix;  // "f32"
+    uint32_t number = 0;      // among those with machine code, or among the stepwise ones
   };
-  std::string name;            // prefix of the symbols
+  std::string name;  // prefix of the symbols
   std::vector<Function> functions;
   bool has_state = false;
   std::string product, better_product;  // the runtime's functions that multiply matrices; empty where nothing does
@@ -63,21 +63,26 @@ struct GpuUnits {
 
 /// Code for a GPU instead of a CPU: kernels with these names, which take the address of a frame (codegen/abi.h) in the GPU's memory.
 struct GpuModule {
-  std::vector<plan::Block> segments;         // each is run by one block of threads: "segment0", ...
-  std::vector<uint32_t> kernels, products;   // of the plan, each over many blocks: "kernel3", "product0"
-  bool checks = false;                       // nothing may run after a segment that has failed
-  bool emulated = false;                     // an object for a CPU (codegen/gpu/emulator.h), not PTX
+  std::vector<plan::Block> segments;        // each is run by one block of threads: "segment0", ...
+  std::vector<uint32_t> kernels, products;  // of the plan, each over many blocks: "kernel3", "product0"
+  bool checks = false;                      // nothing may run after a segment that has failed
+  bool emulated = false;                    // an object for a CPU (codegen/gpu/emulator.h), not PTX
   std::string target = "sm_80";
-  std::vector<uint32_t> fused;               // products whose epilogue is in their kernel: each element as soon as it has its value
-  std::vector<uint32_t> routines;            // of the plan, too, some of which are two launches: "routine1_0", "routine1_1"
+  std::vector<uint32_t> fused;     // products whose epilogue is in their kernel: each element as soon as it has its value
+  std::vector<uint32_t> routines;  // of the plan, too, some of which are two launches: "routine1_0", "routine1_1"
 };
 
 /// How many launches a routine is; what the kernel of one of them is called.
 inline int gpu_phases(Routine r) { return r == Routine::scatter || r == Routine::segment ? 2 : 1; }
-inline std::string gpu_phase_name(uint32_t routine, int phase) { return "routine" + std::to_string(routine) + '_' + std::to_string(phase); }
+inline std::string gpu_phase_name(uint32_t routine, int phase) {
+  return "routine" + std::to_string(routine) + '_' + std::to_string(phase);
+}
 
 /// Windows that nothing is multiplied in.
-inline bool is_pool(WindowKind k) { return k == WindowKind::max_pool || k == WindowKind::max_pool_grad || k == WindowKind::avg_pool || k == WindowKind::avg_pool_grad; }
+inline bool is_pool(WindowKind k) {
+  return k == WindowKind::max_pool || k == WindowKind::max_pool_grad || k == WindowKind::avg_pool ||
+         k == WindowKind::avg_pool_grad;
+}
 
 /// Whether code with probes tells that it is at this step.
 inline bool is_probed(const plan::Step& s) {
@@ -89,16 +94,16 @@ struct CompileRequest {
   const plan::Plan* plan = nullptr;
   const LibraryModule* library = nullptr;  // instead of a plan
   const GpuModule* gpu = nullptr;          // how the plan becomes code for a GPU
-  const LineTable* lines = nullptr;      // may be null
+  const LineTable* lines = nullptr;        // may be null
   Cpu cpu = Cpu::x86_64_v3;
-  bool probes = false;                   // the frame tells which step runs and counts them (codegen/jit/code_profile.h)
-  std::string entry = "tfl_run";         // its symbol; everything else is internal
+  bool probes = false;            // the frame tells which step runs and counts them (codegen/jit/code_profile.h)
+  std::string entry = "tfl_run";  // its symbol; everything else is internal
   enum class Output : uint8_t { object, assembly, llvm } output = Output::object;
 };
 struct CompileResult {
-  std::string bytes;     // an ELF object, or text
+  std::string bytes;            // an ELF object, or text
   std::vector<GpuUnits> units;  // of GpuModule::kernels, then products, then the launches of routines
-  std::string error;     // not empty: an internal error, there are no bytes
+  std::string error;            // not empty: an internal error, there are no bytes
 };
 
 /// Thread-safe.

@@ -26,10 +26,8 @@ struct External {
 };
 const External* find_external(std::string_view name) {
   static const External kExternals[] = {
-      {"memcpy", reinterpret_cast<const void*>(&std::memcpy)},
-      {"memmove", reinterpret_cast<const void*>(&std::memmove)},
-      {"memset", reinterpret_cast<const void*>(&std::memset)},
-      {"memcmp", reinterpret_cast<const void*>(&std::memcmp)},
+      {"memcpy", reinterpret_cast<const void*>(&std::memcpy)}, {"memmove", reinterpret_cast<const void*>(&std::memmove)},
+      {"memset", reinterpret_cast<const void*>(&std::memset)}, {"memcmp", reinterpret_cast<const void*>(&std::memcmp)},
       {"bcmp", reinterpret_cast<const void*>(&std::memcmp)},
   };
   for (const External& e : kExternals) {
@@ -38,9 +36,7 @@ const External* find_external(std::string_view name) {
   return nullptr;
 }
 
-Failure damaged(std::string_view what) {
-  return fail(ErrorKind::InternalError, "machine code cannot be loaded: {}", what);
-}
+Failure damaged(std::string_view what) { return fail(ErrorKind::InternalError, "machine code cannot be loaded: {}", what); }
 
 enum class Part : uint8_t { code, constant, data, none };  // runs, is read, is written, is not loaded
 constexpr size_t kParts = 3;
@@ -81,9 +77,7 @@ class Loader {
     uint64_t offset = 0;  // in its part
   };
 
-  bool inside(uint64_t offset, uint64_t size) const {
-    return offset <= object_.size() && size <= object_.size() - offset;
-  }
+  bool inside(uint64_t offset, uint64_t size) const { return offset <= object_.size() && size <= object_.size() - offset; }
   /// A piece of the file as a struct; the place was checked. Nothing in a damaged file is aligned.
   template <class T>
   T at(uint64_t offset) const {
@@ -105,8 +99,7 @@ class Loader {
         header_.e_ident[EI_DATA] != ELFDATA2LSB || header_.e_type != ET_REL || header_.e_machine != EM_X86_64)
       return damaged("it is no object for this machine");
     if (header_.e_shentsize != sizeof(Elf64_Shdr) || header_.e_shnum == 0 || header_.e_shnum >= SHN_LORESERVE ||
-        header_.e_shstrndx >= header_.e_shnum ||
-        !inside(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr)))
+        header_.e_shstrndx >= header_.e_shnum || !inside(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr)))
       return damaged("its table of sections is wrong");
     return {};
   }
@@ -162,9 +155,7 @@ class Loader {
     stubs_.assign(symbol_count_, kNoSlot);
     return {};
   }
-  Elf64_Sym symbol(uint64_t i) const {
-    return at<Elf64_Sym>(sections_[symbol_table_].header.sh_offset + i * sizeof(Elf64_Sym));
-  }
+  Elf64_Sym symbol(uint64_t i) const { return at<Elf64_Sym>(sections_[symbol_table_].header.sh_offset + i * sizeof(Elf64_Sym)); }
   std::string_view name_of(const Elf64_Sym& s) const {
     return text(sections_[sections_[symbol_table_].header.sh_link], s.st_name);
   }
@@ -180,10 +171,8 @@ class Loader {
         return damaged("a table of relocations is wrong");
       const Section& target = sections_[h.sh_info];
       if (target.part == Part::none) continue;
-      if (target.header.sh_type == SHT_NOBITS || h.sh_link != symbol_table_)
-        return damaged("a table of relocations is wrong");
-      for (uint64_t i = 0; i < h.sh_size; i += sizeof(Elf64_Rela))
-        TFL_TRY(visit(target, at<Elf64_Rela>(h.sh_offset + i)));
+      if (target.header.sh_type == SHT_NOBITS || h.sh_link != symbol_table_) return damaged("a table of relocations is wrong");
+      for (uint64_t i = 0; i < h.sh_size; i += sizeof(Elf64_Rela)) TFL_TRY(visit(target, at<Elf64_Rela>(h.sh_offset + i)));
     }
     return {};
   }
@@ -212,8 +201,7 @@ class Loader {
     uint64_t type = ELF64_R_TYPE(r.r_info), index = ELF64_R_SYM(r.r_info);
     if (type == R_X86_64_NONE) return {};
     size_t width = width_of(type);
-    if (width == 0)
-      return fail(ErrorKind::InternalError, "machine code cannot be loaded: relocation {} is not known", type);
+    if (width == 0) return fail(ErrorKind::InternalError, "machine code cannot be loaded: relocation {} is not known", type);
     if (index >= symbol_count_ || r.r_offset > s.header.sh_size || width > s.header.sh_size - r.r_offset)
       return damaged("a relocation is wrong");
     bool outside = index != 0 && symbol(index).st_shndx == SHN_UNDEF;
@@ -252,9 +240,7 @@ class Loader {
   uint64_t slot_address(uint32_t i) const {
     return reinterpret_cast<uint64_t>(part(Part::constant) + slots_at_ + i * sizeof(uint64_t));
   }
-  uint64_t stub_address(uint32_t i) const {
-    return reinterpret_cast<uint64_t>(part(Part::code) + stubs_at_ + i * kStubBytes);
-  }
+  uint64_t stub_address(uint32_t i) const { return reinterpret_cast<uint64_t>(part(Part::code) + stubs_at_ + i * kStubBytes); }
 
   Result<uint64_t> value_of(const Elf64_Sym& s) const {
     if (s.st_shndx == SHN_ABS) return s.st_value;
@@ -262,8 +248,7 @@ class Loader {
       std::string_view name = name_of(s);
       const External* e = find_external(name);
       if (!e)
-        return fail(ErrorKind::InternalError, "machine code cannot be loaded: there is no function '{}'",
-                    name.substr(0, 80));
+        return fail(ErrorKind::InternalError, "machine code cannot be loaded: there is no function '{}'", name.substr(0, 80));
       return e->address();
     }
     if (s.st_shndx >= sections_.size()) return damaged("a symbol has no section");
@@ -279,8 +264,7 @@ class Loader {
       std::memcpy(reinterpret_cast<void*>(slot_address(slots_[i])), &value, sizeof value);
       if (stubs_[i] == kNoSlot) continue;
       uint64_t stub = stub_address(stubs_[i]);
-      auto distance =
-          static_cast<int32_t>(slot_address(slots_[i]) - (stub + 6));  // both lie in one block of less than 2 GiB
+      auto distance = static_cast<int32_t>(slot_address(slots_[i]) - (stub + 6));  // both lie in one block of less than 2 GiB
       uint8_t jump[kStubBytes] = {0xFF, 0x25, 0, 0, 0, 0, 0xCC, 0xCC};
       std::memcpy(jump + 2, &distance, sizeof distance);
       std::memcpy(reinterpret_cast<void*>(stub), jump, sizeof jump);

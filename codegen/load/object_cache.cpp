@@ -17,8 +17,7 @@ namespace {
 constexpr size_t kMostObject = size_t{64} << 20;
 constexpr size_t kMostFiles = 20'000;
 constexpr size_t kMostBytes = size_t{256} << 20;
-constexpr time_t kFresh =
-    24 * 3600;  // seconds: a file that is used more than that after it was written is marked as used
+constexpr time_t kFresh = 24 * 3600;  // seconds: a file that is used more than that after it was written is marked as used
 
 // Changes with the layout of the file, of Frame, and with whatever else plans and keys do not tell.
 constexpr uint64_t kFormat = 1;
@@ -76,11 +75,11 @@ bool ObjectCache::load(const ObjectKey& key, std::string& object) const {
   Header h;
   std::memcpy(&h, data.data(), sizeof h);
   std::string_view body = std::string_view(data).substr(sizeof h);
-  if (std::string_view(h.magic, sizeof h.magic) != kMagic || h.format != kFormat || h.key != key ||
-      h.length != body.size() || h.checksum != checksum_of(body))
+  if (std::string_view(h.magic, sizeof h.magic) != kMagic || h.format != kFormat || h.key != key || h.length != body.size() ||
+      h.checksum != checksum_of(body))
     return false;
   object.assign(body);
-  struct stat s {};
+  struct stat s{};
   if (!path.empty() && ::stat(path.c_str(), &s) == 0 && std::time(nullptr) - s.st_mtim.tv_sec > kFresh)
     ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   return true;

@@ -58,9 +58,9 @@ bool routine_may_fail(const plan::RoutineStep& r) { return routine_fails(r.routi
 
 /// Whether the code may find out on the way that an operation would raise.
 bool plan_fails(const Plan& p) {
-  return steps_fail(p.body) || std::any_of(p.routines.begin(), p.routines.end(), routine_may_fail) || std::any_of(p.kernels.begin(), p.kernels.end(), [](const plan::Kernel& k) {
-           return std::any_of(k.exprs.begin(), k.exprs.end(), row_fails);
-         });
+  return steps_fail(p.body) || std::any_of(p.routines.begin(), p.routines.end(), routine_may_fail) ||
+         std::any_of(p.kernels.begin(), p.kernels.end(),
+                     [](const plan::Kernel& k) { return std::any_of(k.exprs.begin(), k.exprs.end(), row_fails); });
 }
 
 }  // namespace
@@ -83,8 +83,7 @@ PlanFacts::PlanFacts(const Plan& p, std::span<const Tensor> constants) {
   }
   for (const plan::Symbol& s : p.symbols) {
     usable = usable && s.kind != plan::Symbol::Kind::element;
-    if (s.kind == plan::Symbol::Kind::dim)
-      usable = usable && s.input < p.inputs.size() && s.axis < p.inputs[s.input].dims.size();
+    if (s.kind == plan::Symbol::Kind::dim) usable = usable && s.input < p.inputs.size() && s.axis < p.inputs[s.input].dims.size();
   }
   usable = usable && p.symbols.size() <= p.words;
   for (const plan::InputType& t : p.inputs) {
@@ -93,9 +92,7 @@ PlanFacts::PlanFacts(const Plan& p, std::span<const Tensor> constants) {
   for (const ResultPlace& r : p.results) {
     switch (r.kind) {
       case ResultPlace::Kind::memory: break;
-      case ResultPlace::Kind::scalar:
-        usable = usable && r.index < p.values.size() && p.values[r.index].word < p.words;
-        break;
+      case ResultPlace::Kind::scalar: usable = usable && r.index < p.values.size() && p.values[r.index].word < p.words; break;
       case ResultPlace::Kind::input: usable = usable && r.index < p.inputs.size(); break;
       case ResultPlace::Kind::constant: usable = usable && r.index < constants.size(); break;
     }

@@ -118,21 +118,25 @@ void routine(Frame* frame, const RoutineCall* call) {
 bool find_largest(const Workers& workers, const RoutineCall& call) {
   const auto& context = *static_cast<const Context*>(workers.self);
   const ArgLoop& loop = arg_loops(context.isa()).of[call.flags & 1][call.dtype];
-  int64_t n = call.sizes[1], inner = call.sizes[2], step = n * inner * static_cast<int64_t>(dtype_size(static_cast<DType>(call.dtype)));
+  int64_t n = call.sizes[1], inner = call.sizes[2],
+          step = n * inner * static_cast<int64_t>(dtype_size(static_cast<DType>(call.dtype)));
   bool wide = static_cast<DType>(call.index_dtype) == DType::I64;
   if (inner != 1 && !wide) return args::run(workers, call);
-  in_parts(workers, call.sizes[0], std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, n * inner)), n * inner, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const auto* x = static_cast<const std::byte*>(call.at[0]) + i * step;
-      if (inner != 1) {
-        loop.columns(x, inner, n, inner, static_cast<int64_t*>(call.at[1]) + i * inner);
-      } else {
-        int64_t at = loop.sequence(x, n);
-        if (wide) static_cast<int64_t*>(call.at[1])[i] = at;
-        else static_cast<int32_t*>(call.at[1])[i] = static_cast<int32_t>(at);
-      }
-    }
-  });
+  in_parts(workers, call.sizes[0], std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, n * inner)), n * inner,
+           [&](int64_t first, int64_t last) {
+             for (int64_t i = first; i < last; ++i) {
+               const auto* x = static_cast<const std::byte*>(call.at[0]) + i * step;
+               if (inner != 1) {
+                 loop.columns(x, inner, n, inner, static_cast<int64_t*>(call.at[1]) + i * inner);
+               } else {
+                 int64_t at = loop.sequence(x, n);
+                 if (wide)
+                   static_cast<int64_t*>(call.at[1])[i] = at;
+                 else
+                   static_cast<int32_t*>(call.at[1])[i] = static_cast<int32_t>(at);
+               }
+             }
+           });
   return true;
 }
 
@@ -152,7 +156,9 @@ int64_t beside(Frame* frame, const EntryFunction* functions, int64_t count) {
     for (int64_t i = 0; i < count && status == kDone; ++i) status = functions[i](frame);
     return status;
   }
-  auto copy = [&](int64_t i) { return reinterpret_cast<Frame*>(run.copies + static_cast<size_t>(i) * (run.frame_bytes + run.scratch_bytes)); };
+  auto copy = [&](int64_t i) {
+    return reinterpret_cast<Frame*>(run.copies + static_cast<size_t>(i) * (run.frame_bytes + run.scratch_bytes));
+  };
   int64_t statuses[plan::kMostBeside];
   run.workers.parallel_for(count, 1, [&](int64_t first, int64_t last) {
     FloatEnvironment environment;
@@ -177,9 +183,9 @@ int64_t beside(Frame* frame, const EntryFunction* functions, int64_t count) {
   return status;
 }
 
-constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {routine<scans::run>,    routine<find_largest>,  routine<scatters::run>,
-                                                                         routine<segments::run>, routine<sorts::run>,   routine<draw>,
-                                                                         routine<solve>,          routine<factor>, routine<samples::run>};
+constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {
+    routine<scans::run>, routine<find_largest>, routine<scatters::run>, routine<segments::run>, routine<sorts::run>,
+    routine<draw>,       routine<solve>,        routine<factor>,        routine<samples::run>};
 
 }  // namespace
 
@@ -187,8 +193,7 @@ constexpr Services kServices = {parallel, product, kRoutineTable, beside};
 
 size_t product_scratch_bytes(Context& context, int threads, const ProductCall& call) {
   if (call.window) return window_scratch_bytes(context, threads, call);
-  return with_tiles(
-      context, call, [&](const auto& tiles) { return scratch_of(threads, tiles, call); }, size_t{0});
+  return with_tiles(context, call, [&](const auto& tiles) { return scratch_of(threads, tiles, call); }, size_t{0});
 }
 
 void* more_scratch(Frame* frame, size_t bytes) {

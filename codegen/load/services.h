@@ -14,7 +14,7 @@ namespace tfl::codegen {
 /// One run of machine code: Frame::self.
 struct Run {
   Context& context;
-  Workers workers;  // on whose threads
+  Workers workers;               // on whose threads
   std::byte* scratch = nullptr;  // for products, taken before the run
   size_t scratch_bytes = 0;
   bool owner = true;  // on the thread of the context, which alone may ask it for memory

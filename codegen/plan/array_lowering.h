@@ -70,7 +70,9 @@ class ArrayLowering {
   // `room`: what fails is that the tensor is too small.
   void require(Ref condition, bool room);
   Ref as_i32(Ref r);
-  Ref element_of(Ref tensor, Ref index, const Kind& k) { return add(Op::gather, {tensor, index}, along(0), {k.dtype, true, k.dims}); }
+  Ref element_of(Ref tensor, Ref index, const Kind& k) {
+    return add(Op::gather, {tensor, index}, along(0), {k.dtype, true, k.dims});
+  }
 
   // False: it is no operation on an array that grows.
   bool lower_growing(Node& n);
@@ -97,10 +99,10 @@ class ArrayLowering {
   const bool growing_;
   ir::RefMap<Ref> parents_;
   ir::RefMap<Kind> kinds_;
-  std::vector<Ref> inner_;   // that loops inside of loops change
-  Ref room_;                 // a parameter whose first size is how many elements there may be
-  ir::RefMap<Ref> counts_;   // how many elements arrays have that grow
-  ir::RefMap<Ref> now_;      // what stands for results of nodes that are gone
+  std::vector<Ref> inner_;  // that loops inside of loops change
+  Ref room_;                // a parameter whose first size is how many elements there may be
+  ir::RefMap<Ref> counts_;  // how many elements arrays have that grow
+  ir::RefMap<Ref> now_;     // what stands for results of nodes that are gone
   ir::Block* block_ = nullptr;
   uint32_t location_ = 0;
   bool failed_ = false;

@@ -254,15 +254,24 @@ void ArrayLowering::lower(Node& n, std::vector<Ref>& checks) {
         failed_ = failed_ || sizes[0] < 1;
         dims = constant(sizes);
       } else {
-        Ref size = array.type().tensor.dtype == DType::I32 ? array : add(Op::cast, {array}, Attrs().set_dtype(Attr::dtype, DType::I32), {DType::I32, true, {}});
+        Ref size = array.type().tensor.dtype == DType::I32
+                       ? array
+                       : add(Op::cast, {array}, Attrs().set_dtype(Attr::dtype, DType::I32), {DType::I32, true, {}});
         dims = reshape(size, {1});
-        if (!k.dims.empty()) dims = add(Op::concat, {dims, constant(k.dims)}, along(0), {DType::I32, true, {static_cast<int64_t>(k.dims.size()) + 1}});
+        if (!k.dims.empty())
+          dims =
+              add(Op::concat, {dims, constant(k.dims)}, along(0), {DType::I32, true, {static_cast<int64_t>(k.dims.size()) + 1}});
       }
       become_op(Op::fill, {dims, missing(k)});
       return;
     }
     case ArrayOp::array_from: return become_op(Op::identity, {array});
-    case ArrayOp::array_size: return become_op(Op::gather, {add(Op::shape, {array}, Attrs().set_dtype(Attr::dtype, DType::I32), {DType::I32, true, {array_rank(array)}}), constant(DType::I32, {}, {{int64_t{0}}})}, along(0));
+    case ArrayOp::array_size:
+      return become_op(
+          Op::gather,
+          {add(Op::shape, {array}, Attrs().set_dtype(Attr::dtype, DType::I32), {DType::I32, true, {array_rank(array)}}),
+           constant(DType::I32, {}, {{int64_t{0}}})},
+          along(0));
     case ArrayOp::array_read:
     case ArrayOp::array_gather:
     case ArrayOp::array_stack: {
@@ -281,7 +290,8 @@ void ArrayLowering::lower(Node& n, std::vector<Ref>& checks) {
       one.insert(0, 1);
       return become_op(Op::tensor_scatter_update, {array, reshape(n.operands[1], {1, 1}), reshape(n.operands[2], one)});
     }
-    case ArrayOp::array_scatter: return become_op(Op::tensor_scatter_update, {array, reshape(n.operands[1], {-1, 1}), n.operands[2]});
+    case ArrayOp::array_scatter:
+      return become_op(Op::tensor_scatter_update, {array, reshape(n.operands[1], {-1, 1}), n.operands[2]});
     case ArrayOp::array_push:
     case ArrayOp::array_pop:  // of arrays that grow
     case ArrayOp::array_concat:
@@ -307,7 +317,8 @@ Ref ArrayLowering::missing(const Kind& k) {
 
 void ArrayLowering::require_written(Ref r) {
   const TensorType t = r.type().tensor;
-  if (!all_known(TensorType{t.dtype, t.ranked, t.dims.empty() ? Dims{} : Dims(std::span<const int64_t>(t.dims.begin() + 1, t.dims.end()))})) {
+  if (!all_known(TensorType{t.dtype, t.ranked,
+                            t.dims.empty() ? Dims{} : Dims(std::span<const int64_t>(t.dims.begin() + 1, t.dims.end()))})) {
     failed_ = true;
     return;
   }
@@ -316,7 +327,8 @@ void ArrayLowering::require_written(Ref r) {
   int64_t width = 1;
   for (size_t i = 1; i < t.dims.size(); ++i) width *= t.dims[i];
   Ref first = r;
-  if (!t.dims.empty()) first = add(Op::gather, {reshape(r, {-1, width}), constant(DType::I32, {}, {{int64_t{0}}})}, along(1), {t.dtype, true, {-1}});
+  if (!t.dims.empty())
+    first = add(Op::gather, {reshape(r, {-1, width}), constant(DType::I32, {}, {{int64_t{0}}})}, along(1), {t.dtype, true, {-1}});
   const Dims dims = first.type().tensor.dims;
   Ref raw = add(Op::bitcast, {first}, Attrs().set_dtype(Attr::dtype, bits), {bits, true, dims});
   Ref other = add(Op::not_equal, {raw, constant(bits, {}, {{static_cast<int64_t>(kUnwritten)}})}, {}, {DType::Bool, true, dims});

@@ -82,8 +82,8 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
     }
     for (; keeps_order(*r.node) && !b.memory.contains(r); r = b.resolve(r.node->operands[0])) {
     }
-    bool here = r.node->block == &block_ && r.node->op != Op::constant && r.node->op != Op::parameter &&
-                !b.memory.contains(r) && !b.scalars.contains(r);
+    bool here = r.node->block == &block_ && r.node->op != Op::constant && r.node->op != Op::parameter && !b.memory.contains(r) &&
+                !b.scalars.contains(r);
     if (here && !(is_control_flow(r.node->op) && b.dims(r).empty())) targets_.try_emplace(r, w.target);
   }
   auto mark = [&](ir::Ref r) { needs_scalar_[b.resolve(r)] = true; };
@@ -117,8 +117,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
         if (!live_.contains(n.operands[i].node) || b.dims(r).empty()) continue;
         // The first value of a variable is computed where the variable lies.
         auto cost = costs_.find(r);
-        bool changes =
-            n.op == Op::while_loop && i < n.types.size() && !(n.regions[1]->results[i] == n.regions[1]->param(i));
+        bool changes = n.op == Op::while_loop && i < n.types.size() && !(n.regions[1]->results[i] == n.regions[1]->param(i));
         bool cheap = changes && cost != costs_.end() && cost->second <= kRecomputeCost;
         if (!cheap) need_memory(r);
       }
@@ -170,8 +169,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
       }
       costs_[r] = (is_view(n) ? 0 : cost_of(n.op)) + inherited;
       if (n.op == Op::roll || (n.op == Op::reshape && !b.splits_only(b.dims(n.operands[0]), dims))) need_memory(n.operands[0]);
-      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 400 || (may_raise(b, n) && !dims.empty()))
-        need_memory(r);
+      if ((uses_[r] > 1 && costs_[r] > kRecomputeCost) || costs_[r] > 400 || (may_raise(b, n) && !dims.empty())) need_memory(r);
     }
   }
   for (const auto& [r, target] : targets_) {
@@ -380,9 +378,8 @@ ValueId BlockBuilder::checked(ir::Ref indices, const Sizes& sizes, bool wrap, ui
     }
     ExprId low = wrap ? e.size(b.negative(size)) : e.number(DType::I64, 0);
     i = e.cast(i, DType::I64);
-    return e.apply(
-        Op::logical_and, DType::Bool,
-        {e.apply(Op::greater_equal, DType::Bool, {i, low}), e.apply(Op::less, DType::Bool, {i, high})});
+    return e.apply(Op::logical_and, DType::Bool,
+                   {e.apply(Op::greater_equal, DType::Bool, {i, low}), e.apply(Op::less, DType::Bool, {i, high})});
   };
   if (count == 0) return tokens_[key] = kNone;
   Tensor known = b.known(indices);

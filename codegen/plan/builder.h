@@ -46,8 +46,7 @@ struct Unit {
 
 /// What belongs to a plan as a whole.
 struct Builder {
-  Builder(Context& c, const ir::Function& f, Plan& p, Shapes s)
-      : context(c), cluster(f), plan(p), shapes(std::move(s)) {}
+  Builder(Context& c, const ir::Function& f, Plan& p, Shapes s) : context(c), cluster(f), plan(p), shapes(std::move(s)) {}
 
   Context& context;
   const ir::Function& cluster;

@@ -48,8 +48,8 @@ Stage store_once(ExprId value, ValueId target, Size offset, Sizes strides) {
 
 }  // namespace
 
-bool BlockBuilder::reduce_columns_in_blocks(ir::Ref x, const Sizes& dims, std::span<const bool> reduced,
-                                            const Stage& stage, ValueId target, ValueId from) {
+bool BlockBuilder::reduce_columns_in_blocks(ir::Ref x, const Sizes& dims, std::span<const bool> reduced, const Stage& stage,
+                                            ValueId target, ValueId from) {
   Columns c;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (is_one(dims[i])) continue;
@@ -124,8 +124,7 @@ bool BlockBuilder::reduce_columns_in_blocks(ir::Ref x, const Sizes& dims, std::s
   tree.reduced = 1;
   size_t rank = tree.kernel.axes.size();
   Place at;
-  for (size_t i = 0; i < partial_dims.size(); ++i)
-    at.push_back(along(rank, i == middle ? rank - 1 : i < middle ? i : i - 1));
+  for (size_t i = 0; i < partial_dims.size(); ++i) at.push_back(along(rank, i == middle ? rank - 1 : i < middle ? i : i - 1));
   Expressions e(*this, &tree.kernel);
   Stage combine = stage;
   combine.expr = e.load(partials, partial_dims, at, kNone);

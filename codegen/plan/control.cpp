@@ -10,8 +10,7 @@ namespace tfl::plan {
 namespace {
 
 // What the steps of a block read from outside it, and all that they write.
-void block_values(const Plan& plan, const plan::Block& block, std::vector<ValueId>& reads,
-                  std::unordered_set<ValueId>& writes) {
+void block_values(const Plan& plan, const plan::Block& block, std::vector<ValueId>& reads, std::unordered_set<ValueId>& writes) {
   auto read = [&](ValueId v) {
     if (v != kNone) reads.push_back(v);
   };
@@ -95,7 +94,9 @@ bool fits_in_place(const Plan& plan, const plan::Block& body, ValueId current, V
     written = true;
     if (s.kind == Step::Kind::routine) {
       const RoutineStep& r = plan.routines[s.index];
-      if (r.routine != Routine::scatter || r.at[0] != current || r.at[3] != next || std::count(reads.begin(), reads.end(), current) != 1) return false;
+      if (r.routine != Routine::scatter || r.at[0] != current || r.at[3] != next ||
+          std::count(reads.begin(), reads.end(), current) != 1)
+        return false;
     } else if (s.kind == Step::Kind::branch) {
       for (const plan::Block& inner : s.blocks) {
         if (!fits_in_place(plan, inner, current, next)) return false;
@@ -176,9 +177,7 @@ void BlockBuilder::outside_scalars(const ir::Node& n, size_t first) {
   }
 }
 
-bool BlockBuilder::is_used(ir::Ref r) const {
-  return uses_.contains(r) || targets_.contains(r) || needs_scalar_.contains(r);
-}
+bool BlockBuilder::is_used(ir::Ref r) const { return uses_.contains(r) || targets_.contains(r) || needs_scalar_.contains(r); }
 
 void BlockBuilder::make_cond(const ir::Node& n) {
   Unit u;

@@ -168,10 +168,8 @@ ExprId Expressions::element(ir::Ref r, const Place& at, ExprId mask) {
     const Sizes& dims = b.dims(r);
     for (size_t i = 0; i < dims.size(); ++i) {
       if (is_one(dims[i])) continue;
-      displaced =
-          displaced || at[i].offset != 0 || !at[i].indexed.empty() || at[i].strides.size() != kernel_->axes.size();
-      for (size_t k = 0; !displaced && k < at[i].strides.size(); ++k)
-        displaced = at[i].strides[k] != (k == axis ? 1 : 0);
+      displaced = displaced || at[i].offset != 0 || !at[i].indexed.empty() || at[i].strides.size() != kernel_->axes.size();
+      for (size_t k = 0; !displaced && k < at[i].strides.size(); ++k) displaced = at[i].strides[k] != (k == axis ? 1 : 0);
       ++axis;
     }
     return it->second;
@@ -249,8 +247,8 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
     case DeferredOp::fill: return element(n.operands[1], {}, mask);
     case DeferredOp::eye:
       return apply(Op::where, type,
-                   {apply(Op::equal, DType::Bool, {integer(at[at.size() - 2]), integer(at[at.size() - 1])}),
-                    number(type, 1), number(type, 0)});
+                   {apply(Op::equal, DType::Bool, {integer(at[at.size() - 2]), integer(at[at.size() - 1])}), number(type, 1),
+                    number(type, 0)});
     case DeferredOp::range: {
       ExprId start = element(n.operands[0], {}, mask), delta = element(n.operands[2], {}, mask);
       ExprId i = integer(at[0]);
@@ -262,8 +260,7 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
       auto a = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(at.size()) : axis);
       Place index = at;
       index.erase(a);
-      ExprId hot =
-          apply(Op::equal, DType::Bool, {cast(element(n.operands[0], index, mask), DType::I64), integer(at[a])});
+      ExprId hot = apply(Op::equal, DType::Bool, {cast(element(n.operands[0], index, mask), DType::I64), integer(at[a])});
       ExprId on = element(n.operands[2], {}, mask);
       return apply(Op::where, type, {hot, on, element(n.operands[3], {}, mask)});
     }
@@ -286,8 +283,8 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
       if (n.op != Op::shape) return cast(size(sizes[0]), type);
       ExprId i = integer(at[0]);
       ExprId e = size(sizes[sizes.size() - 1]);
-      const bool fixed = at[0].indexed.empty() &&
-                         std::all_of(at[0].strides.begin(), at[0].strides.end(), [](Size s) { return s == 0; });
+      const bool fixed =
+          at[0].indexed.empty() && std::all_of(at[0].strides.begin(), at[0].strides.end(), [](Size s) { return s == 0; });
       if (fixed && is_known(at[0].offset)) return cast(size(sizes[static_cast<size_t>(at[0].offset)]), type);
       for (size_t k = sizes.size() - 1; k-- > 0;)
         e = apply(Op::where, DType::I64,

@@ -45,9 +45,7 @@ ExprId Expressions::pad(const ir::Node& n, const Place& at, ExprId mask) {
   Place place = at;
   auto require = [&](ExprId c) { inside = inside == kNone ? c : apply(Op::logical_and, DType::Bool, {inside, c}); };
   for (size_t i = 0; i < x.size(); ++i) {
-    auto amount = [&](size_t k) {
-      return load_int(dense->dtype(), dense->raw() + (2 * i + k) * dtype_size(dense->dtype()));
-    };
+    auto amount = [&](size_t k) { return load_int(dense->dtype(), dense->raw() + (2 * i + k) * dtype_size(dense->dtype())); };
     int64_t before = amount(0), after = amount(1);
     if (before < 0 || after < 0) return kNone;
     if (before == 0 && after == 0) continue;
@@ -77,8 +75,7 @@ ExprId Expressions::band(const ir::Node& n, const Place& at, ExprId mask) {
   ExprId inside = kNone;
   for (size_t i = 0; i < 2; ++i) {
     if (width[i] < 0) continue;
-    ExprId distance =
-        i == 0 ? apply(Op::subtract, DType::I64, {row, column}) : apply(Op::subtract, DType::I64, {column, row});
+    ExprId distance = i == 0 ? apply(Op::subtract, DType::I64, {row, column}) : apply(Op::subtract, DType::I64, {column, row});
     ExprId near = apply(Op::less_equal, DType::Bool, {distance, number(DType::I64, width[i])});
     inside = inside == kNone ? near : apply(Op::logical_and, DType::Bool, {inside, near});
   }
@@ -133,11 +130,13 @@ ExprId Expressions::roll(const ir::Node& n, const Place& at, ExprId mask) {
     // Element i comes from i - shift, or from there in the next or the last round.
     ExprId index = integer(at[axis]);
     int64_t s = shift[axis];
-    ExprId low = s > 0 ? apply(Op::less, DType::Bool, {index, size(b.integer(s))}) : apply(Op::less, DType::Bool, {index, size(b.add(x[axis], b.integer(s)))});
+    ExprId low = s > 0 ? apply(Op::less, DType::Bool, {index, size(b.integer(s))})
+                       : apply(Op::less, DType::Bool, {index, size(b.add(x[axis], b.integer(s)))});
     ExprId high = apply(Op::logical_not, DType::Bool, {low});
     auto part = [&](bool first) {
       Index by;
-      by.offset = s > 0 ? (first ? b.subtract(x[axis], s) : b.negative(s)) : (first ? b.integer(-s) : b.subtract(b.integer(-s), x[axis]));
+      by.offset =
+          s > 0 ? (first ? b.subtract(x[axis], s) : b.negative(s)) : (first ? b.integer(-s) : b.subtract(b.integer(-s), x[axis]));
       Place there = place;
       there[axis] = b.plus(at[axis], by);
       ExprId here = first ? low : high;

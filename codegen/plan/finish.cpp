@@ -102,8 +102,7 @@ void keep_values(Builder& b, Loop& loop) {
   int64_t length = 1;
   bool short_row = true;
   for (size_t a = loop.outer; a <= last; ++a) {
-    short_row = short_row && is_known(k.axes[a]) && !__builtin_mul_overflow(length, k.axes[a], &length) &&
-                length <= kLongestRow;
+    short_row = short_row && is_known(k.axes[a]) && !__builtin_mul_overflow(length, k.axes[a], &length) && length <= kLongestRow;
   }
   std::vector<uint32_t> computed(k.exprs.size(), UINT32_MAX);  // the first pass that computes it
   std::unordered_map<ExprId, uint32_t> kept;                   // its stage
@@ -223,8 +222,7 @@ bool merge_axis(Builder& b, Kernel& k, size_t axis) {
 
 bool writes_in_place(const Kernel& k, size_t i, ValueId v) {
   const Stage& stage = k.stages[i];
-  if (stage.kind != Stage::Kind::store || !k.loops.empty() || !stage.target.indexed.empty() ||
-      stage.target.mask != kNone)
+  if (stage.kind != Stage::Kind::store || !k.loops.empty() || !stage.target.indexed.empty() || stage.target.mask != kNone)
     return false;
   std::vector<bool> reaches(k.exprs.size(), false);
   for (size_t e = 0; e < k.exprs.size(); ++e) {

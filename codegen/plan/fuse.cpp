@@ -110,11 +110,9 @@ void BlockBuilder::attach_epilogues() {
     Sizes matrix = without_ones({unit.product.m, unit.product.n});
     for (size_t k = p + 1; k < units_.size() && !unit.epilogue; ++k) {
       Unit& map = units_[k];
-      if (map.dead || map.kind != Unit::Kind::kernel || map.loop.kernel.form != Form::map ||
-          !map.loop.kernel.loops.empty())
+      if (map.dead || map.kind != Unit::Kind::kernel || map.loop.kernel.form != Form::map || !map.loop.kernel.loops.empty())
         continue;
-      if (std::find(map.reads.begin(), map.reads.end(), unit.product.result) == map.reads.end() || !can_join(p, k))
-        continue;
+      if (std::find(map.reads.begin(), map.reads.end(), unit.product.result) == map.reads.end() || !can_join(p, k)) continue;
       Kernel& kernel = map.loop.kernel;
       // Its axes are those of the result, whose rows may be several axes.
       if (kernel.axes.empty() || !b.same(b.count(kernel.axes), b.multiply(unit.product.m, unit.product.n))) continue;

@@ -23,7 +23,7 @@ void ArrayLowering::carry_counts(Node& n) {
   const size_t from = ir::inputs_from(n), variables = loop ? n.types.size() : 0;
   std::vector<Ref> counts;
   size_t at = loop ? variables : n.operands.size() - from;  // where the next parameter goes
-  std::vector<std::pair<size_t, size_t>> carried;              // the array's place and its count's
+  std::vector<std::pair<size_t, size_t>> carried;           // the array's place and its count's
   for (bool changing : {true, false}) {
     const size_t first = changing ? 0 : variables, last = changing ? variables : n.operands.size() - from;
     if (!changing) at = n.operands.size() - from + counts.size();
@@ -111,7 +111,8 @@ bool ArrayLowering::lower_growing(Node& n) {
   switch (static_cast<ArrayOp>(n.op)) {
     case ArrayOp::array_new: {
       Ref dims = reshape(rows(room_), {1});
-      if (!k.dims.empty()) dims = add(Op::concat, {dims, constant(k.dims)}, along(0), {DType::I32, true, {static_cast<int64_t>(k.dims.size()) + 1}});
+      if (!k.dims.empty())
+        dims = add(Op::concat, {dims, constant(k.dims)}, along(0), {DType::I32, true, {static_cast<int64_t>(k.dims.size()) + 1}});
       Kind zeros = k;
       zeros.declared = true;
       Ref none = missing(zeros);
@@ -172,7 +173,8 @@ std::vector<bool> growing_nodes(const ir::Block& b) {
 }
 
 bool takes_growing(const Node& n, const std::vector<bool>& growing) {
-  return std::any_of(n.operands.begin(), n.operands.end(), [&](Ref r) { return r.node->op != Op::parameter && growing[r.node->id]; });
+  return std::any_of(n.operands.begin(), n.operands.end(),
+                     [&](Ref r) { return r.node->op != Op::parameter && growing[r.node->id]; });
 }
 
 bool has_its_length(const Node& n, const std::vector<bool>& growing) {

@@ -72,8 +72,7 @@ void BlockBuilder::make_parts(const ir::Node& n, ValueId target) {
     Loop loop;
     map_over(loop, {});
     Expressions e(*this, &loop.kernel);
-    for (size_t k = 0; k < n.operands.size(); ++k)
-      store(loop, e.element(n.operands[k], {}), target, static_cast<Size>(k), {});
+    for (size_t k = 0; k < n.operands.size(); ++k) store(loop, e.element(n.operands[k], {}), target, static_cast<Size>(k), {});
     return add_kernel(std::move(loop), std::move(e.tokens));
   }
   for (ir::Ref operand : n.operands) {

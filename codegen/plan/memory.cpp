@@ -18,8 +18,7 @@ class Memory {
   using Sides = std::vector<std::pair<int64_t, int64_t>>;
 
  public:
-  explicit Memory(Builder& builder)
-      : b(builder), plan(builder.plan), lives_(plan.values.size()), parent_(plan.values.size()) {
+  explicit Memory(Builder& builder) : b(builder), plan(builder.plan), lives_(plan.values.size()), parent_(plan.values.size()) {
     for (uint32_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   }
 
@@ -183,8 +182,7 @@ class Memory {
       for (ValueId from : reads) {
         if (plan.values[from].home != Home::temporary || lives_[from].last != at || pointee_.contains(from)) continue;
         if (product && (product->a == from || product->b == from)) continue;
-        if (given_.contains(from) || from == to || !same_memory(from, to) || !writes_in_place(k, i, from) ||
-            !apart(from, to))
+        if (given_.contains(from) || from == to || !same_memory(from, to) || !writes_in_place(k, i, from) || !apart(from, to))
           continue;
         given_.insert(from);
         taken_.insert(to);
@@ -202,8 +200,8 @@ class Memory {
       return plan.values[v].home == Home::temporary || (v == to && plan.values[v].home == Home::result);
     };
     bool alone = std::count(r.at.begin(), r.at.end(), from) == 1 && std::count(r.at.begin(), r.at.end(), to) == 1;
-    if (!alone || !fits(from) || !fits(to) || lives_[from].last != at || lives_[to].first != at ||
-        pointee_.contains(from) || pointee_.contains(to))
+    if (!alone || !fits(from) || !fits(to) || lives_[from].last != at || lives_[to].first != at || pointee_.contains(from) ||
+        pointee_.contains(to))
       return;
     if (given_.contains(from) || taken_.contains(to) || !apart(from, to)) return;
     given_.insert(from);

@@ -197,9 +197,7 @@ bool merge_loops(Builder& b, Loop& first, const Loop& second) {
   const Kernel& y = second.kernel;
   if (x.exprs.size() + y.exprs.size() > kMostExprs || count_stores(x) + count_stores(y) > 2 * kMostStores) return false;
   if (!x.loops.empty() || !y.loops.empty()) return false;
-  auto mergeable = [](const Kernel& k) {
-    return k.form == Form::map || k.form == Form::rows || k.form == Form::columns;
-  };
+  auto mergeable = [](const Kernel& k) { return k.form == Form::map || k.form == Form::rows || k.form == Form::columns; };
   if (!mergeable(x) || !mergeable(y)) return false;
   const Loop& shape = x.form == Form::map ? second : first;
   SmallVec<uint32_t, 8> to_first, to_second;
@@ -222,8 +220,7 @@ bool merge_loops(Builder& b, Loop& first, const Loop& second) {
   merged.outer = shape.outer;
   merged.reduced = shape.reduced;
   merged.columns = shape.columns;
-  if (!append(merged.kernel, x, to_first, once_first) || !append(merged.kernel, y, to_second, once_second))
-    return false;
+  if (!append(merged.kernel, x, to_first, once_first) || !append(merged.kernel, y, to_second, once_second)) return false;
   if (!assign_passes(b, merged) || !axes_fit(b, merged)) return false;
   first = std::move(merged);
   return true;

@@ -18,7 +18,7 @@ using ir::Ref;
 
 namespace {
 
-constexpr int kNodes = 64;     // that are looked at to see where a size comes from
+constexpr int kNodes = 64;      // that are looked at to see where a size comes from
 constexpr int64_t kGiven = 64;  // elements of a value that gives sizes
 
 bool has_numbers(DType t) { return t != DType::String; }
@@ -103,7 +103,8 @@ class Question {
       case PlanForm::none: return "a library operation";
       case PlanForm::window: return window(n);
       case PlanForm::product:
-        return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64, "a product of this type");
+        return unless(dtype == DType::F32 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::I64,
+                      "a product of this type");
       case PlanForm::routine: return routine(n, facts.routine);
       case PlanForm::reduction:
       case PlanForm::ordered_view:
@@ -130,7 +131,8 @@ class Question {
       case Routine::scatter:
         if (n.op == Op::scatter_nd) return unless(known_depth(n.operands[0]) && (is_fixed(n) || follows(n.operands[2])), kSizes);
         return unless(known_depth(n.operands[1]), kSizes);
-      case Routine::segment: return unless(dtype != DType::Bool && is_index(n.operands[1].type().tensor.dtype) && sizes(2), kSizes);
+      case Routine::segment:
+        return unless(dtype != DType::Bool && is_index(n.operands[1].type().tensor.dtype) && sizes(2), kSizes);
       case Routine::random:
       case Routine::sample: {
         const TensorType& seed = n.operands[1].type().tensor;
@@ -160,7 +162,8 @@ class Question {
     return unless(n.operands.size() == 1 && is_main_diagonal(n), "other diagonals than the main one");
   }
   std::string_view bitcast(const Node& n) {
-    return unless(dtype_size(n.operands[0].type().tensor.dtype) == dtype_size(n.types[0].tensor.dtype), "elements of another size");
+    return unless(dtype_size(n.operands[0].type().tensor.dtype) == dtype_size(n.types[0].tensor.dtype),
+                  "elements of another size");
   }
   std::string_view squeeze(const Node& n) { return unless(is_fixed(n) || n.attrs.get_ints(Attr::axes), kSizes); }
   std::string_view resized(const Node& n) { return unless(is_fixed(n) || follows(n.operands[1]), kSizes); }
@@ -175,10 +178,13 @@ class Question {
     return unless(is_known(n.operands[1]), kSizes);
   }
   std::string_view slice(const Node& n) { return unless(follows(n.operands[1]) && follows(n.operands[2]), kSizes); }
-  std::string_view strided_slice(const Node& n) { return unless(strided(n, n.operands[0].type().tensor.dims.size(), true), kSizes); }
+  std::string_view strided_slice(const Node& n) {
+    return unless(strided(n, n.operands[0].type().tensor.dims.size(), true), kSizes);
+  }
   std::string_view strided_slice_grad(const Node& n) {
     const Dims& sizes = n.operands[0].type().tensor.dims;
-    return unless(follows(n.operands[0]) && sizes.size() == 1 && sizes[0] >= 0 && strided(n, static_cast<size_t>(sizes[0]), false), kSizes);
+    return unless(
+        follows(n.operands[0]) && sizes.size() == 1 && sizes[0] >= 0 && strided(n, static_cast<size_t>(sizes[0]), false), kSizes);
   }
   std::string_view of_numbers(const Node& n) {
     return unless(n.operands[0].type().tensor.dtype != DType::Bool, "a reduction of booleans");
@@ -202,7 +208,8 @@ class Question {
     if (!(t == DType::F32 || t == DType::F64 || (t == DType::I32 && kind != WindowKind::depthwise) || (t == DType::I64 && pool)))
       return "windows of this type";
     if (!window_shape(n, kind, shape)) return "windows over sizes that only the run knows";
-    const bool sized = kind == WindowKind::convolution_input || kind == WindowKind::depthwise_input || kind == WindowKind::avg_pool_grad;
+    const bool sized =
+        kind == WindowKind::convolution_input || kind == WindowKind::depthwise_input || kind == WindowKind::avg_pool_grad;
     return !sized || all_known(n.types[0]) || follows(n.operands[0]) ? "" : "sizes that only the run knows";
   }
 

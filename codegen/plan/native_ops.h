@@ -30,7 +30,9 @@ bool uses_variables(const ir::Node& n);
 std::unordered_set<const ir::Node*> needed_nodes(const ir::Block& block);
 /// An integer value that is made of sizes and constants alone, by operations outside of regions that are not `r`'s own.
 bool follows_from_sizes(Context& context, ir::Ref r);
-inline bool is_tensor_of_numbers(const ir::Type& t) { return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String; }
+inline bool is_tensor_of_numbers(const ir::Type& t) {
+  return t.is_tensor() && t.tensor.ranked && t.tensor.dtype != DType::String;
+}
 inline bool has_rank_0(ir::Ref r) { return r.type().is_tensor() && r.type().tensor.ranked && r.type().tensor.dims.empty(); }
 /// Whether an operation on diagonals means the main one.
 bool is_main_diagonal(const ir::Node& n);

@@ -27,9 +27,7 @@ bool is_deferrable(const ir::Node& n) {
 
 bool reads_elements(const ir::Node& n, size_t i) { return op_facts(n.op).reads_elements(i); }
 
-bool refuses(Op op, DType dtype, int64_t y) {
-  return y == 0 ? op != Op::pow : op == Op::pow && !is_unsigned(dtype) && y < 0;
-}
+bool refuses(Op op, DType dtype, int64_t y) { return y == 0 ? op != Op::pow : op == Op::pow && !is_unsigned(dtype) && y < 0; }
 
 bool may_raise(Builder& b, const ir::Node& n) {
   if (op_info(n.op).kind != OpKind::Elementwise || !row_has_checks(n.op)) return false;
@@ -41,7 +39,9 @@ bool may_raise(Builder& b, const ir::Node& n) {
   Result<Tensor> dense = contiguous(b.context, known);
   if (!dense) return true;
   for (int64_t i = 0; i < dense->size(); ++i) {
-    if (refuses(n.op, dense->dtype(), load_int(dense->dtype(), dense->raw() + static_cast<size_t>(i) * dtype_size(dense->dtype())))) return true;
+    if (refuses(n.op, dense->dtype(),
+                load_int(dense->dtype(), dense->raw() + static_cast<size_t>(i) * dtype_size(dense->dtype()))))
+      return true;
   }
   return false;
 }
@@ -70,8 +70,7 @@ ReductionSpec reduction_spec(Builder& b, const ir::Node& n) {
   if (n.op == Op::sum_to_shape) {
     const Sizes& wanted = b.dims({const_cast<ir::Node*>(&n), 0});
     size_t lead = rank >= wanted.size() ? rank - wanted.size() : 0;
-    for (size_t i = 0; i < rank; ++i)
-      spec.reduced.push_back(i < lead || (is_one(wanted[i - lead]) && !is_one(have[i])));
+    for (size_t i = 0; i < rank; ++i) spec.reduced.push_back(i < lead || (is_one(wanted[i - lead]) && !is_one(have[i])));
     return spec;
   }
   spec.kind = op_facts(n.op).folds;

@@ -479,7 +479,7 @@ class Outliner {
   std::unordered_map<const Node*, SizeValues> sizes_of_;
   std::vector<Info> infos_;  // by Node::id
   std::vector<std::vector<const Node*>> users_;
-  std::vector<bool> given_;  // by the block
+  std::vector<bool> given_;    // by the block
   std::vector<bool> growing_;  // gives an array that grows
   std::unordered_set<const Node*> refused_;
   std::vector<Cluster> clusters_;

@@ -10,7 +10,8 @@ namespace tfl::plan {
 
 void add_work(const Plan& plan, const Block& block, std::vector<StepWork>& out) {
   for (const Step& s : block.steps) {
-    if (s.kind == Step::Kind::kernel) out.push_back({plan.kernels[s.index].axes, plan.kernels[s.index].cost, codegen::kParallelWork});
+    if (s.kind == Step::Kind::kernel)
+      out.push_back({plan.kernels[s.index].axes, plan.kernels[s.index].cost, codegen::kParallelWork});
     if (s.kind == Step::Kind::routine) out.push_back({plan.routines[s.index].sizes, 1, codegen::kParallelWork});
     if (s.kind == Step::Kind::product) {
       const Product& p = plan.products[s.index];

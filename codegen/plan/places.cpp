@@ -52,8 +52,8 @@ std::vector<Group> groups(const Builder& b, const Sizes& from, const Sizes& to) 
   }
   while (m - tail > i && n - tail > j && b.same(from[m - tail - 1], to[n - tail - 1])) ++tail;
   size_t m_end = m - tail, n_end = n - tail;
-  bool known = std::all_of(from.begin() + i, from.begin() + m_end, is_known) &&
-               std::all_of(to.begin() + j, to.begin() + n_end, is_known);
+  bool known =
+      std::all_of(from.begin() + i, from.begin() + m_end, is_known) && std::all_of(to.begin() + j, to.begin() + n_end, is_known);
   while (known && i < m_end && j < n_end) {
     Group g{i, i + 1, j, j + 1};
     Size a = from[i], c = to[j];

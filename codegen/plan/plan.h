@@ -38,7 +38,7 @@ struct Guard {
   enum class Kind : uint8_t { equal, at_least };  // a == b, a >= b
   Kind kind = Kind::equal;
   Size a = 0, b = 0;
-  uint32_t location = 0;         // of the operation that needs it; not part of the text
+  uint32_t location = 0;  // of the operation that needs it; not part of the text
 };
 
 /// Where a value lies. Everything but a scalar is row-major without gaps.
@@ -55,10 +55,10 @@ struct Value {
   DType dtype = DType::F32;
   Sizes dims;
   Home home = Home::temporary;
-  uint32_t index = 0;    // of Plan::inputs, constants, results, slots; nothing for pointers and scalars
-  uint32_t word = kNone; // Frame::words[word] holds its address; of a scalar: its bits, where kernels read it (the driver writes
-                         // them there as soon as the scalar has its value). Bool is a byte of 0 or 1, half types their 16 bits.
-  std::string name;      // for the text
+  uint32_t index = 0;     // of Plan::inputs, constants, results, slots; nothing for pointers and scalars
+  uint32_t word = kNone;  // Frame::words[word] holds its address; of a scalar: its bits, where kernels read it (the driver writes
+                          // them there as soon as the scalar has its value). Bool is a byte of 0 or 1, half types their 16 bits.
+  std::string name;       // for the text
 };
 using ValueId = uint32_t;
 using ExprId = uint32_t;
@@ -72,7 +72,7 @@ struct Access {
   };
   ValueId value = kNone;
   Size offset = 0;
-  Sizes strides;              // one for each axis of the kernel; none in the driver
+  Sizes strides;  // one for each axis of the kernel; none in the driver
   SmallVec<Indexed, 2> indexed;
   ExprId mask = kNone;
 };
@@ -102,19 +102,19 @@ struct Expr {
   uint64_t bits = 0;
   SmallVec<ExprId, 3> operands;  // in the driver: ValueIds of scalars
   Access access;
-  uint32_t location = 0;         // in ir::Function::locations
+  uint32_t location = 0;  // in ir::Function::locations
 };
 
 /// How a kernel walks through its axes. A unit is what is given to threads; units are independent.
 enum class Form : uint8_t {
-  map,      // every index of `axes` once; no reductions. A unit is an index of the first axis when there are several, else an element.
+  map,  // every index of `axes` once; no reductions. A unit is an index of the first axis when there are several, else an element.
   rows,     // a unit is an index of all axes but the last; pass after pass over the last axis.
   columns,  // axes [outer..., length, columns]: reductions over `length`, for each outer index and column; one pass. A unit is a
             // strip of columns of one outer index, chosen by the back end.
   blocks,   // axes [outer..., length]: one reduction in blocks of kReduceBlock; a unit is a block. Stage 0 is the reduction, its
             // `target` has an element a block: [outer..., blocks], of the partial type. Nothing else is stored.
-  tree,     // axes [outer..., blocks]: combines what a blocks kernel left; stage 0 is the reduction, its expression the load of the
-            // partials; then stores a row. A unit is an outer index.
+  tree,  // axes [outer..., blocks]: combines what a blocks kernel left; stage 0 is the reduction, its expression the load of the
+         // partials; then stores a row. A unit is an outer index.
 };
 
 /// One thing done with the elements that a pass goes through.
@@ -126,11 +126,11 @@ struct Stage {
     store_once,  // expr to target once a row or column: expr uses no element, the access no index of the reduced axis
   };
   Kind kind = Kind::store;
-  uint32_t pass = 0;       // 0, 1, ...: stages of one pass share a loop; store_once of a pass follow its loop
+  uint32_t pass = 0;  // 0, 1, ...: stages of one pass share a loop; store_once of a pass follow its loop
   ExprId expr = 0;
   Access target;
   ReduceKind reduce = ReduceKind::sum;
-  Size divisor = 0;        // the result is divided by it before it is rounded to its dtype; 0: not. Integers divide towards zero.
+  Size divisor = 0;  // the result is divided by it before it is rounded to its dtype; 0: not. Integers divide towards zero.
   DType dtype = DType::F32;  // of the result of a reduction
 };
 
@@ -138,22 +138,22 @@ struct Stage {
 /// in registers. The condition is the same for all elements: it depends on variables that do, on scalars and constants.
 struct KernelLoop {
   struct Variable {
-    ExprId init, next;   // next: in terms of `variable` expressions
+    ExprId init, next;  // next: in terms of `variable` expressions
     DType dtype;
   };
   std::vector<Variable> variables;
   ExprId condition = kNone;
-  int64_t limit = -1;    // iterations at most; -1: no limit
+  int64_t limit = -1;  // iterations at most; -1: no limit
 };
 
 struct Kernel {
   Form form = Form::map;
   Sizes axes;
-  std::vector<Expr> exprs;     // operands stand before their users; a loop's initial values stand before its variables
+  std::vector<Expr> exprs;  // operands stand before their users; a loop's initial values stand before its variables
   std::vector<Stage> stages;
   std::vector<KernelLoop> loops;  // at most one
-  int64_t cost = 1;            // of one element, in cheap operations
-  std::string name;            // of the operations in it: "multiply_add_relu"
+  int64_t cost = 1;               // of one element, in cheap operations
+  std::string name;               // of the operations in it: "multiply_add_relu"
 };
 
 /// A matrix product with `batch` independent ones: result[b, i, j] = sum over p of a[b, i, p] b[b, p, j].
@@ -161,11 +161,11 @@ struct Product {
   ValueId a = 0, b = 0, result = 0;
   bool transpose_a = false, transpose_b = false;
   Size batch = 1, m = 0, n = 0, k = 0;
-  Size a_batch = 0, b_batch = 0;   // elements from one matrix to the next; 0: the same for all
-  uint32_t window = kNone;         // of Plan::windows: what is computed instead, with operands and result as WindowKind says; m by n is
-                                   // the result's size then, or nothing where no rows are told
-  uint32_t epilogue = kNone;       // a map kernel over [m, n] (batch == 1) that is run on rows as soon as they are finished; it may
-                                   // overwrite `result`
+  Size a_batch = 0, b_batch = 0;  // elements from one matrix to the next; 0: the same for all
+  uint32_t window = kNone;  // of Plan::windows: what is computed instead, with operands and result as WindowKind says; m by n is
+                            // the result's size then, or nothing where no rows are told
+  uint32_t epilogue = kNone;  // a map kernel over [m, n] (batch == 1) that is run on rows as soon as they are finished; it may
+                              // overwrite `result`
 };
 
 /// A convolution, pooling, or a gradient of these.
@@ -196,32 +196,33 @@ struct RoutineStep {
 struct Block;
 struct Step {
   enum class Kind : uint8_t {
-    scalar,      // `result` = `expr`
-    kernel,      // Plan::kernels[index]
-    product,     // Plan::products[index]
-    routine,     // Plan::routines[index]
-    check,       // fails unless the scalar `condition` is true; `room`: not for what the graph does, but because Plan::room is too small
-    point,       // pointer value `result` takes the address of value `from`
-    branch,      // blocks[condition ? 0 : 1], or with several: the index, out of range: the last. Block results go to `results`
-    loop,        // blocks[0] computes the condition (its one result), blocks[1] the next values of `results`, whose first values are
-                 // `initial`; only scalars. Memory is handed on by `point` steps.
+    scalar,   // `result` = `expr`
+    kernel,   // Plan::kernels[index]
+    product,  // Plan::products[index]
+    routine,  // Plan::routines[index]
+    check,  // fails unless the scalar `condition` is true; `room`: not for what the graph does, but because Plan::room is too small
+    point,   // pointer value `result` takes the address of value `from`
+    branch,  // blocks[condition ? 0 : 1], or with several: the index, out of range: the last. Block results go to `results`
+    loop,    // blocks[0] computes the condition (its one result), blocks[1] the next values of `results`, whose first values are
+             // `initial`; only scalars. Memory is handed on by `point` steps.
   };
   Kind kind = Kind::scalar;
   uint32_t index = 0;
   ValueId result = kNone, from = kNone, condition = kNone;
-  Expr expr;                       // operands are scalars (ValueIds); a load has no strides
+  Expr expr;                              // operands are scalars (ValueIds); a load has no strides
   std::vector<ValueId> initial, results;  // scalars
   std::vector<Block> blocks;
-  int64_t limit = -1;              // iterations of a loop at most; -1: no limit
-  bool beside = false;             // a loop that may run at the same time as the step before it, and as those that one may run beside. Scalars
-                                   // that such loops and other steps share are in the frame
+  int64_t limit = -1;  // iterations of a loop at most; -1: no limit
+  bool beside =
+      false;  // a loop that may run at the same time as the step before it, and as those that one may run beside. Scalars
+              // that such loops and other steps share are in the frame
   bool room = false;
   uint32_t location = 0;
 };
 struct Block {
-  std::vector<ValueId> params;     // of a loop's blocks: its variables in that block
+  std::vector<ValueId> params;  // of a loop's blocks: its variables in that block
   std::vector<Step> steps;
-  std::vector<ValueId> results;    // scalars
+  std::vector<ValueId> results;  // scalars
 };
 
 struct InputType {
@@ -231,7 +232,7 @@ struct InputType {
 /// What a result is, after the run.
 struct ResultPlace {
   enum class Kind : uint8_t { memory, scalar, input, constant } kind = Kind::memory;
-  uint32_t index = 0;   // scalar: the ValueId; input, constant: the number
+  uint32_t index = 0;  // scalar: the ValueId; input, constant: the number
   DType dtype = DType::F32;
   Sizes dims;
 };
@@ -244,21 +245,21 @@ struct Donation {
 struct Plan {
   std::vector<InputType> inputs;
   std::vector<ResultPlace> results;
-  std::vector<Symbol> symbols;     // Frame::words[i] is symbol i
+  std::vector<Symbol> symbols;  // Frame::words[i] is symbol i
   std::vector<Guard> guards;
   std::vector<Value> values;
   std::vector<Tensor> constants;
-  std::vector<Size> slots;         // of the arena: bytes, each aligned to 64
+  std::vector<Size> slots;  // of the arena: bytes, each aligned to 64
   std::vector<Donation> donations;
   std::vector<Kernel> kernels;
   std::vector<Product> products;
   std::vector<Window> windows;
   std::vector<RoutineStep> routines;
   Block body;
-  uint32_t words = 0;              // of a frame
-  uint32_t room = kNone;           // an input without elements that no argument gives, bool[n, 0]: n elements are the most that arrays
-                                   // which grow can have in this run
-  std::string name;                // of the function
+  uint32_t words = 0;     // of a frame
+  uint32_t room = kNone;  // an input without elements that no argument gives, bool[n, 0]: n elements are the most that arrays
+                          // which grow can have in this run
+  std::string name;       // of the function
 };
 
 /// The canonical text of a plan.

@@ -19,8 +19,9 @@ constexpr std::string_view kHomes[] = {"input", "constant", "result", "temporary
 constexpr std::string_view kForms[] = {"map", "rows", "columns", "blocks", "tree"};
 constexpr std::string_view kStages[] = {"store", "keep", "reduce", "store_once"};
 constexpr std::string_view kReductions[] = {"sum", "prod", "max", "min", "wide_sum"};
-constexpr std::string_view kWindowKinds[] = {"convolution",     "convolution_input", "convolution_filter", "depthwise", "depthwise_input",
-                                             "depthwise_filter", "max_pool",          "max_pool_grad",      "avg_pool",  "avg_pool_grad"};
+constexpr std::string_view kWindowKinds[] = {"convolution",     "convolution_input", "convolution_filter", "depthwise",
+                                             "depthwise_input", "depthwise_filter",  "max_pool",           "max_pool_grad",
+                                             "avg_pool",        "avg_pool_grad"};
 constexpr std::string_view kPlaces[] = {"memory", "scalar", "input", "constant"};
 
 // A table that lags behind its enumeration would name things that lie behind it.
@@ -84,7 +85,9 @@ class Writer {
     return out;
   }
   template <class Items>
-  static std::string sizes(const Items& s) { return "[" + list(s, size) + "]"; }
+  static std::string sizes(const Items& s) {
+    return "[" + list(s, size) + "]";
+  }
   static std::string type(DType dtype, const Sizes& dims) {
     return std::string(dtype_short_name(dtype)) + (dims.empty() ? std::string() : sizes(dims));
   }
@@ -195,8 +198,8 @@ class Writer {
     if (x.window != kNone) {
       const Window& w = p_.windows[x.window];
       std::string second = x.b == x.a ? std::string() : fmt::format(" %{}", x.b);
-      line("  product {}: %{} = {} %{}{} over {}{}", number, x.result, kWindowKinds[static_cast<size_t>(w.kind)], x.a, second, sizes(w.words()),
-           x.epilogue == kNone ? std::string() : fmt::format(" then kernel {}", x.epilogue));
+      line("  product {}: %{} = {} %{}{} over {}{}", number, x.result, kWindowKinds[static_cast<size_t>(w.kind)], x.a, second,
+           sizes(w.words()), x.epilogue == kNone ? std::string() : fmt::format(" then kernel {}", x.epilogue));
       return;
     }
     std::string text =
@@ -210,8 +213,8 @@ class Writer {
   void routine(size_t number) {
     const RoutineStep& r = p_.routines[number];
     std::string at = list(r.at, [](ValueId v) { return v == kNone ? std::string("none") : fmt::format("%{}", v); });
-    line("  routine {}: {} of {} {} flags {} over {} at {}", number, kRoutineNames[static_cast<size_t>(r.routine)], dtype_short_name(r.dtype),
-         dtype_short_name(r.index_dtype), r.flags, sizes(r.sizes), at);
+    line("  routine {}: {} of {} {} flags {} over {} at {}", number, kRoutineNames[static_cast<size_t>(r.routine)],
+         dtype_short_name(r.dtype), dtype_short_name(r.index_dtype), r.flags, sizes(r.sizes), at);
   }
 
   static std::string values(std::span<const ValueId> items) {
@@ -236,8 +239,8 @@ class Writer {
         indented(by, "{}branch %{}", s.results.empty() ? "" : values(s.results) + " = ", s.condition);
         break;
       case Step::Kind::loop:
-        indented(by, "{}{}loop {}{}", s.beside ? "beside " : "", s.results.empty() ? "" : values(s.results) + " = ", values(s.initial),
-                 s.limit >= 0 ? fmt::format(" at most {}", s.limit) : "");
+        indented(by, "{}{}loop {}{}", s.beside ? "beside " : "", s.results.empty() ? "" : values(s.results) + " = ",
+                 values(s.initial), s.limit >= 0 ? fmt::format(" at most {}", s.limit) : "");
         break;
     }
     for (size_t i = 0; i < s.blocks.size(); ++i) {

@@ -203,7 +203,8 @@ void BlockBuilder::make_routine(const ir::Node& n) {
       r.flags = facts.how;
       r.sizes = {b.count(b.dims(n.operands[1])), dims[0], b.count(width)};
       bool half = is_floating(r.dtype) && dtype_size(r.dtype) == 2;
-      r.at = {routine_operand(n.operands[0]), routine_operand(n.operands[1]), target(0), half ? b.add_value(DType::F32, dims, Home::temporary) : kNone};
+      r.at = {routine_operand(n.operands[0]), routine_operand(n.operands[1]), target(0),
+              half ? b.add_value(DType::F32, dims, Home::temporary) : kNone};
       break;
     }
     case Routine::sort: {
@@ -226,7 +227,8 @@ void BlockBuilder::make_routine(const ir::Node& n) {
       Sizes order = dims;
       std::rotate(order.begin() + axis, order.begin() + axis + 1, order.end());
       ValueId to = last ? target(0) : b.add_value(b.dtype({node, 0}), order, Home::temporary);
-      Size entries = b.multiply(b.multiply(n_rows, dims[axis]), (n.op == Op::sort ? 1 : 2) * sort_entry_bytes(static_cast<int64_t>(dtype_size(r.dtype))) / 8);
+      Size entries = b.multiply(b.multiply(n_rows, dims[axis]),
+                                (n.op == Op::sort ? 1 : 2) * sort_entry_bytes(static_cast<int64_t>(dtype_size(r.dtype))) / 8);
       ValueId scratch = b.add_value(DType::U64, {entries}, Home::temporary);
       r.at = {from, n.op == Op::argsort ? kNone : to, wanted ? target(1) : n.op == Op::argsort ? to : kNone, scratch};
       add_routine(std::move(r), {});

@@ -63,7 +63,8 @@ class Sharing {
       bool shared = alone && !s.beside && beside_end(b, i) == i + 1;
       const uint32_t runs = shared ? 1 : 2;
       if (s.kind == Step::Kind::kernel) runs_[s.index] += runs;
-      if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone) runs_[plan.products[s.index].epilogue] += runs;
+      if (s.kind == Step::Kind::product && plan.products[s.index].epilogue != kNone)
+        runs_[plan.products[s.index].epilogue] += runs;
       for (const Block& inner : s.blocks) count_runs(inner, shared);
     }
   }
@@ -101,8 +102,8 @@ class Sharing {
     for (Size s : k.axes) put(s);
     for (const Expr& e : k.exprs) text += expr_key(e);
     for (const Stage& s : k.stages) {
-      for (int64_t n : {static_cast<int64_t>(s.kind), static_cast<int64_t>(s.pass), static_cast<int64_t>(s.expr),
-                        s.divisor, static_cast<int64_t>(s.reduce), static_cast<int64_t>(s.dtype)})
+      for (int64_t n : {static_cast<int64_t>(s.kind), static_cast<int64_t>(s.pass), static_cast<int64_t>(s.expr), s.divisor,
+                        static_cast<int64_t>(s.reduce), static_cast<int64_t>(s.dtype)})
         put(n);
       Expr target;
       target.access = s.target;
@@ -112,8 +113,7 @@ class Sharing {
       put(l.limit);
       put(l.condition);
       for (const KernelLoop::Variable& v : l.variables) {
-        for (int64_t n : {static_cast<int64_t>(v.init), static_cast<int64_t>(v.next), static_cast<int64_t>(v.dtype)})
-          put(n);
+        for (int64_t n : {static_cast<int64_t>(v.init), static_cast<int64_t>(v.next), static_cast<int64_t>(v.dtype)}) put(n);
       }
     }
     return text;

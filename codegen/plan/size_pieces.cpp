@@ -39,8 +39,7 @@ bool SizeRules::parts(const Node& n, std::vector<PolyDims>& out) {
   Poly each = n.op == Op::split ? table.divide(x[at], count) : SizeTable::constant(1);
   Poly left = x[at];
   Dims sizes;
-  if (n.op == Op::split_v && (!known_integers(context_, n.operands[1], sizes) || sizes.size() != n.types.size()))
-    return false;
+  if (n.op == Op::split_v && (!known_integers(context_, n.operands[1], sizes) || sizes.size() != n.types.size())) return false;
   for (int64_t s : sizes) left = table.subtract(left, SizeTable::constant(s == -1 ? 0 : s));
   bool open = std::find(sizes.begin(), sizes.end(), -1) != sizes.end();
   if (n.op != Op::split_v && !table.assume_equal(x[at], table.multiply(each, count))) return false;
@@ -85,12 +84,10 @@ bool SizeRules::range(const Node& n, PolyDims& out) {
     out.push_back(SizeTable::constant(known));
     return true;
   }
-  std::optional<Poly> start = element(n.operands[0], 0), limit = element(n.operands[1], 0),
-                      step = element(n.operands[2], 0);
+  std::optional<Poly> start = element(n.operands[0], 0), limit = element(n.operands[1], 0), step = element(n.operands[2], 0);
   int64_t by = step ? SizeTable::literal(*step).value_or(0) : 0;
   if (!start || !limit || by <= 0 || !table.assume_at_least(*limit, *start)) return false;
-  out.push_back(
-      table.divide(table.add(table.subtract(*limit, *start), SizeTable::constant(by - 1)), SizeTable::constant(by)));
+  out.push_back(table.divide(table.add(table.subtract(*limit, *start), SizeTable::constant(by - 1)), SizeTable::constant(by)));
   return true;
 }
 
@@ -100,8 +97,7 @@ bool SizeRules::pad(const Node& n, PolyDims& out) {
   if (!known_integers(context_, n.operands[1], paddings) || paddings.size() != 2 * out.size()) return false;
   for (size_t i = 0; i < out.size(); ++i) {
     int64_t both = 0;
-    if (paddings[2 * i] < 0 || paddings[2 * i + 1] < 0 ||
-        __builtin_add_overflow(paddings[2 * i], paddings[2 * i + 1], &both))
+    if (paddings[2 * i] < 0 || paddings[2 * i + 1] < 0 || __builtin_add_overflow(paddings[2 * i], paddings[2 * i + 1], &both))
       return false;
     out[i] = table.add(out[i], SizeTable::constant(both));
   }

@@ -18,7 +18,8 @@ bool SizeRules::arg(const Node& n, PolyDims& out) {
 bool SizeRules::top_k(const Node& n, std::vector<PolyDims>& out) {
   const PolyDims& x = dims(n.operands[0]);
   std::optional<Poly> k = element(n.operands[1], 0);
-  if (int64_t known = n.types[0].tensor.dims.empty() ? -1 : n.types[0].tensor.dims.back(); known >= 0) k = SizeTable::constant(known);
+  if (int64_t known = n.types[0].tensor.dims.empty() ? -1 : n.types[0].tensor.dims.back(); known >= 0)
+    k = SizeTable::constant(known);
   if (x.empty() || !k || !table.assume_at_least(*k, {}) || !table.assume_at_least(x.back(), *k)) return false;
   PolyDims first = x;
   first.back() = *k;
@@ -52,7 +53,8 @@ bool SizeRules::scatter(const Node& n, PolyDims& out) {
 bool SizeRules::segments(const Node& n, PolyDims& out) {
   const PolyDims &x = dims(n.operands[0]), &ids = dims(n.operands[1]);
   std::optional<Poly> segments = element(n.operands[2], 0);
-  if (int64_t known = n.types[0].tensor.dims.empty() ? -1 : n.types[0].tensor.dims[0]; known >= 0) segments = SizeTable::constant(known);
+  if (int64_t known = n.types[0].tensor.dims.empty() ? -1 : n.types[0].tensor.dims[0]; known >= 0)
+    segments = SizeTable::constant(known);
   if (!segments || ids.size() > x.size() || !table.assume_at_least(*segments, {})) return false;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!table.assume_equal(ids[i], x[i])) return false;

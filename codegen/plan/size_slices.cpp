@@ -224,7 +224,10 @@ constexpr OpTable<std::optional<Poly> (*)(SizeTable&, const Poly&, const Poly&)>
     {Op::subtract, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.subtract(a, b); }},
     {Op::multiply, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.multiply(a, b); }},
     {Op::floordiv, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.divide(a, b); }},
-    {Op::mod, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.subtract(a, t.multiply(b, t.divide(a, b))); }},
+    {Op::mod,
+     [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> {
+       return t.subtract(a, t.multiply(b, t.divide(a, b)));
+     }},
     {Op::maximum, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.larger(a, b); }},
     {Op::minimum, [](SizeTable& t, const Poly& a, const Poly& b) -> std::optional<Poly> { return t.smaller(a, b); }},
 }};

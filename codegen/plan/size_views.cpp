@@ -258,7 +258,7 @@ constexpr OpTable<SizeRules::SeveralRule> SizeRules::kSeveralRules{{
 }};
 
 // Whatever machine code computes has sizes that follow.
-#define TFL_OP(name, tf_name, kind, form, min_operands, max_operands, results, ...)                              \
+#define TFL_OP(name, tf_name, kind, form, min_operands, max_operands, results, ...) \
   static_assert(PlanForm::form == PlanForm::none || SizeRules::has_rule(Op::name), "no rule for the sizes of " #name);
 #include "runtime/ops/structural.def"
 #undef TFL_OP

@@ -86,8 +86,7 @@ bool SizeRules::windows(const ir::Node& n, PolyDims& out) {
       if (!table.assume_equal(gradient[i], SizeTable::constant(wanted[i]))) return false;
     }
   }
-  if (roles.images >= 0 && roles.gradient >= 0 && !table.assume_equal(batch(roles.images), batch(roles.gradient)))
-    return false;
+  if (roles.images >= 0 && roles.gradient >= 0 && !table.assume_equal(batch(roles.images), batch(roles.gradient))) return false;
   if (roles.filter != kResult) out[0] = batch(roles.images >= 0 ? roles.images : roles.gradient);
   if (roles.images != kResult) return true;
   // The sizes are asked for, too.
@@ -105,8 +104,7 @@ void BlockBuilder::make_window(const ir::Node& n, ValueId target) {
   if (!window_kind(n.op, w.kind) || !window_shape(n, w.kind, w.shape)) return b.fail();
   const Roles roles = roles_of(w.kind);
   ir::Ref first = n.operands[static_cast<size_t>(roles.a)], second = n.operands[static_cast<size_t>(roles.b)];
-  ir::Ref images =
-      roles.images >= 0 ? n.operands[static_cast<size_t>(roles.images)] : ir::Ref{const_cast<ir::Node*>(&n), 0};
+  ir::Ref images = roles.images >= 0 ? n.operands[static_cast<size_t>(roles.images)] : ir::Ref{const_cast<ir::Node*>(&n), 0};
   w.batch = b.dims(images)[0];
   w.shape.batch = 0;
   Product p;

@@ -12,7 +12,8 @@ inline const Value* script_lookup(Interp& interp, const Type* type, Str* name) {
   if (!type->script) return nullptr;
   size_t slot = (reinterpret_cast<uintptr_t>(type) / 16 * 5 + reinterpret_cast<uintptr_t>(name) / 16) % Interp::kTypeCacheSize;
   const TypeCacheEntry& e = interp.special_cache[slot];
-  if (e.type == type && e.name == name && e.epoch == interp.type_epoch) [[likely]] return e.entry;
+  if (e.type == type && e.name == name && e.epoch == interp.type_epoch) [[likely]]
+    return e.entry;
   return script_lookup_slow(interp, type, name);
 }
 /// type_lookup with a cache in front.
@@ -20,7 +21,8 @@ const Value* lookup_slow(Interp& interp, const Type* type, Str* name);
 inline const Value* lookup(Interp& interp, const Type* type, Str* name) {
   size_t slot = (reinterpret_cast<uintptr_t>(type) / 16 * 5 + reinterpret_cast<uintptr_t>(name) / 16) % Interp::kTypeCacheSize;
   const TypeCacheEntry& e = interp.type_cache[slot];
-  if (e.type == type && e.name == name && e.epoch == interp.type_epoch) [[likely]] return e.entry;
+  if (e.type == type && e.name == name && e.epoch == interp.type_epoch) [[likely]]
+    return e.entry;
   return lookup_slow(interp, type, name);
 }
 

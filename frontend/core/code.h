@@ -45,9 +45,9 @@ struct Decision {
   uint32_t first, last;
   uint32_t statement;
   bool loop = false;
-  bool returns = false;             // a `return` stands inside
-  std::vector<int32_t> places;      // of the variables that are assigned inside, in the order in which they are renewed
-  std::vector<int32_t> reads;       // of a loop: of the variables that are only read inside
+  bool returns = false;         // a `return` stands inside
+  std::vector<int32_t> places;  // of the variables that are assigned inside, in the order in which they are renewed
+  std::vector<int32_t> reads;   // of a loop: of the variables that are only read inside
 };
 
 /// What the traceback underlines: the whole span, and for a binary operation or subscript the operator within it.
@@ -67,7 +67,7 @@ struct GlobalCache {
   uint32_t builtin_version = 0;  // keys_version of the builtins' dict when the name came from there
   uint32_t entry = 0;
   bool builtin = false;
-  const Dict* dict = nullptr;    // the module's names it was filled from
+  const Dict* dict = nullptr;  // the module's names it was filled from
 };
 
 struct CodeBytes;
@@ -78,25 +78,25 @@ struct Code : Object {
   std::vector<Instruction> instructions;
   std::vector<Value> constants;
   mutable std::vector<InstructionSpan> spans;  // one an instruction; read them with span_at()
-  mutable std::string_view packed_spans;  // of code that was read from a file, in `bytes`: unpacked when first asked for
+  mutable std::string_view packed_spans;       // of code that was read from a file, in `bytes`: unpacked when first asked for
   std::vector<Handler> handlers;
   std::vector<Decision> decisions;
   /// In the order of the registers they arrive in, r[0] ..: all positional ones, keyword-only ones, *args, **kwargs.
   std::vector<Param> params;
-  std::vector<Str*> register_names;       // names of the first registers (locals and cells); null for temporaries
-  std::vector<uint16_t> free_registers;   // registers that get the closure's cells, in order
+  std::vector<Str*> register_names;      // names of the first registers (locals and cells); null for temporaries
+  std::vector<uint16_t> free_registers;  // registers that get the closure's cells, in order
   std::vector<Str*> free_names;
   mutable std::vector<GlobalCache> caches;
-  Span span;                              // of the def, lambda, class or module
-  uint32_t registers = 0;                 // frame size
+  Span span;               // of the def, lambda, class or module
+  uint32_t registers = 0;  // frame size
   // ---- the head
-  uint32_t body = 0;                      // where in `bytes` the rest begins; 0: it has been read
+  uint32_t body = 0;  // where in `bytes` the rest begins; 0: it has been read
   Str* name;
   Str* qualname;
-  mutable Value doc;                      // Str or None; Empty: in `bytes`, read it with doc_of()
-  uint32_t doc_string = 0;                // of what was read from a library module: which string there, counted from 1; 0: none
+  mutable Value doc;        // Str or None; Empty: in `bytes`, read it with doc_of()
+  uint32_t doc_string = 0;  // of what was read from a library module: which string there, counted from 1; 0: none
   std::shared_ptr<const Source> source;
-  std::shared_ptr<CodeBytes> bytes;       // what it was read from; null for code that was compiled here
+  std::shared_ptr<CodeBytes> bytes;  // what it was read from; null for code that was compiled here
   bool generator = false;
   bool class_body = false;
   bool module_body = false;
@@ -105,7 +105,7 @@ struct Code : Object {
   bool var_positional = false, var_keyword = false;
   /// Made by AutoGraph; `helper`: part of the body of the function around it, whose name it has and in whose place tracebacks show it.
   bool converted = false, helper = false;
-  mutable Value autograph;                // what AutoGraph made of it: a Code, None where it stays as it is; Empty: not asked yet
+  mutable Value autograph;  // what AutoGraph made of it: a Code, None where it stays as it is; Empty: not asked yet
 
   InstructionSpan span_at(uint32_t instruction) const;
 };
@@ -117,7 +117,8 @@ inline bool has_doc(const Code& code) { return code.doc_string != 0 || code.doc.
 Result<void> read_body(Interp&, Code&);
 /// Before anything but the head is looked at, unless a frame runs the code. Fails where the bytes are damaged.
 inline Result<void> complete(Interp& interp, Code& code) {
-  if (code.body != 0) [[unlikely]] return read_body(interp, code);
+  if (code.body != 0) [[unlikely]]
+    return read_body(interp, code);
   return {};
 }
 

@@ -28,11 +28,11 @@ struct FunctionCall {
   std::vector<Value> captures;             // tensors (eager or of an outer function), variables, resources
   mutable std::shared_ptr<ir::Function> prepared;  // pruned and optimised
   mutable std::shared_ptr<const ir::Program> program;
-  int device = gpu::kCpu;                 // the GPU that the function asks for, or a refused_device
-  bool compiled = false;                  // the first call waits for machine code (jit_compile=True)
-  bool gives_arrays = false;              // arrays among the results stay arrays instead of becoming lists
+  int device = gpu::kCpu;                          // the GPU that the function asks for, or a refused_device
+  bool compiled = false;                           // the first call waits for machine code (jit_compile=True)
+  bool gives_arrays = false;                       // arrays among the results stay arrays instead of becoming lists
   std::vector<gradient::Reach> may_have_gradient;  // for each result, where a gradient made the function; empty: all may
-  mutable std::shared_ptr<void> derived;  // what gradients were made of it: frontend/staging/gradient knows
+  mutable std::shared_ptr<void> derived;           // what gradients were made of it: frontend/staging/gradient knows
 };
 
 /// The program of a traced function, made on first use.

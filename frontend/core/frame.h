@@ -25,15 +25,15 @@ struct Frame {
   Module* module = nullptr;
   Dict* globals = nullptr;
   Value* registers = nullptr;
-  Generator* generator = nullptr;   // null for ordinary calls
-  Value function;                   // what keeps `code` alive: the Function, or the Code of a module
-  Value handling;                   // the exception being handled in this frame, or Empty
-  Value held;                       // a constructor's instance; the namespace of a class body
+  Generator* generator = nullptr;  // null for ordinary calls
+  Value function;                  // what keeps `code` alive: the Function, or the Code of a module
+  Value handling;                  // the exception being handled in this frame, or Empty
+  Value held;                      // a constructor's instance; the namespace of a class body
   FrameHow how = FrameHow::Native;
 };
 
 struct Generator : Object {
-  Frame* frame;     // null once it has ended
+  Frame* frame;  // null once it has ended
   Value name, qualname;
   bool started;
   bool running;

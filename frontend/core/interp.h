@@ -31,13 +31,13 @@ inline constexpr uint32_t kInterruptKeyboard = 1;  // Ctrl-C: KeyboardInterrupt
 inline constexpr uint32_t kInterruptTimeout = 2;   // the run ends where it is; no handler of the script sees it
 
 struct InterpOptions {
-  int max_depth = 1000;         // RecursionError beyond
+  int max_depth = 1000;  // RecursionError beyond
   std::vector<std::string> argv;
-  std::string script_folder;    // where `import` looks; empty: the working directory
+  std::string script_folder;  // where `import` looks; empty: the working directory
   std::vector<std::string> allow_read, allow_write;
   bool allow_all = false;
-  bool use_cache = true;        // bytecode cache on disk
-  bool rewrite_asserts = false; // `tfl test`: a failing assert shows its values
+  bool use_cache = true;         // bytecode cache on disk
+  bool rewrite_asserts = false;  // `tfl test`: a failing assert shows its values
   bool color = false;
 };
 
@@ -58,7 +58,8 @@ class FrameStack {
   ~FrameStack();
   void* push(size_t bytes) {
     bytes = (bytes + 15) & ~size_t{15};
-    if (static_cast<size_t>(end_ - top_) < bytes) [[unlikely]] return push_slow(bytes);
+    if (static_cast<size_t>(end_ - top_) < bytes) [[unlikely]]
+      return push_slow(bytes);
     char* p = top_;
     top_ += bytes;
     return p;
@@ -66,7 +67,8 @@ class FrameStack {
   /// Gives back the frame pushed last.
   void pop(void* frame) {
     top_ = static_cast<char*>(frame);
-    if (top_ == begin_) [[unlikely]] pop_slow();
+    if (top_ == begin_) [[unlikely]]
+      pop_slow();
   }
 
  private:
@@ -87,8 +89,10 @@ struct Ended {
   std::unique_ptr<Error> error;
 
   void forget() {
-    if (!value.is_empty()) [[unlikely]] value = Value();
-    if (error) [[unlikely]] error.reset();
+    if (!value.is_empty()) [[unlikely]]
+      value = Value();
+    if (error) [[unlikely]]
+      error.reset();
   }
 };
 
@@ -106,15 +110,16 @@ class Interp {
   Streams streams;
   Value not_implemented;  // the NotImplemented singleton
   Value ellipsis;
-  Value standard_streams[3]; // stdin, stdout and stderr as file objects, made on first use (file.h)
-  Value builtins;         // Module
-  Value modules;          // Dict: sys.modules
-  Value hidden_modules;   // Dict: those of the library that no script gets hold of
+  Value standard_streams[3];  // stdin, stdout and stderr as file objects, made on first use (file.h)
+  Value builtins;             // Module
+  Value modules;              // Dict: sys.modules
+  Value hidden_modules;       // Dict: those of the library that no script gets hold of
   Value empty_tuple;
-  Frame* frame = nullptr; // the innermost running frame
-  int depth = 0;          // host calls in progress, native re-entries included
-  bool stopped = false;   // the time is up: everything unwinds, no handler of the script runs
-  int undivided = 0;      // steps in progress that are to be whole (transaction.h): an interrupt waits for their end as long as it may
+  Frame* frame = nullptr;  // the innermost running frame
+  int depth = 0;           // host calls in progress, native re-entries included
+  bool stopped = false;    // the time is up: everything unwinds, no handler of the script runs
+  int undivided =
+      0;  // steps in progress that are to be whole (transaction.h): an interrupt waits for their end as long as it may
   FrameStack frames;
   /// What __getattr__ raised for an attribute that find_attr then reported as absent.
   std::unique_ptr<Error> missing_attribute;
@@ -175,7 +180,8 @@ class Interp {
       case Tag::Int: return types.int_;
       case Tag::Float: return types.float_;
       case Tag::Bool: return types.bool_;
-      case Tag::None: case Tag::Empty: break;
+      case Tag::None:
+      case Tag::Empty: break;
     }
     return types.none_type;
   }
@@ -220,11 +226,11 @@ class Interp {
   }
 
   // Extension points injected by the program: another layer's services without a link dependency.
-  Sandbox sandbox;           // which files the script may touch (builtins/file_access.h)
+  Sandbox sandbox;                                    // which files the script may touch (builtins/file_access.h)
   std::vector<std::unique_ptr<WholeFolder>> folders;  // begun and not yet ended
-  Value watched;             // Dict: the objects that have weak references, by number (object/weak.cpp)
-  std::vector<Value> roots;  // values natives keep alive for the life of the interpreter
-  Sink* sink = nullptr;      // receives tensor operations while a function is traced; null: they run now
+  Value watched;                                      // Dict: the objects that have weak references, by number (object/weak.cpp)
+  std::vector<Value> roots;                           // values natives keep alive for the life of the interpreter
+  Sink* sink = nullptr;                               // receives tensor operations while a function is traced; null: they run now
   std::unique_ptr<TensorState, TensorStateDeleter> tensors;  // made by init_tensors
 
  private:
@@ -250,7 +256,8 @@ class Nesting {
  public:
   explicit Nesting(Interp& interp) : interp_(interp) {
     ++interp.depth;
-    ok_ = interp.depth <= interp.options.max_depth + 64 && static_cast<const char*>(__builtin_frame_address(0)) > interp.stack_limit;
+    ok_ = interp.depth <= interp.options.max_depth + 64 &&
+          static_cast<const char*>(__builtin_frame_address(0)) > interp.stack_limit;
   }
   Nesting(const Nesting&) = delete;
   Nesting& operator=(const Nesting&) = delete;

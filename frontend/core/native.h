@@ -22,8 +22,8 @@ constexpr NativeDef raw_function(const char* name, RawNativeFn fn) { return {nam
 
 /// Binds the arguments of a constructor: `names` in order, the first `positional_only` of them not by keyword (all of them when
 /// it is the number of names), at least `required`. What is not given stays Empty.
-Result<void> take_arguments(Interp& interp, std::string_view function, CallArgs& args, std::initializer_list<std::string_view> names, size_t required,
-                            size_t positional_only, Value* out);
+Result<void> take_arguments(Interp& interp, std::string_view function, CallArgs& args,
+                            std::initializer_list<std::string_view> names, size_t required, size_t positional_only, Value* out);
 /// For natives that take the call as it is and no keywords.
 Result<void> no_keywords(std::string_view function, const CallArgs& args);
 
@@ -36,7 +36,8 @@ Failure too_deep(const char* where);  // " in comparison", ""
 Result<void> guard_memory_slow(Interp& interp, size_t bytes);
 inline constexpr size_t kSmallGrowth = 64 * 1024;
 inline Result<void> guard_memory(Interp& interp, size_t bytes) {
-  if (bytes < kSmallGrowth) [[likely]] return {};
+  if (bytes < kSmallGrowth) [[likely]]
+    return {};
   return guard_memory_slow(interp, bytes);
 }
 /// The product of a length and a repetition count, checked against the limit for items of `item_size`.
@@ -58,11 +59,12 @@ Result<Value> native_doc(Interp& interp, Type* owner, const Value& function);
 bool has_script_init(Interp& interp, const Type* type);
 
 /// Item index of a sequence: counted from the end when negative. `what` begins the messages: "list".
-Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length, std::string_view what, std::string_view wording = "index");
+Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length, std::string_view what,
+                               std::string_view wording = "index");
 
 /// "[" + items joined + "]" with the guard against recursion: `self` already being written gives `loop`.
-Result<std::string> repr_items(Interp& interp, Object* self, const std::vector<Value>* vector, std::span<const Value> items, std::string_view open,
-                               std::string_view close, std::string_view loop);
+Result<std::string> repr_items(Interp& interp, Object* self, const std::vector<Value>* vector, std::span<const Value> items,
+                               std::string_view open, std::string_view close, std::string_view loop);
 /// Marks an object whose repr is being made.
 inline constexpr uint8_t kReprActive = 0x80;
 
@@ -74,9 +76,7 @@ inline bool not_implemented(const Interp& interp, const Value& v) { return v.ide
 
 /// Number of characters.
 int64_t count_str(Str* s);
-inline int64_t str_length(Str* s) {
-  return s->length >= 0 ? s->length : count_str(s);
-}
+inline int64_t str_length(Str* s) { return s->length >= 0 ? s->length : count_str(s); }
 inline const std::string& text_of(const Value& v) { return v.as<Str>()->text; }
 
 }  // namespace tfl

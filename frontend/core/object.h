@@ -48,8 +48,8 @@ struct Slots {
   Result<Value> (*repr)(Interp&, const Value& self);                // a Str
   Result<Value> (*str)(Interp&, const Value& self);                 // null: as repr
   Result<Value> (*format)(Interp&, const Value& self, std::string_view spec);
-  Result<uint64_t> (*hash)(Interp&, const Value& self);             // null: unhashable
-  Result<bool> (*truth)(Interp&, const Value& self);                // null: by length, else true
+  Result<uint64_t> (*hash)(Interp&, const Value& self);  // null: unhashable
+  Result<bool> (*truth)(Interp&, const Value& self);     // null: by length, else true
   Result<int64_t> (*length)(Interp&, const Value& self);
   Result<Value> (*get_item)(Interp&, const Value& self, const Value& key);
   Result<void> (*set_item)(Interp&, const Value& self, const Value& key, const Value& value);  // value Empty: delete
@@ -87,11 +87,12 @@ struct NativeDef {
 };
 
 struct Str : Object {
-  std::string text;     // UTF-8
-  uint64_t hash;        // 0: not computed yet
-  int64_t length;       // in characters; -1: not counted yet
+  std::string text;  // UTF-8
+  uint64_t hash;     // 0: not computed yet
+  int64_t length;    // in characters; -1: not counted yet
   bool interned;
-  std::unique_ptr<std::vector<uint32_t>> places;  // byte offsets of every so many characters, as far as asked for (str.cpp); null: not asked
+  std::unique_ptr<std::vector<uint32_t>>
+      places;  // byte offsets of every so many characters, as far as asked for (str.cpp); null: not asked
   bool ascii() const { return length == static_cast<int64_t>(text.size()); }
 };
 
@@ -119,15 +120,15 @@ struct Dict : Object {
   std::vector<Entry> entries;
   std::vector<uint32_t> index;  // open addressing: entry number + 1, 0 free, ~0u deleted; empty while entries are few
   int64_t live = 0;
-  size_t head = 0;              // entries before this one are deleted
-  uint32_t keys_version = 0;    // changes with every insertion and removal of a key; used by the VM's name caches
-  Value factory;                // defaultdict's default_factory; Empty otherwise
+  size_t head = 0;            // entries before this one are deleted
+  uint32_t keys_version = 0;  // changes with every insertion and removal of a key; used by the VM's name caches
+  Value factory;              // defaultdict's default_factory; Empty otherwise
 };
 
 /// CPython's table, so that iteration order is CPython's wherever hashes are: linear probes of 9, then a perturbed jump.
 struct Set : Object {  // set and frozenset
   struct Entry {
-    Value key;      // Empty: free (hash 0) or deleted (hash ~0)
+    Value key;  // Empty: free (hash 0) or deleted (hash ~0)
     uint64_t hash = 0;
   };
   std::vector<Entry> table;  // a power of two
@@ -166,13 +167,13 @@ struct Cell : Object {
 
 struct Module : Object {
   Str* name;
-  Value file;            // Str or None
-  Value dict;            // Dict: the module's names
+  Value file;  // Str or None
+  Value dict;  // Dict: the module's names
   /// Called for a name that is not there yet (submodules and natives loaded on first use). Empty: no such name.
   Result<Value> (*lazy)(Interp&, Module*, Str* name);
-  bool loading;          // its code is running: a circle of imports sees it so
-  bool library;          // embedded in the program
-  bool hidden;           // ... and for the library alone: no script gets hold of it
+  bool loading;  // its code is running: a circle of imports sees it so
+  bool library;  // embedded in the program
+  bool hidden;   // ... and for the library alone: no script gets hold of it
 };
 /// A module that scripts must not see.
 bool is_hidden(const Value& v);
@@ -181,21 +182,21 @@ struct Type : Object {
   Str* name;
   Str* qualname;
   Str* module;
-  Type* base;            // null for object
+  Type* base;  // null for object
   const Slots* slots;
-  Value dict;            // Dict: methods and class attributes
-  bool script;           // defined by a class statement: protocol functions look for dunder methods
-  bool has_getattr;      // defines (or inherits) __getattr__ / __setattr__ / __getattribute__
+  Value dict;        // Dict: methods and class attributes
+  bool script;       // defined by a class statement: protocol functions look for dunder methods
+  bool has_getattr;  // defines (or inherits) __getattr__ / __setattr__ / __getattribute__
   bool has_setattr;
-  uint32_t version;      // changes when any attribute of this type or a base changes
+  uint32_t version;  // changes when any attribute of this type or a base changes
   // What the script's part of the chain defines, so that the common case asks no dictionary:
   bool has_getattribute;
-  bool has_del;          // __del__
-  bool has_get, has_set; // its instances are descriptors
-  bool wrappers;         // native: the dunder methods that stand for its slots are in `dict` (made on first need)
-  ErrorKind error_kind;  // exception classes: the nearest native one
-  Value slot_names;      // Tuple of what __slots__ allows; Empty: anything
-  Value doc_code;        // of a class of the library: the Code that knows its docstring; else Empty
+  bool has_del;           // __del__
+  bool has_get, has_set;  // its instances are descriptors
+  bool wrappers;          // native: the dunder methods that stand for its slots are in `dict` (made on first need)
+  ErrorKind error_kind;   // exception classes: the nearest native one
+  Value slot_names;       // Tuple of what __slots__ allows; Empty: anything
+  Value doc_code;         // of a class of the library: the Code that knows its docstring; else Empty
   bool is_subtype_of(const Type* t) const {
     for (const Type* s = this; s; s = s->base) {
       if (s == t) return true;
@@ -228,7 +229,7 @@ struct Function : Object {
   Value annotations;  // Dict, or Empty
   Value dict;         // attributes, or Empty
   Value name, qualname;
-  Value doc;          // Empty: what the code says
+  Value doc;  // Empty: what the code says
 };
 
 struct NativeFunction : Object {
@@ -269,7 +270,7 @@ struct Exception : Object {
   Value context;  // Exception or Empty
   bool suppress_context;
   std::string hint;
-  Value name, obj;  // of AttributeError, NameError, ImportError: what was looked for, and where; else Empty
+  Value name, obj;                // of AttributeError, NameError, ImportError: what was looked for, and where; else Empty
   std::vector<TraceEntry> trace;  // innermost first, as it grows while unwinding
   Value dict;
 };

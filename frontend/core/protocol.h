@@ -7,8 +7,8 @@
 namespace tfl {
 
 // Text
-Result<Value> repr(Interp&, const Value& v);                              // a Str
-Result<Value> to_str(Interp&, const Value& v);                            // str(v)
+Result<Value> repr(Interp&, const Value& v);    // a Str
+Result<Value> to_str(Interp&, const Value& v);  // str(v)
 Result<std::string> repr_text(Interp&, const Value& v);
 Result<std::string> str_text(Interp&, const Value& v);
 Result<Value> format_value(Interp&, const Value& v, std::string_view spec);  // format(v, spec)
@@ -16,9 +16,9 @@ Result<Value> format_value(Interp&, const Value& v, std::string_view spec);  // 
 // Truth, identity, comparison
 Result<bool> truth(Interp&, const Value& v);
 Result<uint64_t> hash_value(Interp&, const Value& v);
-Result<bool> equals(Interp&, const Value& a, const Value& b);             // identity first, then ==, as containers compare
+Result<bool> equals(Interp&, const Value& a, const Value& b);  // identity first, then ==, as containers compare
 Result<Value> compare(Interp&, CompareOp op, const Value& a, const Value& b);
-Result<bool> less(Interp&, const Value& a, const Value& b);               // a < b as a truth value
+Result<bool> less(Interp&, const Value& a, const Value& b);  // a < b as a truth value
 Result<bool> contains(Interp&, const Value& container, const Value& item);
 
 // Arithmetic
@@ -57,7 +57,8 @@ Result<void> for_each(Interp& interp, const Value& iterable, F&& f) {
     Value keep = iterable;
     const std::vector<Value>& items = keep.as<List>()->items;
     for (size_t i = 0; i < items.size(); ++i) {
-      if (interp.context.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]] TFL_TRY(interp.check_interrupt());
+      if (interp.context.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        TFL_TRY(interp.check_interrupt());
       bool go_on = TFL_TRY(f(Value(items[i])));
       if (!go_on) return {};
     }
@@ -73,7 +74,8 @@ Result<void> for_each(Interp& interp, const Value& iterable, F&& f) {
 }
 Result<std::vector<Value>> to_vector(Interp&, const Value& iterable);
 /// A native iterator (iterators.cpp): `next` gets `state` (a Tuple, List or other object it may change).
-Value make_iterator(Interp&, Type* type, Result<Value> (*next)(Interp&, Value& state, int64_t& position), Value state, int64_t position = 0);
+Value make_iterator(Interp&, Type* type, Result<Value> (*next)(Interp&, Value& state, int64_t& position), Value state,
+                    int64_t position = 0);
 
 // Conversion of arguments (conversion.cpp)
 Result<int64_t> to_index(Interp&, const Value& v);    // __index__: int, bool, integer tensors and NumPy integers; TypeError else
@@ -94,7 +96,7 @@ bool dict_remove_str(Dict* d, Str* key);
 void dict_clear(Dict* d);
 Result<bool> set_add(Interp&, const Value& set, const Value& item);  // false: it was there
 Result<bool> set_contains(Interp&, const Set* set, const Value& item);
-Result<bool> set_remove(Interp&, Set* set, const Value& item);      // false: it was not there
+Result<bool> set_remove(Interp&, Set* set, const Value& item);  // false: it was not there
 /// Iteration by hand: the next live entry at or after `at` (which moves behind it), or null.
 inline Dict::Entry* dict_next(Dict* d, size_t& at) {
   if (at < d->head) at = d->head;

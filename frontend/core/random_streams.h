@@ -55,7 +55,7 @@ class RandomStreams {
  private:
   using OwnSeeds = std::array<uint32_t, 625>;  // a Mersenne Twister
   struct Stream {
-    uint64_t taken = 0;  // groups
+    uint64_t taken = 0;    // groups
     uint64_t kept_by = 0;  // the step that knows how many it were before
   };
   struct Kept {

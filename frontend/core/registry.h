@@ -25,7 +25,7 @@ void make_exception_types(Interp& interp, std::vector<Type*>& by_kind, std::vect
 void add_methods(Interp& interp, Type* type, std::span<const NativeDef> methods);
 /// A native type that only one module makes (not in types.def), as a name of that module. `shown_module` is what __module__ says, where
 /// that is another.
-Type* define_native_type(Interp& interp, Module& module, std::string_view name, const Slots& slots, std::span<const NativeDef> methods = {},
-                         std::string_view shown_module = {}, Type* base = nullptr);
+Type* define_native_type(Interp& interp, Module& module, std::string_view name, const Slots& slots,
+                         std::span<const NativeDef> methods = {}, std::string_view shown_module = {}, Type* base = nullptr);
 
 }  // namespace tfl

@@ -64,13 +64,13 @@ struct Scope : std::enable_shared_from_this<Scope> {
 struct SymbolicValue : SymbolicObject {
   std::shared_ptr<Scope> scope;
   std::shared_ptr<const std::string> device;  // what the tf.device scopes said where it was made; null: nothing
-  Value slice_of, slice_key;  // of variable[key]: what assign() writes to
+  Value slice_of, slice_key;                  // of variable[key]: what assign() writes to
   const ir::Type& ir_type() const { return node->types[index]; }
 };
 
 /// The sink at the end of the chain while a graph is built. One for an interpreter.
 struct Tracer final : Sink {
-  std::shared_ptr<Scope> scope;  // where operations go; null outside of any trace
+  std::shared_ptr<Scope> scope;               // where operations go; null outside of any trace
   std::shared_ptr<const std::string> device;  // what the tf.device scopes around the running code say; null: nothing
   uint64_t next_id = 0;
   uint64_t next_object = 0;     // ids of objects that are keys of traces

@@ -12,19 +12,19 @@ struct Signature {
     Str* name;
     ast::ParamKind kind;
     bool required;
-    Value default_value;  // Empty when required, or when the default is `...`
-    uint64_t kinds = 0;   // what a value may be (`name: str|None`): a bit for each tag and kind; 0: anything
+    Value default_value;    // Empty when required, or when the default is `...`
+    uint64_t kinds = 0;     // what a value may be (`name: str|None`): a bit for each tag and kind; 0: anything
     std::string_view type;  // ... as it is written
   };
   std::vector<Param> params;
-  uint16_t positional = 0;       // parameters that take positional arguments: the first ones
+  uint16_t positional = 0;  // parameters that take positional arguments: the first ones
   uint16_t positional_only = 0;
-  uint16_t required = 0;         // positional ones without default
-  int16_t var_positional = -1;   // number of *args among params, or -1
+  uint16_t required = 0;        // positional ones without default
+  int16_t var_positional = -1;  // number of *args among params, or -1
   int16_t var_keyword = -1;
-  bool simple = false;           // nothing but positional parameters
-  bool typed = false;            // some parameter says what it may be: natives read such arguments without looking
-  bool slash = false;            // written with `/`: errors read as those of CPython's natives
+  bool simple = false;  // nothing but positional parameters
+  bool typed = false;   // some parameter says what it may be: natives read such arguments without looking
+  bool slash = false;   // written with `/`: errors read as those of CPython's natives
 };
 
 std::unique_ptr<Signature> parse_signature(Interp& interp, std::string_view text);

@@ -27,7 +27,7 @@ class Streams {
   bool line_buffered();  // a terminal shows every line at once
   std::string buffer_;
   int error_ = 0;
-  int terminal_ = -1;    // 1: standard output is one; -1: not asked yet
+  int terminal_ = -1;  // 1: standard output is one; -1: not asked yet
 };
 
 }  // namespace tfl

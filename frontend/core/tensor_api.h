@@ -32,7 +32,8 @@ struct Sink {
   virtual ~Sink() = default;
   /// True when operations become nodes, here or further on.
   virtual bool building() const { return next && next->building(); }
-  virtual Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) = 0;
+  virtual Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs,
+                             SmallVec<Value, 2>& results) = 0;
   /// A place in what tapes record, under a name; and whether `v`, to which a tape takes gradients, was there before it (frontend/interpreter/vm/renewal.h).
   virtual void mark(const void* owner, uint32_t number) {
     if (next) next->mark(owner, number);
@@ -78,15 +79,15 @@ struct ShapeObject : Object {  // tf.TensorShape
 };
 
 struct VariableObject : Object {
-  Tensor value;      // empty while uninitialised
+  Tensor value;  // empty while uninitialised
   DType dtype;
   bool trainable;
-  bool shape_ranked; // false: any shape may be assigned
-  Dims shape;        // -1: unknown size
-  std::string name;  // without ":0"
-  Value constraint;  // callable or None
-  Value source;      // the variable this one reads and writes (the result of an assignment), or Empty
-  int64_t id;        // creation order
+  bool shape_ranked;     // false: any shape may be assigned
+  Dims shape;            // -1: unknown size
+  std::string name;      // without ":0"
+  Value constraint;      // callable or None
+  Value source;          // the variable this one reads and writes (the result of an assignment), or Empty
+  int64_t id;            // creation order
   uint64_t kept_by = 0;  // the step that knows what it held before (transaction.h)
   std::string shown_name() const { return name + ":0"; }
 };
@@ -111,8 +112,8 @@ const TensorType& symbolic_type(const Value& symbolic);
 inline VariableObject* variable_storage(VariableObject* v) { return v->source.is_empty() ? v : v->source.as<VariableObject>(); }
 
 struct NdArrayObject : Object {  // mutable; views share the root's buffer (frontend/tensors/numpy/array.h)
-  Tensor array;         // read it through array_content(): a view may have to follow its root
-  Value base;           // the root array this one is a view of, or Empty
+  Tensor array;                  // read it through array_content(): a view may have to follow its root
+  Value base;                    // the root array this one is a view of, or Empty
   bool writable;
   bool owned;           // of a root: no tensor sees these elements
   uint32_t generation;  // of a root: how often its elements moved; of a view: the generation `array` belongs to
@@ -136,19 +137,19 @@ struct UndoLog {
 };
 
 struct TensorState {
-  std::array<Value, kDTypeCount> dtypes;         // tf.float32 ...
-  std::array<Value, kDTypeCount> numpy_dtypes;   // np.dtype('float32') ...
+  std::array<Value, kDTypeCount> dtypes;           // tf.float32 ...
+  std::array<Value, kDTypeCount> numpy_dtypes;     // np.dtype('float32') ...
   std::array<Type*, kDTypeCount> numpy_scalars{};  // np.float32 ...; null for those NumPy has not
   int64_t next_variable = 0;
   PrintOptions print_options;  // np.set_printoptions
   std::string name_scope;      // "outer/inner/": what names made now begin with
   // The sign of the first zero that tf.constant made of a host float: TensorFlow keeps such scalars, and 0.0 == -0.0 (see constant).
   std::optional<bool> zero_sign;
-  RandomStreams random;        // tf.random's
+  RandomStreams random;  // tf.random's
   UndoLog undo;
   std::string_view node_name;  // what the next node of a graph is called; empty: by its operation
   Result<void> (*prepare_graph)(Context&, ir::Function&) = nullptr;  // the optimiser, injected by the program
-  bool strict = false;         // graphs keep every operation that may fail
+  bool strict = false;                                               // graphs keep every operation that may fail
   std::shared_ptr<Tracer> tracer;  // makes graphs (frontend/staging/trace); made with the first of them
 };
 void init_tensors(Interp&);
@@ -173,7 +174,7 @@ Result<Value> cast_value(Interp&, const Value& x, DType dtype);
 struct ToTensor {
   std::optional<DType> dtype;      // required element type; an error when v is a tensor of another
   std::optional<DType> preferred;  // used where v leaves a choice and fits (dtype_hint)
-  bool cast_items = true;          // tensors in a list are cast to `dtype`, as where TensorFlow packs; false where it makes a constant
+  bool cast_items = true;  // tensors in a list are cast to `dtype`, as where TensorFlow packs; false where it makes a constant
 };
 /// Anything TensorFlow's convert_to_tensor takes: numbers, strings, nested sequences, ranges, shapes, arrays, NumPy scalars,
 /// variables, tensors (symbolic ones too). Errors and texts are TensorFlow's.
@@ -184,14 +185,14 @@ Result<Tensor> to_concrete(Interp&, const Value& v, const ToTensor& wanted = {})
 bool is_tensor_like(const Value& v);
 std::optional<DType> dtype_of(Interp&, const Value& v);
 
-Result<DType> to_dtype(Interp&, const Value& v);      // tf.int32, "int32", np.int32, np.dtype, int, float, bool, str
+Result<DType> to_dtype(Interp&, const Value& v);  // tf.int32, "int32", np.int32, np.dtype, int, float, bool, str
 /// The same as NumPy reads it: int and float, "int" and "float" are 64 bits wide.
 Result<DType> to_numpy_dtype(Interp&, const Value& v);
 /// Which strings np.dtype(v) means: str, "U", "<U5", bytes, "S2", object and their np.dtype; none for what is no strings. Width 0: as
 /// wide as the elements.
 std::optional<TextType> wanted_text_type(Interp&, const Value& v);
-Value dtype_value(Interp&, DType dtype);              // tf.float32
-Value numpy_dtype_value(Interp&, DType dtype);        // np.dtype('float32')
+Value dtype_value(Interp&, DType dtype);        // tf.float32
+Value numpy_dtype_value(Interp&, DType dtype);  // np.dtype('float32')
 Value shape_value(Interp&, std::span<const int64_t> dims);
 Value unknown_shape_value(Interp&);
 /// A full shape from TensorShape, sequence of ints/None (-1 when `partial`), int, or a 1-D integer tensor.

@@ -26,7 +26,8 @@ extern const std::size_t stdlib_file_count __asm__("tfl_stdlib_file_count");
 // The file of that name, or null.
 inline const EmbeddedFile* find_stdlib_file(std::string_view name) {
   const EmbeddedFile *end = stdlib_files + stdlib_file_count,
-                     *found = std::lower_bound(stdlib_files, end, name, [](const EmbeddedFile& f, std::string_view n) { return f.name < n; });
+                     *found = std::lower_bound(stdlib_files, end, name,
+                                               [](const EmbeddedFile& f, std::string_view n) { return f.name < n; });
   return found != end && found->name == name ? found : nullptr;
 }
 

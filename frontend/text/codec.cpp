@@ -117,8 +117,10 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
     size_t start = at;
     char32_t c = utf8::next(text, at);
     if (!bad(c)) {
-      if (utf8) out += text.substr(start, at - start);
-      else out += static_cast<char>(c);
+      if (utf8)
+        out += text.substr(start, at - start);
+      else
+        out += static_cast<char>(c);
       continue;
     }
     switch (handler_of(errors)) {
@@ -140,9 +142,11 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
         }
         if (fault) *fault = {limits.codec, limits.reason, static_cast<size_t>(position), static_cast<size_t>(last) + 1};
         if (last > position) {
-          return fail(ErrorKind::UnicodeEncodeError, "'{}' codec can't encode characters in position {}-{}: {}", limits.codec, position, last, limits.reason);
+          return fail(ErrorKind::UnicodeEncodeError, "'{}' codec can't encode characters in position {}-{}: {}", limits.codec,
+                      position, last, limits.reason);
         }
-        return fail(ErrorKind::UnicodeEncodeError, "'{}' codec can't encode character '{}' in position {}: {}", limits.codec, escape(c), position, limits.reason);
+        return fail(ErrorKind::UnicodeEncodeError, "'{}' codec can't encode character '{}' in position {}: {}", limits.codec,
+                    escape(c), position, limits.reason);
       }
     }
   }
@@ -153,7 +157,8 @@ Result<std::string> decode_text(std::string_view data, std::string_view encoding
   if (data.empty()) return std::string();  // whatever the encoding: CPython asks for none
   Encoding e = encoding_of(encoding);
   if (e == Encoding::Unknown) {
-    if (auto wide = wide_encoding(normal_name(encoding))) return decode_wide(data, *wide, handler_of(errors) != OnError::Strict, fault);
+    if (auto wide = wide_encoding(normal_name(encoding)))
+      return decode_wide(data, *wide, handler_of(errors) != OnError::Strict, fault);
     return unknown_encoding(encoding);
   }
   if (e == Encoding::Utf8Sig && data.starts_with("\xEF\xBB\xBF")) data.remove_prefix(3);
@@ -184,7 +189,8 @@ Result<std::string> decode_text(std::string_view data, std::string_view encoding
     size_t at = done + bad.at;
     auto byte = static_cast<unsigned char>(data[at]);
     switch (handler_of(errors)) {
-      case OnError::XmlReference: return fail(ErrorKind::TypeError, "don't know how to handle UnicodeDecodeError in error callback");
+      case OnError::XmlReference:
+        return fail(ErrorKind::TypeError, "don't know how to handle UnicodeDecodeError in error callback");
       case OnError::Unknown: return unknown_handler(errors);
       case OnError::Ignore: break;
       case OnError::Replace: utf8::append(out, 0xFFFD); break;
@@ -198,9 +204,11 @@ Result<std::string> decode_text(std::string_view data, std::string_view encoding
         const char* codec = e == Encoding::Ascii ? "ascii" : "utf-8";
         if (fault) *fault = {codec, std::string(bad.reason), at, at + bad.length};
         if (bad.length > 1) {
-          return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", codec, at, at + bad.length - 1, bad.reason);
+          return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", codec, at,
+                      at + bad.length - 1, bad.reason);
         }
-        return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode byte 0x{:02x} in position {}: {}", codec, byte, at, bad.reason);
+        return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode byte 0x{:02x} in position {}: {}", codec, byte, at,
+                    bad.reason);
       }
     }
     done = at + bad.length;

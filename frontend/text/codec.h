@@ -16,7 +16,9 @@ struct CodecFault {
 };
 
 /// `fault`, if any, is told about an error of the text itself.
-Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors, CodecFault* fault = nullptr);
-Result<std::string> decode_text(std::string_view data, std::string_view encoding, std::string_view errors, CodecFault* fault = nullptr);
+Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors,
+                                CodecFault* fault = nullptr);
+Result<std::string> decode_text(std::string_view data, std::string_view encoding, std::string_view errors,
+                                CodecFault* fault = nullptr);
 
 }  // namespace tfl

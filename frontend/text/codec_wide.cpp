@@ -33,7 +33,8 @@ size_t plain_run(std::string_view data, const WideEncoding& e, std::string& out)
     size_t end = std::min(data.size() / 2 * 2, at + kBlock * 2);
     bool plain = end > at;
     for (; at < end; at += 2) {
-      uint32_t c = static_cast<uint32_t>(static_cast<unsigned char>(data[at + 1 - low])) << 8 | static_cast<unsigned char>(data[at + low]);
+      uint32_t c =
+          static_cast<uint32_t>(static_cast<unsigned char>(data[at + 1 - low])) << 8 | static_cast<unsigned char>(data[at + low]);
       if (c < 0x80) {
         *to++ = static_cast<char>(c);
       } else if (c < 0x800) {
@@ -105,9 +106,11 @@ Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool leni
     std::string name(e.name);
     if (e.mark) name += e.big ? "-be" : "-le";  // what the mark has said
     if (fault) *fault = {name, reason, from, to};
-    if (to - from > 1) return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", name, from, to - 1, reason);
-    return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode byte 0x{:02x} in position {}: {}", name, static_cast<unsigned char>(data[from]), from,
-                reason);
+    if (to - from > 1)
+      return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode bytes in position {}-{}: {}", name, from, to - 1,
+                  reason);
+    return fail(ErrorKind::UnicodeDecodeError, "'{}' codec can't decode byte 0x{:02x} in position {}: {}", name,
+                static_cast<unsigned char>(data[from]), from, reason);
   };
   out.reserve(data.size() / e.unit * 2);
   while (at < data.size()) {
@@ -122,7 +125,9 @@ Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool leni
     at += e.unit;
     if (e.unit == 4) {
       if (c > 0x10FFFF || high_half(c) || low_half(c)) {
-        TFL_TRY(bad(start, at, c > 0x10FFFF ? "code point not in range(0x110000)" : "code point in surrogate code point range(0xd800, 0xe000)"));
+        TFL_TRY(
+            bad(start, at,
+                c > 0x10FFFF ? "code point not in range(0x110000)" : "code point in surrogate code point range(0xd800, 0xe000)"));
         continue;
       }
     } else if (high_half(c)) {

@@ -12,7 +12,7 @@ namespace tfl {
 struct WideEncoding {
   size_t unit;  // 2 or 4 bytes
   bool big;
-  bool mark;    // written before the text; looked for when reading
+  bool mark;  // written before the text; looked for when reading
   const char* name;
 };
 /// `name` in lower case with '-' between its parts.

@@ -50,9 +50,12 @@ std::optional<double> parse_float_hex(std::string_view text, bool& overflow) {
     size_t i = 0;
     for (; i < body.size(); ++i) {
       char c = body[i];
-      if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) digits = true;
-      else if (c == '.' && !point) point = true;
-      else break;
+      if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))
+        digits = true;
+      else if (c == '.' && !point)
+        point = true;
+      else
+        break;
     }
     if (!digits) return std::nullopt;
     if (i < body.size()) {

@@ -128,8 +128,10 @@ std::string format_double(double v, char type, int precision, bool alternate, bo
   if (v == 0) d.point = 1;
   if (d.point <= -4 || d.point > significant - (add_dot_zero ? 1 : 0)) {
     std::string out(1, d.digits[0]);
-    if (d.digits.size() > 1) out += "." + d.digits.substr(1);
-    else if (alternate) out += '.';
+    if (d.digits.size() > 1)
+      out += "." + d.digits.substr(1);
+    else if (alternate)
+      out += '.';
     if (!alternate) strip_zeros(out);
     append_exponent(out, d.point - 1);
     return out;
@@ -155,10 +157,14 @@ std::optional<double> parse_float(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
       char32_t c = utf8::next(text, at);
       int d = unicode::decimal_value(c);
-      if (d >= 0) s += static_cast<char>('0' + d);
-      else if (unicode::is_space(c)) s += ' ';
-      else if (c < 0x80) s += static_cast<char>(c);
-      else return std::nullopt;
+      if (d >= 0)
+        s += static_cast<char>('0' + d);
+      else if (unicode::is_space(c))
+        s += ' ';
+      else if (c < 0x80)
+        s += static_cast<char>(c);
+      else
+        return std::nullopt;
     }
   }
   size_t b = 0, e = s.size();
@@ -186,8 +192,10 @@ std::optional<double> parse_float(std::string_view text) {
     if (word.empty() || !(word[0] == '.' || (word[0] >= '0' && word[0] <= '9'))) return std::nullopt;
     auto r = std::from_chars(word.data(), word.data() + word.size(), v, std::chars_format::general);
     if (r.ptr != word.data() + word.size()) return std::nullopt;
-    if (r.ec == std::errc::result_out_of_range) v = std::strtod(word.c_str(), nullptr);  // 0 or infinity: tell which
-    else if (r.ec != std::errc()) return std::nullopt;
+    if (r.ec == std::errc::result_out_of_range)
+      v = std::strtod(word.c_str(), nullptr);  // 0 or infinity: tell which
+    else if (r.ec != std::errc())
+      return std::nullopt;
   }
   return negative ? -v : v;
 }

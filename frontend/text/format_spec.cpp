@@ -17,7 +17,8 @@ Failure unknown_code(char type, std::string_view type_name) {
   if (type > 32 && type < 127) {
     return fail(ErrorKind::ValueError, "Unknown format code '{}' for object of type '{}'", type, type_name);
   }
-  return fail(ErrorKind::ValueError, "Unknown format code '\\x{:x}' for object of type '{}'", static_cast<unsigned char>(type), type_name);
+  return fail(ErrorKind::ValueError, "Unknown format code '\\x{:x}' for object of type '{}'", static_cast<unsigned char>(type),
+              type_name);
 }
 
 /// A run of digits; -1 when there is none, -2 when it is too large.
@@ -51,7 +52,8 @@ std::string group(std::string_view digits, char separator, int size, int64_t min
 }
 
 /// Sign or prefix, whole digits (grouped), and what follows them, padded.
-std::string assemble(const FormatSpec& spec, const std::string& prefix, std::string_view digits, std::string_view rest, int group_size) {
+std::string assemble(const FormatSpec& spec, const std::string& prefix, std::string_view digits, std::string_view rest,
+                     int group_size) {
   std::string body;
   if (spec.grouping && !digits.empty()) {  // not inf and nan
     int64_t zeros = 0;
@@ -80,7 +82,8 @@ std::string pad(const FormatSpec& spec, std::string_view prefix, std::string_vie
   std::string out;
   out.reserve(prefix.size() + body.size() + static_cast<size_t>(missing) * spec.fill.size());
   auto fill = [&](int64_t n) {
-    if (spec.fill.size() == 1) out.append(static_cast<size_t>(n), spec.fill[0]);
+    if (spec.fill.size() == 1)
+      out.append(static_cast<size_t>(n), spec.fill[0]);
     else {
       for (; n > 0; --n) out += spec.fill;
     }
@@ -160,8 +163,19 @@ Result<FormatSpec> parse_format_spec(std::string_view s, char type, char align, 
   }
   if (f.grouping) {
     switch (f.type) {
-      case 'd': case 'e': case 'f': case 'g': case 'E': case 'G': case '%': case 'F': case '\0': break;
-      case 'b': case 'o': case 'x': case 'X':
+      case 'd':
+      case 'e':
+      case 'f':
+      case 'g':
+      case 'E':
+      case 'G':
+      case '%':
+      case 'F':
+      case '\0': break;
+      case 'b':
+      case 'o':
+      case 'x':
+      case 'X':
         if (f.grouping == '_') break;
         [[fallthrough]];
       default:
@@ -174,7 +188,9 @@ Result<FormatSpec> parse_format_spec(std::string_view s, char type, char align, 
 
 Result<std::string> format_text(const FormatSpec& spec, std::string_view text, std::string_view type_name) {
   if (spec.type != 's') return unknown_code(spec.type, type_name);
-  if (spec.sign) return fail(ErrorKind::ValueError, spec.sign == ' ' ? "Space not allowed in string format specifier" : "Sign not allowed in string format specifier");
+  if (spec.sign)
+    return fail(ErrorKind::ValueError, spec.sign == ' ' ? "Space not allowed in string format specifier"
+                                                        : "Sign not allowed in string format specifier");
   if (spec.coerce_zero) return fail(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in string format specifier");
   if (spec.alternate) return fail(ErrorKind::ValueError, "Alternate form (#) not allowed in string format specifier");
   if (spec.align == '=') return fail(ErrorKind::ValueError, "'=' alignment not allowed in string format specifier");
@@ -187,9 +203,18 @@ Result<std::string> format_integer(const FormatSpec& spec, int64_t v, std::strin
   switch (spec.type) {
     case 'b': base = 2; break;
     case 'o': base = 8; break;
-    case 'x': case 'X': base = 16; break;
-    case 'c': case 'd': case 'n': break;
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case '%': return format_real(spec, static_cast<double>(v), type_name);
+    case 'x':
+    case 'X': base = 16; break;
+    case 'c':
+    case 'd':
+    case 'n': break;
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case '%': return format_real(spec, static_cast<double>(v), type_name);
     default: return unknown_code(spec.type, type_name);
   }
   if (spec.precision >= 0) return fail(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
@@ -222,7 +247,8 @@ Result<std::string> format_real(const FormatSpec& spec, double v, std::string_vi
   char type = spec.type;
   char lower = static_cast<char>(type | 32);
   bool percent = type == '%';
-  if (type != 0 && type != 'n' && !percent && !((lower == 'e' || lower == 'f' || lower == 'g'))) return unknown_code(type, type_name);
+  if (type != 0 && type != 'n' && !percent && !((lower == 'e' || lower == 'f' || lower == 'g')))
+    return unknown_code(type, type_name);
   if (spec.precision > INT32_MAX) return fail(ErrorKind::ValueError, "precision too big");
   int precision = spec.precision < 0 ? 6 : static_cast<int>(spec.precision);
   if (percent) v *= 100;
@@ -263,7 +289,8 @@ Result<std::string> format_real(const FormatSpec& spec, double v, std::string_vi
   if (percent) text += '%';
   size_t whole = 0;
   while (whole < text.size() && text[whole] >= '0' && text[whole] <= '9') ++whole;
-  return assemble(spec, sign_of(spec, negative), std::string_view(text).substr(0, whole), std::string_view(text).substr(whole), 3);
+  return assemble(spec, sign_of(spec, negative), std::string_view(text).substr(0, whole), std::string_view(text).substr(whole),
+                  3);
 }
 
 }  // namespace tfl

@@ -16,7 +16,7 @@ struct FormatSpec {
   char sign = 0;           // + - space
   bool coerce_zero = false;
   bool alternate = false;
-  char grouping = 0;       // , _
+  char grouping = 0;  // , _
   char type = 0;
   int64_t width = -1;
   int64_t precision = -1;

@@ -28,9 +28,12 @@ IntParse parse_int(std::string_view text, int base, int64_t& value) {
   for (size_t at = 0; at < text.size();) {
     char32_t c = utf8::next(text, at);
     int d = unicode::decimal_value(c);
-    if (d >= 0) s += static_cast<char>('0' + d);
-    else if (unicode::is_space(c)) s += ' ';
-    else s += c < 0x80 ? static_cast<char>(c) : '?';
+    if (d >= 0)
+      s += static_cast<char>('0' + d);
+    else if (unicode::is_space(c))
+      s += ' ';
+    else
+      s += c < 0x80 ? static_cast<char>(c) : '?';
   }
   size_t at = 0, end = s.size();
   while (at < end && s[at] == ' ') ++at;

@@ -62,8 +62,10 @@ std::string quote_text(std::string_view s, bool ascii_only) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
     if (c < 0x80 && append_common(out, static_cast<unsigned char>(c), quote)) continue;
-    if (c < 0x80 || ascii_only || !unicode::is_printable(c)) append_escape(out, c);
-    else out.append(s.substr(start, at - start));
+    if (c < 0x80 || ascii_only || !unicode::is_printable(c))
+      append_escape(out, c);
+    else
+      out.append(s.substr(start, at - start));
   }
   out += quote;
   return out;
@@ -87,8 +89,10 @@ std::string escape_non_ascii(std::string_view s) {
   out.reserve(s.size());
   for (size_t at = 0; at < s.size();) {
     char32_t c = utf8::next(s, at);
-    if (c < 0x80) out += static_cast<char>(c);
-    else append_escape(out, c);
+    if (c < 0x80)
+      out += static_cast<char>(c);
+    else
+      append_escape(out, c);
   }
   return out;
 }

@@ -24,11 +24,14 @@ char32_t next(std::string_view s, size_t& at, Alphabet alphabet) {
   if (alphabet == Alphabet::Text) return utf8::next(s, at);
   return static_cast<unsigned char>(s[at++]);
 }
-size_t previous(std::string_view s, size_t at, Alphabet alphabet) { return alphabet == Alphabet::Text ? utf8::previous(s, at) : at - 1; }
+size_t previous(std::string_view s, size_t at, Alphabet alphabet) {
+  return alphabet == Alphabet::Text ? utf8::previous(s, at) : at - 1;
+}
 
 bool is_line_end(char32_t c, Alphabet alphabet) {
   if (c == '\n' || c == '\r') return true;
-  return alphabet == Alphabet::Text && (c == 0x0B || c == 0x0C || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029);
+  return alphabet == Alphabet::Text &&
+         (c == 0x0B || c == 0x0C || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029);
 }
 
 template <class Out>
@@ -69,7 +72,8 @@ int64_t count_occurrences(std::string_view s, std::string_view what, Alphabet al
   }
 }
 
-std::string replace_occurrences(std::string_view s, std::string_view what, std::string_view with, int64_t limit, Alphabet alphabet) {
+std::string replace_occurrences(std::string_view s, std::string_view what, std::string_view with, int64_t limit,
+                                Alphabet alphabet) {
   std::string out;
   size_t at = 0;
   if (what.empty()) {

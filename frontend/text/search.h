@@ -17,7 +17,8 @@ size_t find_last(std::string_view s, std::string_view what);
 /// Occurrences that do not overlap; an empty `what` is between all characters.
 int64_t count_occurrences(std::string_view s, std::string_view what, Alphabet alphabet);
 /// The first `limit` occurrences replaced, all when it is negative.
-std::string replace_occurrences(std::string_view s, std::string_view what, std::string_view with, int64_t limit, Alphabet alphabet);
+std::string replace_occurrences(std::string_view s, std::string_view what, std::string_view with, int64_t limit,
+                                Alphabet alphabet);
 
 std::vector<std::string_view> split_at(std::string_view s, std::string_view separator, int64_t limit, bool from_right);
 std::vector<std::string_view> split_blanks(std::string_view s, int64_t limit, bool from_right, Alphabet alphabet);

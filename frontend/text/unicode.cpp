@@ -34,10 +34,12 @@ struct CaseMap {
   const CaseText* texts;
   size_t text_count;
 
-  constexpr CaseMap(const CaseRange* r, size_t n, const CaseText* t, size_t m) : ranges(r), range_count(n), texts(t), text_count(m) {}
+  constexpr CaseMap(const CaseRange* r, size_t n, const CaseText* t, size_t m)
+      : ranges(r), range_count(n), texts(t), text_count(m) {}
   /// The one character that `c` becomes; 0: it becomes a text.
   char32_t single(char32_t c) const {
-    const CaseRange* r = std::upper_bound(ranges, ranges + range_count, c, [](char32_t a, const CaseRange& b) { return a < b.first; });
+    const CaseRange* r =
+        std::upper_bound(ranges, ranges + range_count, c, [](char32_t a, const CaseRange& b) { return a < b.first; });
     if (r != ranges) {
       --r;
       if (c <= r->last && (c - r->first) % static_cast<uint32_t>(r->step) == 0) {
@@ -48,8 +50,10 @@ struct CaseMap {
     return t != texts + text_count && t->c == c ? 0 : c;
   }
   void append(std::string& out, char32_t c) const {
-    if (char32_t to = single(c)) utf8::append(out, to);
-    else out += c == 0 ? std::string(1, '\0') : std::string(text_of(c)->text);
+    if (char32_t to = single(c))
+      utf8::append(out, to);
+    else
+      out += c == 0 ? std::string(1, '\0') : std::string(text_of(c)->text);
   }
 
  private:
@@ -65,8 +69,10 @@ class CaseMapping {
   void append(std::string& out, char32_t c) {
     Known& known = known_[c % kKnown];
     if (known.from != c) known = {c, map_.single(c)};
-    if (known.to) utf8::append(out, known.to);
-    else map_.append(out, c);
+    if (known.to)
+      utf8::append(out, known.to);
+    else
+      map_.append(out, c);
   }
 
  private:
@@ -182,8 +188,10 @@ std::string upper(std::string_view s) {
   CaseMapping mapping(kUpper);
   for (size_t at = 0; at < s.size();) {
     char32_t c = utf8::next(s, at);
-    if (c < 0x80) out += ascii_upper(static_cast<char>(c));
-    else mapping.append(out, c);
+    if (c < 0x80)
+      out += ascii_upper(static_cast<char>(c));
+    else
+      mapping.append(out, c);
   }
   return out;
 }
@@ -196,9 +204,12 @@ std::string lower(std::string_view s) {
   for (size_t at = 0; at < s.size();) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
-    if (c < 0x80) out += ascii_lower(static_cast<char>(c));
-    else if (c == kSigma) append_lower(out, s, start, at, c);
-    else mapping.append(out, c);
+    if (c < 0x80)
+      out += ascii_lower(static_cast<char>(c));
+    else if (c == kSigma)
+      append_lower(out, s, start, at, c);
+    else
+      mapping.append(out, c);
   }
   return out;
 }
@@ -209,8 +220,10 @@ std::string title(std::string_view s) {
   for (size_t at = 0; at < s.size();) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
-    if (inside) append_lower(out, s, start, at, c);
-    else kTitle.append(out, c);
+    if (inside)
+      append_lower(out, s, start, at, c);
+    else
+      kTitle.append(out, c);
     inside = is_cased(c);
   }
   return out;
@@ -221,8 +234,10 @@ std::string capitalize(std::string_view s) {
   for (size_t at = 0; at < s.size();) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
-    if (start == 0) kTitle.append(out, c);
-    else append_lower(out, s, start, at, c);
+    if (start == 0)
+      kTitle.append(out, c);
+    else
+      append_lower(out, s, start, at, c);
   }
   return out;
 }
@@ -232,9 +247,12 @@ std::string swapcase(std::string_view s) {
   for (size_t at = 0; at < s.size();) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
-    if (is_upper(c)) append_lower(out, s, start, at, c);
-    else if (is_lower(c)) kUpper.append(out, c);
-    else utf8::append(out, c);
+    if (is_upper(c))
+      append_lower(out, s, start, at, c);
+    else if (is_lower(c))
+      kUpper.append(out, c);
+    else
+      utf8::append(out, c);
   }
   return out;
 }

@@ -9,7 +9,8 @@ namespace {
 
 Result<Tensor> make_literal(Context& context, DType dtype, double value) {
   Tensor t = TFL_TRY(scalar(context, DType::F64, value));
-  return dtype == DType::F64 ? Result<Tensor>(std::move(t)) : apply1(context, Op::cast, {std::move(t)}, Attrs().set_dtype(Attr::dtype, dtype));
+  return dtype == DType::F64 ? Result<Tensor>(std::move(t))
+                             : apply1(context, Op::cast, {std::move(t)}, Attrs().set_dtype(Attr::dtype, dtype));
 }
 
 }  // namespace
@@ -132,14 +133,17 @@ Sum RuleCall::with_elements(size_t i, Sum array) const {
 }
 
 void RuleCall::give_array(size_t i, X gradient, X elements) {
-  if (gradient && wanted(i)) put(i, merged(gathered(i), with_elements(i, {gradient, Presence::always(), Fill::Unknown, elements})));
+  if (gradient && wanted(i))
+    put(i, merged(gathered(i), with_elements(i, {gradient, Presence::always(), Fill::Unknown, elements})));
 }
 
 void RuleCall::replace(size_t i, const Sum& sum) {
   if (sum.value && wanted(i)) put(i, replaced(gathered(i), with_elements(i, sum), own_));
 }
 
-void RuleCall::put_sum(size_t i, const Sum& sum, size_t first) { repeated(i, first) ? give(i, sum.value, sum.present) : replace(i, sum); }
+void RuleCall::put_sum(size_t i, const Sum& sum, size_t first) {
+  repeated(i, first) ? give(i, sum.value, sum.present) : replace(i, sum);
+}
 
 void RuleCall::give_unbroadcast(size_t i, X gradient) {
   if (!gradient) return;

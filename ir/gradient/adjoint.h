@@ -34,8 +34,9 @@ class Adjoint {
   // The gradient's side. A failed emission makes everything after it do nothing; see failed().
   virtual Result<void> apply(Op op, std::span<const V> operands, const Attrs& attrs, SmallVec<V, 2>& results) = 0;
   /// Control flow with closed regions over `operands`.
-  virtual Result<void> apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
-                                  std::shared_ptr<ir::Function> callee, std::vector<V>& results) = 0;
+  virtual Result<void> apply_node(Op op, std::span<const V> operands, const Attrs& attrs,
+                                  std::vector<std::unique_ptr<ir::Block>> regions, std::shared_ptr<ir::Function> callee,
+                                  std::vector<V>& results) = 0;
   /// A call of the function that the gradient's side is a part of; only where `recursion` is set.
   virtual std::vector<V> call_recursive(ir::Function&, std::span<const V>, std::vector<ir::Type>) { return {}; }
   virtual V constant(Tensor value) = 0;

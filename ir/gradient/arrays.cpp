@@ -11,7 +11,9 @@ namespace {
 X write_at(const X& array, const X& index, const X& value) { return emit(Op::array_write, {array, index, value}); }
 
 // Whether any element of an array of booleans is true.
-Presence any_of(const X& elements) { return elements ? Presence::when(emit(Op::reduce_any, {emit(Op::array_stack, {elements})})) : Presence::always(); }
+Presence any_of(const X& elements) {
+  return elements ? Presence::when(emit(Op::reduce_any, {emit(Op::array_stack, {elements})})) : Presence::always();
+}
 
 // Whether it has to be said which elements of operand i are there, now that result 0 flows into it: not as long as all are.
 bool tells(RuleCall& c, size_t i) {
@@ -82,7 +84,8 @@ void from(RuleCall& c) { c.give(0, emit(Op::array_stack, {c.g()}), any_of(c.flow
 void gather(RuleCall& c) {
   X elements;
   if (tells(c, 0)) {
-    X rows = emit(Op::slice, {c.r_shape(0), int_vector(c.a, std::array<int64_t, 1>{0}), int_vector(c.a, std::array<int64_t, 1>{1})});
+    X rows =
+        emit(Op::slice, {c.r_shape(0), int_vector(c.a, std::array<int64_t, 1>{0}), int_vector(c.a, std::array<int64_t, 1>{1})});
     X all = emit(Op::fill, {rows, scalar(c.a, c.running(c.flowing(0).present))});
     elements = emit(Op::array_scatter, {presences(c.x_size(0), Presence::never()), c.x(1), all});
   }
@@ -107,7 +110,8 @@ void concat(RuleCall& c) {
   const TensorType& element = c.operand_type(0).tensor;
   if (!element.ranked || element.dims.empty() || element.dims[0] < 0) {
     // The lengths are those of the elements, which have to be there for that.
-    return c.give_array(0, emit(Op::array_split, {c.x(0), c.g(), int_scalar(c.a, 0)}, Attrs().set_bool(Attr::keepdims, true)), {});
+    return c.give_array(0, emit(Op::array_split, {c.x(0), c.g(), int_scalar(c.a, 0)}, Attrs().set_bool(Attr::keepdims, true)),
+                        {});
   }
   int64_t one = 1;
   X count = emit(Op::reshape, {c.x_size(0), int_vector(c.a, {&one, 1})});
@@ -116,9 +120,9 @@ void concat(RuleCall& c) {
 }
 
 constexpr RuleRow kArrayRules[] = {
-    {Op::array_read, read},     {Op::array_write, write}, {Op::array_add, add},       {Op::array_sum, sum},         {Op::array_push, push}, {Op::array_pop, pop},
-    {Op::array_stack, stack},   {Op::array_from, from},   {Op::array_gather, gather}, {Op::array_scatter, scatter}, {Op::array_split, split},
-    {Op::array_concat, concat},
+    {Op::array_read, read},     {Op::array_write, write},     {Op::array_add, add},     {Op::array_sum, sum},
+    {Op::array_push, push},     {Op::array_pop, pop},         {Op::array_stack, stack}, {Op::array_from, from},
+    {Op::array_gather, gather}, {Op::array_scatter, scatter}, {Op::array_split, split}, {Op::array_concat, concat},
 };
 
 }  // namespace

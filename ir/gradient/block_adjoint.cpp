@@ -15,11 +15,13 @@ Result<void> BlockAdjoint::apply(Op op, std::span<const V> operands, const Attrs
   return {};
 }
 
-Result<void> BlockAdjoint::apply_node(Op op, std::span<const V> operands, const Attrs& attrs, std::vector<std::unique_ptr<ir::Block>> regions,
-                                      std::shared_ptr<ir::Function> callee, std::vector<V>& results) {
+Result<void> BlockAdjoint::apply_node(Op op, std::span<const V> operands, const Attrs& attrs,
+                                      std::vector<std::unique_ptr<ir::Block>> regions, std::shared_ptr<ir::Function> callee,
+                                      std::vector<V>& results) {
   std::vector<ir::Ref> refs;
   for (V v : operands) refs.push_back(ref(v));
-  ir::Node* node = TFL_TRY(ir::append(context_, backward_block_, op, std::move(refs), attrs, std::move(regions), std::move(callee)));
+  ir::Node* node =
+      TFL_TRY(ir::append(context_, backward_block_, op, std::move(refs), attrs, std::move(regions), std::move(callee)));
   for (uint32_t i = 0; i < node->types.size(); ++i) results.push_back(add({node, i}));
   return {};
 }
@@ -61,7 +63,12 @@ namespace {
 class NodeCall : public RuleCall {
  public:
   NodeCall(Adjoint& a, ir::Node& node, const ActiveSet& active, Gradients& gradients)
-      : RuleCall(a, node.op, node.attrs), node_(node), active_(active), gradients_(gradients), operands_(node.operands), types_(node.types) {
+      : RuleCall(a, node.op, node.attrs),
+        node_(node),
+        active_(active),
+        gradients_(gradients),
+        operands_(node.operands),
+        types_(node.types) {
     find_own();
   }
 
@@ -89,9 +96,7 @@ class NodeCall : public RuleCall {
   void put(size_t i, Sum sum) override {
     if (sum.value) gradients_[operands_[i]] = std::move(sum);
   }
-  void give_rows(size_t i, X values, X indices) override {
-    give(i, rows_to_tensor(values, indices, x_shape(i)));
-  }
+  void give_rows(size_t i, X values, X indices) override { give(i, rows_to_tensor(values, indices, x_shape(i))); }
   ir::Node* node() const override { return &node_; }
 
  private:
@@ -186,7 +191,8 @@ std::vector<Reach> reached_operands(const ir::Node& node, std::vector<Reach> nee
   if (node.op != Op::while_loop) {
     for (size_t b = 0; b < node.regions.size(); ++b) {
       std::vector<Reach> here = reached(*node.regions[b], all_dependents(*node.regions[b]));
-      for (size_t i = 0; i < here.size(); ++i) out[i + 1] = b == 0 ? here[i] : one_of(out[i + 1], here[i], node.operands[i + 1].type());
+      for (size_t i = 0; i < here.size(); ++i)
+        out[i + 1] = b == 0 ? here[i] : one_of(out[i + 1], here[i], node.operands[i + 1].type());
     }
     return out;
   }
@@ -204,7 +210,8 @@ std::vector<Reach> reached_operands(const ir::Node& node, std::vector<Reach> nee
 
 }  // namespace
 
-std::vector<Reach> reached_through_loop(const ir::Block& body, const ActiveSet& active, const std::vector<bool>& wanted, std::vector<Reach>& variables) {
+std::vector<Reach> reached_through_loop(const ir::Block& body, const ActiveSet& active, const std::vector<bool>& wanted,
+                                        std::vector<Reach>& variables) {
   while (true) {
     std::vector<Reached> to;
     for (size_t k = 0; k < variables.size(); ++k) to.push_back({body.results[k], variables[k]});
@@ -239,7 +246,8 @@ std::vector<Reach> reached_params(const ir::Block& block, const std::vector<Reac
     for (Reach r : results) any = std::max(any, r);
     if (any == Reach::None) continue;
     // Of what goes through calls of the function itself it is told whether it is there.
-    std::vector<Reach> reached(node->operands.size(), chooses(node->op, node->attrs) || node->op == Op::call ? Reach::Maybe : any);
+    std::vector<Reach> reached(node->operands.size(),
+                               chooses(node->op, node->attrs) || node->op == Op::call ? Reach::Maybe : any);
     if (node->op == Op::array_pop) {
       reached[0] = results[0] != Reach::None ? results[0] : results[1];
     }

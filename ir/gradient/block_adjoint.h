@@ -67,9 +67,12 @@ struct Reached {
 std::vector<Reach> reached_params(const ir::Block& block, const std::vector<Reached>& to, const ActiveSet& active);
 /// The same for the body of a loop. `variables`: which variables' results have a gradient behind the loop; becomes what holds when any
 /// iteration begins. Those that are not `wanted` stay as they are.
-std::vector<Reach> reached_through_loop(const ir::Block& body, const ActiveSet& active, const std::vector<bool>& wanted, std::vector<Reach>& variables);
+std::vector<Reach> reached_through_loop(const ir::Block& body, const ActiveSet& active, const std::vector<bool>& wanted,
+                                        std::vector<Reach>& variables);
 /// What holds of a value of that type where there are two ways to go on.
-inline Reach one_of(Reach a, Reach b, const ir::Type& type) { return a == b ? a : type.kind == ir::TypeKind::Array ? std::max(a, b) : Reach::Maybe; }
+inline Reach one_of(Reach a, Reach b, const ir::Type& type) {
+  return a == b ? a : type.kind == ir::TypeKind::Array ? std::max(a, b) : Reach::Maybe;
+}
 
 /// Walks the nodes of `block` backwards and adds up the gradients of their operands. `gradients` begins with those of the results.
 Result<void> backpropagate(Adjoint& adjoint, ir::Block& block, const ActiveSet& active, Gradients& gradients);

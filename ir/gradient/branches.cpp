@@ -123,7 +123,8 @@ void branch_rule(RuleCall& c) {
     for (V v : conditions.values()) told.push_back(take_in(v, "present"));
     auto inside = [&](const Sum& s, const char* name) {
       X value(&a, a.add(take_in(s.value.id(), name)));
-      return Sum{value, conditions.inside(a, s.present, told), s.fill, s.elements ? X(&a, a.add(take_in(s.elements.id(), "present"))) : X()};
+      return Sum{value, conditions.inside(a, s.present, told), s.fill,
+                 s.elements ? X(&a, a.add(take_in(s.elements.id(), "present"))) : X()};
     };
     for (size_t t = 0; t < targets.size(); ++t) {
       if (sums[t].value) gradients[b][forward.param(targets[t])] = inside(sums[t], "sum");
@@ -148,7 +149,9 @@ void branch_rule(RuleCall& c) {
       RegionAdjoint& a = *adjoints[b];
       ir::Ref param = node.regions[b]->param(i);
       Sum& sum = gradients[b][param];
-      if (!sum.value) sum = {zeros_of_param(a, param), Presence::never(), Fill::Zero, is_array ? presences(size_of(a, param), Presence::never()) : X()};
+      if (!sum.value)
+        sum = {zeros_of_param(a, param), Presence::never(), Fill::Zero,
+               is_array ? presences(size_of(a, param), Presence::never()) : X()};
       if (a.failed()) return c.a.fail_with(a.take_failure());
       always = always && sum.present.is_always();
       all_told = all_told && sum.elements;
@@ -259,8 +262,10 @@ void branch_rule(RuleCall& c) {
       for (const auto& p : a.passed()) {
         if (p.param == i) own = p.backward;
       }
-      if (own) take(own);
-      else block.add_param(node.regions[b]->param(i).type(), "input");
+      if (own)
+        take(own);
+      else
+        block.add_param(node.regions[b]->param(i).type(), "input");
     }
     for (size_t k = 0; k < results_read.size(); ++k) {
       if (!results_read[k]) continue;
@@ -268,13 +273,17 @@ void branch_rule(RuleCall& c) {
       for (const auto& r : a.results_read()) {
         if (r.index == k) own = r.backward;
       }
-      if (own) take(own);
-      else block.add_param(node.regions[b]->results[k].type(), "result");
+      if (own)
+        take(own);
+      else
+        block.add_param(node.regions[b]->results[k].type(), "result");
     }
     for (ir::Ref r : seed_params[b]) take(r);
     for (const Threaded& t : threaded) {
-      if (t.index[b] != kThrough) take(a.stacks()[t.index[b]].backward_in);
-      else block.add_param(t.type, "stack");
+      if (t.index[b] != kThrough)
+        take(a.stacks()[t.index[b]].backward_in);
+      else
+        block.add_param(t.type, "stack");
     }
     for (size_t i : targets) block.results.push_back(a.ref(gradients[b].at(node.regions[b]->param(i)).value.id()));
     for (size_t t = 0; t < targets.size(); ++t) {

@@ -13,7 +13,8 @@ void move_param(std::vector<std::unique_ptr<ir::Node>>& from, ir::Block& to, ir:
 }
 
 // A condition over `like`'s parameters that compares two of them.
-Result<std::unique_ptr<ir::Block>> compares(Context& context, ir::Node& beside, const ir::Block& like, Op op, size_t a, size_t b) {
+Result<std::unique_ptr<ir::Block>> compares(Context& context, ir::Node& beside, const ir::Block& like, Op op, size_t a,
+                                            size_t b) {
   std::unique_ptr<ir::Block> condition = new_region(beside);
   for (const auto& p : like.params) condition->add_param(p->types[0], p->name);
   ir::Node* test = TFL_TRY(ir::append(context, *condition, op, {condition->param(a), condition->param(b)}));
@@ -21,8 +22,8 @@ Result<std::unique_ptr<ir::Block>> compares(Context& context, ir::Node& beside, 
   return condition;
 }
 
-Result<ir::Node*> add_loop(Context& context, ir::Block& block, std::vector<ir::Ref> operands, size_t variables, std::unique_ptr<ir::Block> condition,
-                           std::unique_ptr<ir::Block> body) {
+Result<ir::Node*> add_loop(Context& context, ir::Block& block, std::vector<ir::Ref> operands, size_t variables,
+                           std::unique_ptr<ir::Block> condition, std::unique_ptr<ir::Block> body) {
   std::vector<std::unique_ptr<ir::Block>> regions;
   regions.push_back(std::move(condition));
   regions.push_back(std::move(body));
@@ -126,7 +127,8 @@ Result<ir::Ref> int_constant(Context& context, ir::Block& block, int32_t value) 
 
 namespace {
 
-Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& given_fixed, V& count, std::vector<V>& results) {
+Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& given_fixed, V& count,
+                   std::vector<V>& results) {
   Context& context = l.c.a.context();
   auto steps = static_cast<int32_t>(l.loop.attrs.get_int(Attr::k));
   std::unique_ptr<ir::Block> again = std::move(l.loop.regions[1]);
@@ -245,7 +247,8 @@ Result<void> build(LoopGradient& l, const std::vector<V>& operands, const std::v
 
 }  // namespace
 
-bool checkpointed(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& given_fixed, V& count, std::vector<V>& results) {
+bool checkpointed(LoopGradient& l, const std::vector<V>& operands, const std::vector<V>& given_fixed, V& count,
+                  std::vector<V>& results) {
   Result<void> built = build(l, operands, given_fixed, count, results);
   if (!built) l.c.a.fail_with(built.failure());
   return built.ok();

@@ -60,7 +60,8 @@ class Inlined {
       done = c_.a.apply(n.op, operands, n.attrs, few);
       results.assign(few.begin(), few.end());
     } else if (n.recursive) {
-      done = fail(ErrorKind::NotImplementedError, "a custom gradient that calls a traced function which calls itself has no gradient");
+      done = fail(ErrorKind::NotImplementedError,
+                  "a custom gradient that calls a traced function which calls itself has no gradient");
     } else {
       std::vector<std::unique_ptr<ir::Block>> regions;
       for (const auto& region : n.regions) regions.push_back(ir::clone_region(*region, nullptr, block_.function));

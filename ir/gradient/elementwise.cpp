@@ -79,13 +79,13 @@ struct ResultValue {
   RuleCall& c;
   operator X() const { return c.r(0); }  // NOLINT
 };
-#define TFL_LAZY(op)                                                                     \
-  template <class A, class B>                                                            \
+#define TFL_LAZY(op)                                                                                   \
+  template <class A, class B>                                                                          \
     requires((std::is_same_v<A, Operand> || std::is_same_v<A, ResultValue> || std::is_same_v<A, X>) && \
-             (std::is_same_v<B, Operand> || std::is_same_v<B, ResultValue> || std::is_same_v<B, X>) &&  \
-             !(std::is_same_v<A, X> && std::is_same_v<B, X>))                            \
-  X operator op(const A& a, const B& b) {                                                \
-    return X(a) op X(b);                                                                 \
+             (std::is_same_v<B, Operand> || std::is_same_v<B, ResultValue> || std::is_same_v<B, X>) && \
+             !(std::is_same_v<A, X> && std::is_same_v<B, X>))                                          \
+  X operator op(const A& a, const B& b) {                                                              \
+    return X(a) op X(b);                                                                               \
   }
 TFL_LAZY(+)
 TFL_LAZY(-)
@@ -106,16 +106,16 @@ TFL_LAZY(!=)
 #define TFL_PICK(which, ...) which(__VA_ARGS__)
 
 // A formula that names an operand which the operation does not have belongs to a row of greater arity.
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...)                                          \
-  [[maybe_unused]] void rule_##name(RuleCall& call) {                                                                   \
-    using V [[maybe_unused]] = X;                                                                                         \
-    [[maybe_unused]] X g = call.g();                                                                                    \
-    [[maybe_unused]] Operand x{call, 0}, y{call, 1}, z{call, 2};                                                        \
-    [[maybe_unused]] ResultValue r{call};                                                                               \
-    if (!g) return;                                                                                                     \
-    give(call, 0, [&] { return TFL_PICK(TFL_FIRST, TFL_UNPACK gradients, none, none, none); });                         \
-    if (arity > 1) give(call, 1, [&] { return TFL_PICK(TFL_SECOND, TFL_UNPACK gradients, none, none, none); });         \
-    if (arity > 2) give(call, 2, [&] { return TFL_PICK(TFL_THIRD, TFL_UNPACK gradients, none, none, none); });          \
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...)                             \
+  [[maybe_unused]] void rule_##name(RuleCall& call) {                                                           \
+    using V [[maybe_unused]] = X;                                                                               \
+    [[maybe_unused]] X g = call.g();                                                                            \
+    [[maybe_unused]] Operand x{call, 0}, y{call, 1}, z{call, 2};                                                \
+    [[maybe_unused]] ResultValue r{call};                                                                       \
+    if (!g) return;                                                                                             \
+    give(call, 0, [&] { return TFL_PICK(TFL_FIRST, TFL_UNPACK gradients, none, none, none); });                 \
+    if (arity > 1) give(call, 1, [&] { return TFL_PICK(TFL_SECOND, TFL_UNPACK gradients, none, none, none); }); \
+    if (arity > 2) give(call, 2, [&] { return TFL_PICK(TFL_THIRD, TFL_UNPACK gradients, none, none, none); });  \
   }
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
@@ -123,7 +123,8 @@ TFL_LAZY(!=)
 constexpr bool has_gradient(std::string_view gradients) {
   size_t i = 0;
   while (i < gradients.size()) {
-    while (i < gradients.size() && (gradients[i] == '(' || gradients[i] == ',' || gradients[i] == ' ' || gradients[i] == ')')) ++i;
+    while (i < gradients.size() && (gradients[i] == '(' || gradients[i] == ',' || gradients[i] == ' ' || gradients[i] == ')'))
+      ++i;
     if (i == gradients.size()) return false;
     if (gradients.substr(i, 4) != "none") return true;
     i += 4;
@@ -132,7 +133,8 @@ constexpr bool has_gradient(std::string_view gradients) {
 }
 
 constexpr Rule kRules[] = {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...) has_gradient(#gradients) ? rule_##name : nullptr,
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, ...) \
+  has_gradient(#gradients) ? rule_##name : nullptr,
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 };

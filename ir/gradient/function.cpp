@@ -67,7 +67,8 @@ void inline_all(ir::Block& block) {
     std::vector<ir::Ref> results =
         ir::inline_block(call->callee->body, block, std::vector<ir::Ref>(call->operands.begin(), call->operands.end()));
     ir::set_call_place(block, i, block.nodes.size(), call->location);
-    if (!call->callee->symbols.empty()) ir::set_sizes(block, i, block.nodes.size(), ir::sizes_at_call(*call->callee, call->operands));
+    if (!call->callee->symbols.empty())
+      ir::set_sizes(block, i, block.nodes.size(), ir::sizes_at_call(*call->callee, call->operands));
     for (size_t k = i; k < block.nodes.size(); ++k) {
       std::string& name = block.nodes[k]->name;
       name = name.empty() || call->name.empty() ? std::string() : call->name + "/" + name;
@@ -204,7 +205,8 @@ std::vector<Reach> may_have_gradient(const Derivative& d, size_t own) {
   std::vector<Reach> reached = reached_params(block, to, dependents(block, params));
   size_t first = block.params.size() - d.reads.size();
   for (size_t i = 0; i < d.reads.size(); ++i) {
-    if (!d.reads[i].parameter && d.reads[i].index >= own) out[d.reads[i].index] = reached[first + i] == Reach::None ? Reach::None : Reach::Maybe;
+    if (!d.reads[i].parameter && d.reads[i].index >= own)
+      out[d.reads[i].index] = reached[first + i] == Reach::None ? Reach::None : Reach::Maybe;
   }
   return out;
 }
@@ -325,7 +327,8 @@ void call_rule(RuleCall& c) {
     while (!c.same_operand(first, i)) ++first;
     first_of.push_back(first);
   }
-  Result<std::shared_ptr<const Derivative>> derived = differentiate(c.a.context(), *node.callee, wanted, reach_of_results(c), first_of);
+  Result<std::shared_ptr<const Derivative>> derived =
+      differentiate(c.a.context(), *node.callee, wanted, reach_of_results(c), first_of);
   if (!check(c, derived)) return;
   const Derivative& d = **derived;
   uint32_t first_kept = static_cast<uint32_t>(c.result_count());

@@ -13,7 +13,7 @@ namespace tfl::gradient {
 enum class Reach : uint8_t { None, Maybe, Always };
 
 struct Derivative {
-  std::shared_ptr<ir::Function> forward;   // parameters as the function's; its results, then what is kept for the gradient
+  std::shared_ptr<ir::Function> forward;  // parameters as the function's; its results, then what is kept for the gradient
   /// The gradients of the results in `seeds`, for some whether there is one, sums so far of the gradients that it gives, for some whether
   /// there is one (else the sum is kEmptySum), what it reads -> those sums gone on with, for the same ones whether there is one now. Of
   /// arrays an array of booleans says that; those for which it is said have no sum so far.
@@ -25,11 +25,11 @@ struct Derivative {
     bool operator==(const Read&) const = default;
   };
   std::vector<Read> reads;
-  std::vector<size_t> seeds;               // results whose gradients it takes, in order
-  std::vector<size_t> told;                // those of them of which it is said whether there is one
-  size_t gradient_inputs = 0;              // the parameters of `backward` that come before what it reads
-  std::vector<int> gradient_of;            // for each parameter: which result of `backward` is its gradient; -1: none flows to it
-  std::vector<int> presence_of;            // for each parameter: which result of `backward` says whether there is one; -1: there always is
+  std::vector<size_t> seeds;     // results whose gradients it takes, in order
+  std::vector<size_t> told;      // those of them of which it is said whether there is one
+  size_t gradient_inputs = 0;    // the parameters of `backward` that come before what it reads
+  std::vector<int> gradient_of;  // for each parameter: which result of `backward` is its gradient; -1: none flows to it
+  std::vector<int> presence_of;  // for each parameter: which result of `backward` says whether there is one; -1: there always is
 };
 
 /// The same derivative; what it reads stands once among the results of `forward`, of which the first `own` are the function's.

@@ -22,7 +22,8 @@ void gather_nd(RuleCall& c) {
   if (c.attrs.get_int(Attr::batch_dims) == 0) {
     X indices = c.x(1);
     X shape = c.x_shape(0);
-    if (indices && indices.dtype() != DType::I32) shape = emit(Op::cast, {shape}, Attrs().set_dtype(Attr::dtype, indices.dtype()));
+    if (indices && indices.dtype() != DType::I32)
+      shape = emit(Op::cast, {shape}, Attrs().set_dtype(Attr::dtype, indices.dtype()));
     return c.give(0, emit(Op::scatter_nd, {indices, c.g(), shape}));
   }
   give_from(c, emit(Op::gather_nd, {flat_indices(c), c.x(1)}, c.attrs), c.g());
@@ -90,11 +91,13 @@ void top_k(RuleCall& c) {
   X last_begin = int_vector(c.a, {&last, 1});
   X width = emit(Op::slice, {shape, last_begin, int_vector(c.a, {&minus_one, 1})});
   X indices = as_index(c.r(1));
-  std::vector<X> pair = {int_vector(c.a, {&minus_one, 1}), emit(Op::slice, {c.r_shape(0), last_begin, int_vector(c.a, {&minus_one, 1})})};
+  std::vector<X> pair = {int_vector(c.a, {&minus_one, 1}),
+                         emit(Op::slice, {c.r_shape(0), last_begin, int_vector(c.a, {&minus_one, 1})})};
   std::vector<X> rows_shape = emit_many(Op::concat, pair, with_axis(0));
   if (rows_shape.empty()) return;
   X rows = emit(Op::reshape, {indices, rows_shape[0]});
-  X count = emit(Op::floordiv, {emit(Op::reduce_prod, {shape}), emit(Op::maximum, {emit(Op::reduce_prod, {width}), int_scalar(c.a, 1)})});
+  X count = emit(Op::floordiv,
+                 {emit(Op::reduce_prod, {shape}), emit(Op::maximum, {emit(Op::reduce_prod, {width}), int_scalar(c.a, 1)})});
   X first = emit(Op::range, {int_scalar(c.a, 0), count, int_scalar(c.a, 1)}) * emit(Op::reduce_prod, {width});
   X flat = rows + emit(Op::expand_dims, {first}, with_axis(1));
   give_from(c, flat, c.g(0));

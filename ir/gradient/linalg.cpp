@@ -132,7 +132,8 @@ X qr_input(X q, X r, X gq, X gr) {
   X left = product(q, symmetric);
   if (gq) left = gq + left;
   // left R^-T
-  X solved = emit(Op::triangular_solve, {r, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));
+  X solved =
+      emit(Op::triangular_solve, {r, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));
   return transposed(solved);
 }
 
@@ -148,7 +149,8 @@ void qr(RuleCall& c) {
   X q = c.r(0), r = c.r(1);
   const TensorType& whole = c.operand_type(0).tensor;
   if (whole.ranked && c.attrs.get_bool(Attr::full_matrices) && whole.dims[whole.dims.size() - 2] > whole.dims.back()) {
-    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "QrGrad not implemented when nrows > ncols and full_matrices is true."));
+    return c.a.fail_with(
+        fail(ErrorKind::NotImplementedError, "QrGrad not implemented when nrows > ncols and full_matrices is true."));
   }
   X gq = c.g(0), gr = c.g(1);
   if (!gq && !gr) return;
@@ -181,7 +183,8 @@ void lu(RuleCall& c) {
   X below = triangle(product(l, g - g_upper, true), true);
   X middle = below - diagonal_part(below) + triangle(product(g_upper, u, false, true), false);
   X left = solve_lower(l, middle, true);
-  X solved = emit(Op::triangular_solve, {u, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));
+  X solved =
+      emit(Op::triangular_solve, {u, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));
   X rows = transposed(solved);
   X order = emit(Op::argsort, {c.r(1)}, Attrs().set_int(Attr::axis, -1));
   if (!rows || !order) return;

@@ -107,7 +107,12 @@ std::vector<Begun> find_begun(RuleCall& c, ir::Block& body, size_t n, const Carr
 class LoopRule {
  public:
   explicit LoopRule(RuleCall& c)
-      : c_(c), loop_(*c.node()), body_(*loop_.regions[1]), n_(c.result_count()), m_(c.operand_count() - n_), back_(new_region(loop_)),
+      : c_(c),
+        loop_(*c.node()),
+        body_(*loop_.regions[1]),
+        n_(c.result_count()),
+        m_(c.operand_count() - n_),
+        back_(new_region(loop_)),
         a_(c.a.context(), body_, *back_) {}
 
   Result<void> run() {
@@ -130,7 +135,8 @@ class LoopRule {
     TFL_TRY(backpropagate(a_, body_, carried_.active, gradients_));
     TFL_TRY(leave());
     if (!segments_) return run_backwards();
-    LoopGradient l{c_, loop_, a_, std::move(plain), std::move(back_), n_, m_, std::move(results_), counter_, handed_params(), fixed_params_};
+    LoopGradient l{c_,       loop_,           a_,           std::move(plain), std::move(back_), n_, m_, std::move(results_),
+                   counter_, handed_params(), fixed_params_};
     start();
     TFL_TRY(emitted(c_.a));
     V count = kNone;
@@ -218,7 +224,8 @@ class LoopRule {
     std::vector<ir::Ref> presents;
     for (const Handed& h : handed_) {
       Sum sum = gradients_[body_.param(h.operand)];
-      if (!sum.value) sum = {zeros_of_type(a_, h.param.type(), X(&a_, a_.add(h.param)), kEmptySum), Presence::never(), Fill::EmptySum};
+      if (!sum.value)
+        sum = {zeros_of_type(a_, h.param.type(), X(&a_, a_.add(h.param)), kEmptySum), Presence::never(), Fill::EmptySum};
       X value = filled(sum, Presence::always(), Fill::EmptySum), present = h.told ? telling(sum, Presence::always()) : X();
       TFL_TRY(emitted(a_));
       results_.push_back(a_.ref(value.id()));
@@ -270,9 +277,12 @@ class LoopRule {
       const Handed& h = handed_[i];
       if (!is_variable(h)) continue;
       // A loop that does not run hands on what its result got.
-      if (h.before.value) c_.replace(h.operand, merged(only(h.before, equal(count, X(0.0))), sums[i]));
-      else if (is_array(h.operand)) c_.give_array(h.operand, sums[i].value, sums[i].elements);
-      else c_.give(h.operand, sums[i].value, sums[i].present);
+      if (h.before.value)
+        c_.replace(h.operand, merged(only(h.before, equal(count, X(0.0))), sums[i]));
+      else if (is_array(h.operand))
+        c_.give_array(h.operand, sums[i].value, sums[i].elements);
+      else
+        c_.give(h.operand, sums[i].value, sums[i].present);
     }
     for (const Begun& b : begun_) c_.replace(b.operand, only(b.sum, equal(count, X(0.0))));
   }

@@ -88,7 +88,8 @@ Sum merged(const Sum& a, const Sum& b) {
   if (!is_tensor(b.value)) {
     X elements;
     if (a.elements && b.elements) {
-      elements = emit(Op::array_from, {emit(Op::logical_or, {emit(Op::array_stack, {a.elements}), emit(Op::array_stack, {b.elements})})});
+      elements = emit(Op::array_from,
+                      {emit(Op::logical_or, {emit(Op::array_stack, {a.elements}), emit(Op::array_stack, {b.elements})})});
     }
     return {sum_of(a.value, b.value), Presence::always(), Fill::Unknown, elements};
   }

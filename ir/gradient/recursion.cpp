@@ -178,15 +178,16 @@ Result<Pair> differentiate_body_of(Context& context, const ir::Function& f, std:
     recursion.known = std::move(pair.derivative);
     if (!recursion.around) known_stacks = outermost.made;
   }
-  return fail(ErrorKind::NotImplementedError, "the gradient of {} was not found: what flows through its calls of itself changes again and again", f.name);
+  return fail(ErrorKind::NotImplementedError,
+              "the gradient of {} was not found: what flows through its calls of itself changes again and again", f.name);
 }
 
 }  // namespace
 
 bool calls_itself(const ir::Function& f) { return calls(f.body, f, 0); }
 
-Result<std::shared_ptr<const Derivative>> differentiate_recursive(Context& context, const ir::Function& f, std::vector<bool> wanted,
-                                                                  std::vector<Reach> seeded) {
+Result<std::shared_ptr<const Derivative>> differentiate_recursive(Context& context, const ir::Function& f,
+                                                                  std::vector<bool> wanted, std::vector<Reach> seeded) {
   Pair pair = TFL_TRY(differentiate_body_of(context, f, std::move(wanted), std::move(seeded), nullptr));
   auto d = std::make_shared<Derivative>(std::move(pair.derivative));
   d->forward = std::make_shared<ir::Function>();
@@ -243,9 +244,11 @@ void recursive_call_rule(RuleCall& c) {
     pair.stacks = target->outermost().stacks;
   } else {
     // Differentiated, the function would hold the gradient of its gradient, and so on: one more function for each depth of its calls.
-    return c.a.fail_with(fail(ErrorKind::NotImplementedError, "a gradient inside a traced function goes through a call of the function itself: each "
-                                                              "depth of its calls would differentiate it once more, which no finite graph does")
-                             .with_hint("take the gradient outside of the recursion, or leave @tf.function out: eager code has it"));
+    return c.a.fail_with(
+        fail(ErrorKind::NotImplementedError,
+             "a gradient inside a traced function goes through a call of the function itself: each "
+             "depth of its calls would differentiate it once more, which no finite graph does")
+            .with_hint("take the gradient outside of the recursion, or leave @tf.function out: eager code has it"));
   }
   const Derivative& d = pair.derivative;
   std::vector<V> operands;

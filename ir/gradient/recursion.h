@@ -26,13 +26,13 @@ struct Recursion {
   Recursion* around = nullptr;  // of the function that calls this one, where this one leads back to it or to one further out
   ir::Function* forward = nullptr;
   ir::Function* backward = nullptr;
-  std::vector<bool> wanted;           // parameters and results with a gradient in some call
+  std::vector<bool> wanted;  // parameters and results with a gradient in some call
   std::vector<Reach> seeded;
-  bool more = false;                  // one was found that was not known when this attempt began
-  std::shared_ptr<Found> found;       // what has been differentiated on the way, each only once
-  Derivative known;                   // seeds, gradient_of and presence_of as the attempt before has found them
-  std::vector<ir::Type> stacks;       // of the outermost: by number, as the attempt before has found them
-  std::vector<ir::Type> made;         // of the outermost: in this attempt
+  bool more = false;             // one was found that was not known when this attempt began
+  std::shared_ptr<Found> found;  // what has been differentiated on the way, each only once
+  Derivative known;              // seeds, gradient_of and presence_of as the attempt before has found them
+  std::vector<ir::Type> stacks;  // of the outermost: by number, as the attempt before has found them
+  std::vector<ir::Type> made;    // of the outermost: in this attempt
 
   Recursion& outermost() { return around ? around->outermost() : *this; }
   int new_number(const ir::Type& type) {
@@ -45,8 +45,8 @@ struct Recursion {
 /// Whether `f` or what it calls calls `f`.
 bool calls_itself(const ir::Function& f);
 /// differentiate() for functions that do: the function as others call it begins with empty stacks and hands out what they have become.
-Result<std::shared_ptr<const Derivative>> differentiate_recursive(Context& context, const ir::Function& f, std::vector<bool> wanted,
-                                                                  std::vector<Reach> seeded);
+Result<std::shared_ptr<const Derivative>> differentiate_recursive(Context& context, const ir::Function& f,
+                                                                  std::vector<bool> wanted, std::vector<Reach> seeded);
 /// The rule of a call of such a function, from inside itself or from elsewhere.
 void recursive_call_rule(RuleCall& c);
 

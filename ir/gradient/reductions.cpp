@@ -26,9 +26,7 @@ X kept_shape(RuleCall& c) {
 }
 
 // A value of the result's shape, with the reduced axes back as ones.
-X unreduced(RuleCall& c, X value) {
-  return c.attrs.get_bool(Attr::keepdims) ? value : emit(Op::reshape, {value, kept_shape(c)});
-}
+X unreduced(RuleCall& c, X value) { return c.attrs.get_bool(Attr::keepdims) ? value : emit(Op::reshape, {value, kept_shape(c)}); }
 
 void reduce_sum(RuleCall& c) { c.give(0, emit(Op::broadcast_to, {unreduced(c, c.g()), c.x_shape(0)})); }
 
@@ -42,7 +40,8 @@ void reduce_mean(RuleCall& c) {
 
 void reduce_extreme(RuleCall& c) {
   X x = c.x();
-  X is_extreme = emit(Op::cast, {emit(Op::equal, {x, unreduced(c, c.r())})}, Attrs().set_dtype(Attr::dtype, c.operand_type(0).tensor.dtype));
+  X is_extreme =
+      emit(Op::cast, {emit(Op::equal, {x, unreduced(c, c.r())})}, Attrs().set_dtype(Attr::dtype, c.operand_type(0).tensor.dtype));
   Attrs attrs;
   if (const Dims* axes = c.attrs.get_ints(Attr::axes)) attrs.set_ints(Attr::axes, *axes);
   attrs.set_bool(Attr::keepdims, true);
@@ -80,7 +79,8 @@ void reduce_prod(RuleCall& c) {
   if (sizes.empty()) return;
   X flat = emit(Op::reshape, {x, sizes[0]});
   auto scan = [&](bool backwards) {
-    return emit(Op::cumprod, {flat}, Attrs().set_int(Attr::axis, 0).set_bool(Attr::exclusive, true).set_bool(Attr::reverse, backwards));
+    return emit(Op::cumprod, {flat},
+                Attrs().set_int(Attr::axis, 0).set_bool(Attr::exclusive, true).set_bool(Attr::reverse, backwards));
   };
   X others = emit(Op::reshape, {scan(false) * scan(true), shape});
   c.give(0, permuted(others, inverse) * unreduced(c, c.g()));
@@ -101,8 +101,9 @@ void cumprod(RuleCall& c) {
 }
 
 constexpr RuleRow kReduceRules[] = {
-    {Op::reduce_sum, reduce_sum},     {Op::reduce_mean, reduce_mean}, {Op::reduce_max, reduce_extreme}, {Op::reduce_min, reduce_extreme},
-    {Op::reduce_prod, reduce_prod}, {Op::cumsum, cumsum},           {Op::cumprod, cumprod},
+    {Op::reduce_sum, reduce_sum},     {Op::reduce_mean, reduce_mean}, {Op::reduce_max, reduce_extreme},
+    {Op::reduce_min, reduce_extreme}, {Op::reduce_prod, reduce_prod}, {Op::cumsum, cumsum},
+    {Op::cumprod, cumprod},
 };
 
 }  // namespace

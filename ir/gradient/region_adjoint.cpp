@@ -111,7 +111,8 @@ Result<ir::Ref> RegionAdjoint::carry(ir::Ref value) {
     std::rotate(nodes.begin(), nodes.end() - 1, nodes.end());
   }
   if (stack.backward_out == stack.backward_in) stack.backward_out = {pop, 0};
-  if (size_t i = param_index(value.node); number == kUnnumbered && i < begins_.size() && begins_[i]) return with_origin({pop, 1}, i);
+  if (size_t i = param_index(value.node); number == kUnnumbered && i < begins_.size() && begins_[i])
+    return with_origin({pop, 1}, i);
   return ir::Ref{pop, 1};
 }
 
@@ -129,7 +130,9 @@ Stack& RegionAdjoint::stack_of(ir::Type type, int number) {
   return new_stack(std::move(type), number);
 }
 
-Result<ir::Ref> RegionAdjoint::open_stack(const ir::Type& stack, ir::Node&, int number) { return stack_of(stack, number).forward_in; }
+Result<ir::Ref> RegionAdjoint::open_stack(const ir::Type& stack, ir::Node&, int number) {
+  return stack_of(stack, number).forward_in;
+}
 
 Result<V> RegionAdjoint::enter_stack(ir::Ref before, ir::Ref after) {
   for (Stack& s : stacks_) {

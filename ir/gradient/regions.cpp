@@ -12,7 +12,8 @@ namespace {
 void move_before(ir::Block& block, size_t size, const ir::Node& node) {
   size_t place = 0;
   while (place < size && block.nodes[place].get() != &node) ++place;
-  std::rotate(block.nodes.begin() + static_cast<std::ptrdiff_t>(place), block.nodes.begin() + static_cast<std::ptrdiff_t>(size), block.nodes.end());
+  std::rotate(block.nodes.begin() + static_cast<std::ptrdiff_t>(place), block.nodes.begin() + static_cast<std::ptrdiff_t>(size),
+              block.nodes.end());
 }
 
 }  // namespace
@@ -53,7 +54,8 @@ namespace {
 void read_variable(RuleCall& c) { c.give(0, c.g(0)); }
 
 constexpr RuleRow kControlRules[] = {
-    {Op::read_variable, read_variable}, {Op::cond, branch_rule}, {Op::switch_case, branch_rule}, {Op::while_loop, loop_rule}, {Op::call, call_rule},
+    {Op::read_variable, read_variable}, {Op::cond, branch_rule}, {Op::switch_case, branch_rule},
+    {Op::while_loop, loop_rule},        {Op::call, call_rule},
 };
 
 }  // namespace

@@ -11,7 +11,9 @@ using Rule = void (*)(RuleCall&);
 Rule rule_of(Op op);
 /// True for element types that gradients flow through.
 inline bool differentiable(DType d) { return is_floating(d); }
-inline bool differentiable(const ir::Type& t) { return (t.kind != ir::TypeKind::Resource || !t.opaque) && differentiable(t.tensor.dtype); }
+inline bool differentiable(const ir::Type& t) {
+  return (t.kind != ir::TypeKind::Resource || !t.opaque) && differentiable(t.tensor.dtype);
+}
 
 // elementwise.cpp
 Rule elementwise_rule(Op op);

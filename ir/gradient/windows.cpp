@@ -45,9 +45,7 @@ void max_pool_grad(RuleCall& c) {
   if (c.wanted(2)) c.give(2, emit(Op::gather, {flatten(c.g()), maxima(c, c.x(0))}));
 }
 
-void max_pool_with_argmax(RuleCall& c) {
-  give_from(c, maxima(c, c.x(0)), c.g(0));
-}
+void max_pool_with_argmax(RuleCall& c) { give_from(c, maxima(c, c.x(0)), c.g(0)); }
 
 void avg_pool(RuleCall& c) { c.give(0, emit(Op::avg_pool_grad, {c.x_shape(0), c.g()}, c.attrs)); }
 void avg_pool_grad(RuleCall& c) {

@@ -23,9 +23,9 @@ inline constexpr int kIsaLevels = 3;
 IsaLevel best_isa_level();
 
 struct ContextOptions {
-  size_t memory_limit = 0;              // bytes; 0: MemoryPool::default_limit()
-  int threads = 0;                      // 0: the processors this process may use
-  IsaLevel max_isa = IsaLevel::v4;      // tests run kernels of lower levels
+  size_t memory_limit = 0;          // bytes; 0: MemoryPool::default_limit()
+  int threads = 0;                  // 0: the processors this process may use
+  IsaLevel max_isa = IsaLevel::v4;  // tests run kernels of lower levels
 };
 
 class Context {

@@ -25,7 +25,8 @@ constexpr size_t kEnd = size_t{96} << 20;
 
 constinit std::atomic<Context*> watched{nullptr};
 constinit std::atomic<void*> reserve{nullptr};
-constinit std::atomic<size_t> told_at{0};     // what the process held when MemoryError was raised; 0: it has been below the limit since
+constinit std::atomic<size_t> told_at{
+    0};  // what the process held when MemoryError was raised; 0: it has been below the limit since
 constinit thread_local int64_t room = kStep;  // what `new` may still give this thread before the next measurement
 
 void keep_reserve() {
@@ -119,9 +120,11 @@ namespace {
 /// What `take` gives, after a shortage at the second attempt.
 template <class Take>
 inline void* sure(size_t bytes, Take take) {
-  if ((room -= static_cast<int64_t>(bytes)) < 0) [[unlikely]] measure();
+  if ((room -= static_cast<int64_t>(bytes)) < 0) [[unlikely]]
+    measure();
   void* p = take();
-  if (p) [[likely]] return p;
+  if (p) [[likely]]
+    return p;
   shortage();
   p = take();
   if (!p) out_of_memory();
@@ -144,7 +147,9 @@ using tfl::growth::sure;
   return sure(bytes, [&] { return std::malloc(bytes ? bytes : 1); });
 }
 [[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return std::malloc(bytes ? bytes : 1); }
-[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) { return tfl::growth::aligned(static_cast<size_t>(alignment), bytes ? bytes : 1); }
+[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
+  return tfl::growth::aligned(static_cast<size_t>(alignment), bytes ? bytes : 1);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
@@ -156,6 +161,8 @@ extern "C" __attribute__((visibility("default"), used)) void* tfl_memory_take(si
   return alignment ? ::operator new(bytes, std::align_val_t(alignment)) : ::operator new(bytes);
 }
 extern "C" __attribute__((visibility("default"), used)) void tfl_memory_give(void* p, size_t alignment) {
-  if (alignment) ::operator delete(p, std::align_val_t(alignment));
-  else ::operator delete(p);
+  if (alignment)
+    ::operator delete(p, std::align_val_t(alignment));
+  else
+    ::operator delete(p);
 }

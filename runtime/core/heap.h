@@ -92,13 +92,11 @@ class Heap {
   };
   struct Page {
     Heap* heap;
-    uint32_t slot;   // bytes of one slot; the whole object for a large one
-    uint32_t used;   // bytes handed out so far, with the header
-    size_t index;    // in pages_
+    uint32_t slot;  // bytes of one slot; the whole object for a large one
+    uint32_t used;  // bytes handed out so far, with the header
+    size_t index;   // in pages_
   };
-  static Page* page_of(void* p) {
-    return reinterpret_cast<Page*>(reinterpret_cast<uintptr_t>(p) & ~(uintptr_t{kPageSize} - 1));
-  }
+  static Page* page_of(void* p) { return reinterpret_cast<Page*>(reinterpret_cast<uintptr_t>(p) & ~(uintptr_t{kPageSize} - 1)); }
   void* allocate_slow(size_t size);
   static void release_large(void* p);
   Page* new_page(size_t bytes, uint32_t slot);

@@ -108,8 +108,8 @@ MemoryPool::~MemoryPool() { trim(); }
 
 Result<void*> MemoryPool::allocate(size_t bytes) {
   if (bytes > kLargest || bytes > limit_ || live_ > limit_ - bytes) [[unlikely]] {
-    return fail(ErrorKind::ResourceExhaustedError, "OOM when allocating {} bytes: {} of {} bytes are in use", bytes,
-                live_, limit_)
+    return fail(ErrorKind::ResourceExhaustedError, "OOM when allocating {} bytes: {} of {} bytes are in use", bytes, live_,
+                limit_)
         .with_hint("--max-memory raises the limit");
   }
   SizeClass c = size_class(bytes);
@@ -125,9 +125,7 @@ Result<void*> MemoryPool::allocate(size_t bytes) {
       trim();
       p = system_allocate(c.bytes);
     }
-    if (!p)
-      return fail(ErrorKind::ResourceExhaustedError, "OOM when allocating {} bytes: the system has no more memory",
-                  bytes);
+    if (!p) return fail(ErrorKind::ResourceExhaustedError, "OOM when allocating {} bytes: the system has no more memory", bytes);
   }
   live_ += bytes;
   peak_ = std::max(peak_, live_);

@@ -24,8 +24,7 @@ constexpr StructuralFunctions kStructural[] = {
 
 Result<void> check_operand_count(Op op, size_t n) {
   const OpInfo& info = op_info(op);
-  if (n >= static_cast<size_t>(info.min_operands) &&
-      (info.max_operands < 0 || n <= static_cast<size_t>(info.max_operands)))
+  if (n >= static_cast<size_t>(info.min_operands) && (info.max_operands < 0 || n <= static_cast<size_t>(info.max_operands)))
     return {};
   return fail(ErrorKind::InternalError, "operation {} was given {} operands", info.name, n);
 }
@@ -95,9 +94,8 @@ constexpr RowFacts kRows[kElementwiseCount] = {
   }
   if (row.checks && shape->size && is_integer(dtype) && refused(op, Tensor::share(operands[1]))) [[unlikely]]
     return {};
-  Result<Tensor> out =
-      Tensor::empty(context, row.result == ResultType::same ? dtype : elementwise_result_type(op, dtype),
-                    {shape->dims(), shape->rank});
+  Result<Tensor> out = Tensor::empty(context, row.result == ResultType::same ? dtype : elementwise_result_type(op, dtype),
+                                     {shape->dims(), shape->rank});
   if (!out) return {};  // the long way tells why
   if (shape->size) loops[static_cast<int>(op)](shape->size, out->raw(), in, step);
   return out.take();
@@ -128,8 +126,8 @@ Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor
 
   bool same_sizes = true;
   for (size_t i = 1; same_sizes && i < n; ++i) {
-    same_sizes = std::equal(operands[0].dims().begin(), operands[0].dims().end(), operands[i].dims().begin(),
-                            operands[i].dims().end());
+    same_sizes =
+        std::equal(operands[0].dims().begin(), operands[0].dims().end(), operands[i].dims().begin(), operands[i].dims().end());
   }
   Dims broadcast;
   if (!same_sizes) broadcast = TFL_TRY(broadcast_operands(op, operands, attrs));
@@ -201,8 +199,7 @@ Tensor apply_small_pair(Context& context, Op op, TensorRep* a, TensorRep* b) {
   return apply_small(context, op, operands, 2);
 }
 
-Result<void> apply_consuming(Context& context, Op op, std::span<Tensor> operands, const Attrs& attrs,
-                             Tensors& results) {
+Result<void> apply_consuming(Context& context, Op op, std::span<Tensor> operands, const Attrs& attrs, Tensors& results) {
   if (!is_elementwise(op)) return apply(context, op, operands, attrs, results);
   results.push_back(TFL_TRY(apply_elementwise(context, op, operands, operands, attrs)));
   return {};

@@ -5,7 +5,6 @@
 #include "runtime/kernels/routine.h"
 #include "runtime/kernels/window/window_job.h"
 
-
 namespace tfl {
 
 // The words of the last columns of runtime/ops/*.def.
@@ -77,8 +76,9 @@ constexpr OpFacts facts(OpFacts start, Fact... fact) {
 }
 
 constexpr OpFacts kFacts[kOpCount] = {
-#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, names, places, ...) \
-  facts({.form = PlanForm::elementwise, .arguments = names, .homes = places, .fails = Fails::elementwise} __VA_OPT__(, ) __VA_ARGS__),
+#define TFL_ELEMENTWISE(name, tf_name, arity, types, result, value, gradients, names, places, ...)                       \
+  facts({.form = PlanForm::elementwise, .arguments = names, .homes = places, .fails = Fails::elementwise} __VA_OPT__(, ) \
+            __VA_ARGS__),
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE
 #define TFL_OP(name, tf_name, kind, form, min_operands, max_operands, results, ...) \

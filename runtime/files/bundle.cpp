@@ -22,7 +22,9 @@ struct Bundle {
   std::vector<std::pair<std::string_view, std::string_view>> files;
 };
 
-bool read_at(int fd, void* to, size_t bytes, uint64_t offset) { return ::pread(fd, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes); }
+bool read_at(int fd, void* to, size_t bytes, uint64_t offset) {
+  return ::pread(fd, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+}
 
 // Where the bundle lies in the file: in its section, or at the end.
 bool find(int fd, uint64_t size, uint64_t& begin, uint64_t& length) {
@@ -33,8 +35,8 @@ bool find(int fd, uint64_t size, uint64_t& begin, uint64_t& length) {
     return length <= size - sizeof tail;
   }
   Elf64_Ehdr header;
-  if (!read_at(fd, &header, sizeof header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(Elf64_Shdr) ||
-      header.e_shnum == 0 || header.e_shstrndx >= header.e_shnum)
+  if (!read_at(fd, &header, sizeof header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 || header.e_shstrndx >= header.e_shnum)
     return false;
   std::vector<Elf64_Shdr> sections(header.e_shnum);
   if (!read_at(fd, sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff)) return false;
@@ -59,7 +61,7 @@ Bundle load() {
     if (path) fd = ::open(path, O_RDONLY | O_CLOEXEC);
   }
   if (fd < 0) return out;
-  struct stat s {};
+  struct stat s{};
   uint64_t begin = 0, length = 0;
   void* memory = MAP_FAILED;
   if (::fstat(fd, &s) == 0 && find(fd, static_cast<uint64_t>(s.st_size), begin, length))

@@ -45,7 +45,7 @@ uint64_t program_identity(std::string_view file) {
     std::string_view whole(program, static_cast<size_t>(n));
     path = std::string(whole.substr(0, whole.rfind('/') + 1)) + std::string(file);
   }
-  struct stat s {};
+  struct stat s{};
   if (::stat(path.c_str(), &s) != 0) return 0;
   return static_cast<uint64_t>(s.st_size) * 1'000'003u ^ static_cast<uint64_t>(s.st_mtim.tv_sec) * 1'000'000'007u ^
          static_cast<uint64_t>(s.st_mtim.tv_nsec);
@@ -54,9 +54,9 @@ uint64_t program_identity(std::string_view file) {
 bool read_cache_file(const std::string& path, size_t limit, std::string& data) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
-  struct stat s {};
-  bool ours = ::fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == ::geteuid() &&
-              (s.st_mode & (S_IWGRP | S_IWOTH)) == 0 && static_cast<uint64_t>(s.st_size) <= limit;
+  struct stat s{};
+  bool ours = ::fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == ::geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+              static_cast<uint64_t>(s.st_size) <= limit;
   size_t begin = data.size(), wanted = ours ? static_cast<size_t>(s.st_size) : 0, got = 0;
   data.resize(begin + wanted);
   while (got < wanted) {
@@ -86,7 +86,7 @@ void trim_cache(const std::string& folder, size_t most_files, size_t most_bytes)
   remove_left_parts(::dirfd(dir));
   while (const dirent* entry = ::readdir(dir)) {  // NOLINT(concurrency-mt-unsafe): a stream of our own
     std::string path = folder + "/" + entry->d_name;
-    struct stat s {};
+    struct stat s{};
     if (entry->d_name[0] == '.' || ::lstat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
     files.push_back({s.st_mtim.tv_sec, static_cast<size_t>(s.st_size), path});
     bytes += files.back().bytes;

@@ -34,7 +34,7 @@ int write_whole_file(const std::string& path, std::string_view bytes, unsigned m
   // Where links lead is where the file is; a device or a pipe is written to.
   char buffer[PATH_MAX];
   std::string real = ::realpath(path.c_str(), buffer) ? buffer : path;
-  struct stat s {};
+  struct stat s{};
   bool exists = ::stat(real.c_str(), &s) == 0;
   if (exists && !S_ISREG(s.st_mode)) {
     Descriptor fd(::open(real.c_str(), O_WRONLY | O_CLOEXEC));
@@ -42,7 +42,10 @@ int write_whole_file(const std::string& path, std::string_view bytes, unsigned m
   }
   size_t slash = real.rfind('/');
   FilePlace place;
-  place.folder = Descriptor(::open(slash == std::string::npos ? "." : slash == 0 ? "/" : real.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  place.folder = Descriptor(::open(slash == std::string::npos ? "."
+                                   : slash == 0               ? "/"
+                                                              : real.substr(0, slash).c_str(),
+                                   O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!place.folder) return errno;
   place.name = slash == std::string::npos ? real : real.substr(slash + 1);
   if (place.name.empty()) return ENOENT;
@@ -56,7 +59,7 @@ int write_whole_file(const std::string& path, std::string_view bytes, unsigned m
 }
 
 bool is_folder(const std::string& path) {
-  struct stat s {};
+  struct stat s{};
   return ::stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
 }
 
@@ -64,7 +67,7 @@ bool make_folders(const std::string& path) {
   for (size_t at = 1; at != std::string::npos;) {
     at = path.find('/', at + 1);
     std::string part = path.substr(0, at);
-    struct stat s {};
+    struct stat s{};
     if (::stat(part.c_str(), &s) == 0) continue;
     if (::mkdir(part.c_str(), 0700) != 0 && ::stat(part.c_str(), &s) != 0) return false;
   }

@@ -16,7 +16,7 @@ constexpr size_t kMappedFrom = size_t{1} << 20;
 }
 
 int MappedFile::open(int fd, std::shared_ptr<const MappedFile>& file) {
-  struct stat s {};
+  struct stat s{};
   if (::fstat(fd, &s) != 0) return errno;
   if (S_ISDIR(s.st_mode)) return EISDIR;
   if (!S_ISREG(s.st_mode)) return EINVAL;

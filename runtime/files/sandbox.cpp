@@ -45,7 +45,7 @@ Descriptor::~Descriptor() {
 struct Sandbox::Folder {
   Descriptor fd;
   Identity identity;
-  uint8_t rights;   // its own and those of the folders above it
+  uint8_t rights;  // its own and those of the folders above it
   std::string path;
 };
 
@@ -55,7 +55,7 @@ struct Sandbox::Walk {
 };
 
 Sandbox::Identity Sandbox::identity_of(int fd, const char* name, struct stat& status, int& error) {
-  struct statx s {};
+  struct statx s{};
   error = ::statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &s) == 0 ? 0 : errno;
   status.st_dev = makedev(s.stx_dev_major, s.stx_dev_minor);
   status.st_ino = s.stx_ino;
@@ -228,7 +228,7 @@ bool Sandbox::may_replace(const FilePlace& place) const {
 }
 
 void Sandbox::add_folder(const std::string& path, uint8_t rights) {
-  struct stat status {};
+  struct stat status{};
   int error = 0;
   Descriptor fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return;
@@ -293,7 +293,7 @@ void Sandbox::set(const Rules& rules) {
 }
 
 void Sandbox::allow(const FilePlace& place) {
-  struct stat status {};
+  struct stat status{};
   int error = 0;
   Identity identity = identity_of(place.folder.get(), place.name.c_str(), status, error);
   if (!error && S_ISDIR(status.st_mode)) {
@@ -305,7 +305,7 @@ void Sandbox::allow(const FilePlace& place) {
 }
 
 void Sandbox::forget(const FilePlace& place) {
-  struct stat status {};
+  struct stat status{};
   int error = 0;
   if (names_.empty()) return;
   Identity identity = identity_of(place.folder.get(), "", status, error);
@@ -313,7 +313,7 @@ void Sandbox::forget(const FilePlace& place) {
 }
 
 bool Sandbox::first_in_folder(const FilePlace& place) {
-  struct stat status {};
+  struct stat status{};
   int error = 0;
   return seen_.insert(identity_of(place.folder.get(), "", status, error)).second;
 }

@@ -47,22 +47,22 @@ class Descriptor {
 /// following links.
 struct FilePlace {
   Descriptor folder;
-  std::string name;         // "." for the folder itself
-  std::string path;         // the way to it without links
-  struct stat status {};    // of what is there
+  std::string name;      // "." for the folder itself
+  std::string path;      // the way to it without links
+  struct stat status{};  // of what is there
   bool exists = false;
-  bool as_folder = false;   // written with a slash at its end
-  bool no_such_root = false; // the first name of an absolute path is not there, which is no secret
-  bool refused = false;     // EACCES because of the rules here
+  bool as_folder = false;       // written with a slash at its end
+  bool no_such_root = false;    // the first name of an absolute path is not there, which is no secret
+  bool refused = false;         // EACCES because of the rules here
   const char* never = nullptr;  // the folder that no rule allows, when that was why
 };
 
 class Sandbox {
  public:
   struct Rules {
-    std::string script_folder;            // empty: the working directory
-    std::vector<std::string> read, write; // folders
-    std::vector<std::string> files;       // named on the command line
+    std::string script_folder;             // empty: the working directory
+    std::vector<std::string> read, write;  // folders
+    std::vector<std::string> files;        // named on the command line
     bool everything = false;
   };
   enum class Links : uint8_t { Follow, Keep };  // of the last name
@@ -97,8 +97,8 @@ class Sandbox {
   int finish(Walk& w, Access access, int error, FilePlace& place) const;
 
   bool ready_ = false;
-  uint8_t base_ = 0;       // rights of everything
-  uint8_t here_ = 0;       // rights that the working directory has from the folders above it
+  uint8_t base_ = 0;  // rights of everything
+  uint8_t here_ = 0;  // rights that the working directory has from the folders above it
   std::map<Identity, uint8_t> folders_;
   std::map<std::pair<Identity, std::string>, uint8_t> names_;
   std::set<Identity> seen_;

@@ -20,7 +20,7 @@ constexpr size_t kLongest = 200;  // of a name; names have at most 255 bytes
 
 /// A part that nobody writes any more goes.
 bool remove_left(int folder, const std::string& name) {
-  struct stat s {};
+  struct stat s{};
   if (::fstatat(folder, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
   if (s.st_uid != ::geteuid() || (!S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))) return false;
   Descriptor fd(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
@@ -34,9 +34,12 @@ bool remove_left(int folder, const std::string& name) {
 int write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
-    else if (n == 0) return ENOSPC;
-    else if (errno != EINTR) return errno;
+    if (n > 0)
+      bytes.remove_prefix(static_cast<size_t>(n));
+    else if (n == 0)
+      return ENOSPC;
+    else if (errno != EINTR)
+      return errno;
   }
   return 0;
 }
@@ -50,9 +53,10 @@ std::string part_name(std::string_view name, int attempt) {
 }
 
 bool take_part(int folder, const std::string& name, int fd) {
-  struct stat mine {}, there {};
-  return ::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd, &mine) == 0 && ::fstatat(folder, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-         mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+  struct stat mine{}, there{};
+  return ::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd, &mine) == 0 &&
+         ::fstatat(folder, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && mine.st_dev == there.st_dev &&
+         mine.st_ino == there.st_ino;
 }
 
 int sync_folder(int folder) {
@@ -73,7 +77,8 @@ void remove_left_parts(int folder) {
     std::string_view name = entry->d_name;
     size_t mark = name.rfind(kMark);
     if (!name.starts_with('.') || mark == std::string_view::npos) continue;
-    if (name.find_first_not_of("0123456789", mark + kMark.size()) == std::string_view::npos) remove_left(folder, std::string(name));
+    if (name.find_first_not_of("0123456789", mark + kMark.size()) == std::string_view::npos)
+      remove_left(folder, std::string(name));
   }
   ::closedir(d);
 }
@@ -112,7 +117,7 @@ int WholeFile::open(FilePlace place, unsigned mode) {
 int WholeFile::commit(bool durable) {
   int folder = place_.folder.get();
   int error = durable && ::fsync(fd_.get()) != 0 && errno != EINVAL ? errno : 0;
-  struct stat there {};
+  struct stat there{};
   if (!error && ::fstatat(folder, place_.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(there.st_mode)) {
     error = S_ISDIR(there.st_mode) ? EISDIR : EEXIST;  // something else has come there: it is not replaced
   }

@@ -53,7 +53,7 @@ int link_others(int from, int to, int depth) {
   std::vector<std::string> names;
   if (int error = names_in(from, names)) return error;
   for (const std::string& name : names) {
-    struct stat s {}, there {};
+    struct stat s{}, there{};
     if (::fstatat(from, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
     bool have = ::fstatat(to, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
     if (!S_ISDIR(s.st_mode)) {
@@ -76,7 +76,7 @@ int move_into(int from, int to, int depth) {
   std::vector<std::string> names;
   if (int error = names_in(from, names)) return error;
   for (const std::string& name : names) {
-    struct stat s {};
+    struct stat s{};
     if (::fstatat(from, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) return errno;
     if (!S_ISDIR(s.st_mode)) {
       if (::renameat(from, name.c_str(), to, name.c_str()) != 0) return errno;
@@ -98,7 +98,7 @@ int sync_tree(int folder, int depth) {
   if (int error = names_in(folder, names)) return error;
   for (const std::string& name : names) {
     Descriptor fd(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-    struct stat s {};
+    struct stat s{};
     if (!fd || ::fstat(fd.get(), &s) != 0 || !S_ISDIR(s.st_mode)) continue;
     if (int error = sync_tree(fd.get(), depth + 1)) return error;
   }
@@ -114,7 +114,8 @@ int remove_tree(int folder, const std::string& name) { return remove_deep(folder
 int WholeFolder::open(FilePlace place) {
   if (place.exists && !S_ISDIR(place.status.st_mode)) return ENOTDIR;
   if (place.name == ".") return EBUSY;
-  if (!place.exists && ::renameat(place.folder.get(), aside_name(place.name).c_str(), place.folder.get(), place.name.c_str()) == 0) {
+  if (!place.exists &&
+      ::renameat(place.folder.get(), aside_name(place.name).c_str(), place.folder.get(), place.name.c_str()) == 0) {
     place.exists = ::fstatat(place.folder.get(), place.name.c_str(), &place.status, AT_SYMLINK_NOFOLLOW) == 0;
   }
   for (int attempt = 0; attempt < 100; ++attempt) {

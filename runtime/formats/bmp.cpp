@@ -26,20 +26,29 @@ ImageFormat image_format(std::string_view bytes) {
 }
 
 Result<void> decode_bmp(std::string_view bytes, int channels, const ImageSink& sink) {
-  if (bytes.size() < 32) return fail(ErrorKind::InvalidArgumentError, "Incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, got {} bytes", bytes.size());
+  if (bytes.size() < 32)
+    return fail(
+        ErrorKind::InvalidArgumentError,
+        "Incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, got {} bytes",
+        bytes.size());
   uint32_t start = little(bytes, 10, 4);
   int64_t width = static_cast<int32_t>(little(bytes, 18, 4)), height = static_cast<int32_t>(little(bytes, 22, 4));
   int64_t held = little(bytes, 28, 2) / 8;
-  if (width <= 0 || height == 0 || height == INT32_MIN) return fail(ErrorKind::InvalidArgumentError, "Width must be positive and height not zero: {} by {}", height, width);
+  if (width <= 0 || height == 0 || height == INT32_MIN)
+    return fail(ErrorKind::InvalidArgumentError, "Width must be positive and height not zero: {} by {}", height, width);
   bool upside_down = height > 0;
   if (!upside_down) height = -height;
   if (channels != 0 && channels != held)
-    return fail(ErrorKind::InvalidArgumentError, "channels attribute {} does not match bits per pixel from file {}", channels, held);
-  if (held != 1 && held != 3 && held != 4) return fail(ErrorKind::InvalidArgumentError, "Number of channels must be 1, 3 or 4, was {}", held);
-  if (width > kMostPixels / height) return fail(ErrorKind::InvalidArgumentError, "the BMP image is too large: {} by {}", height, width);
+    return fail(ErrorKind::InvalidArgumentError, "channels attribute {} does not match bits per pixel from file {}", channels,
+                held);
+  if (held != 1 && held != 3 && held != 4)
+    return fail(ErrorKind::InvalidArgumentError, "Number of channels must be 1, 3 or 4, was {}", held);
+  if (width > kMostPixels / height)
+    return fail(ErrorKind::InvalidArgumentError, "the BMP image is too large: {} by {}", height, width);
   int64_t row = (held * width + 3) / 4 * 4;
   if (static_cast<int64_t>(bytes.size()) < start + row * (height - 1) + held * width)
-    return fail(ErrorKind::InvalidArgumentError, "Incomplete bmp content, requires at least {} bytes, got {} bytes", start + row * height, bytes.size());
+    return fail(ErrorKind::InvalidArgumentError, "Incomplete bmp content, requires at least {} bytes, got {} bytes",
+                start + row * height, bytes.size());
   char* to = static_cast<char*>(sink.allocate(sink.self, {height, width, held}));
   if (!to) return fail(ErrorKind::ResourceExhaustedError, "no memory for an image of {} by {}", height, width);
   for (int64_t y = 0; y < height; ++y) {

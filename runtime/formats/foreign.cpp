@@ -43,15 +43,13 @@ std::string_view foreign_format(std::string_view head) {
   if (head.size() > 8 && head.substr(4, 4) == "TFL3") return "a TensorFlow Lite model";
   if (head.starts_with("PK\x03\x04")) {
     std::string_view name = first_member(head);
-    if (name == "metadata.json" || name == "config.json" || name == "model.weights.h5")
-      return "a Keras archive (.keras)";
+    if (name == "metadata.json" || name == "config.json" || name == "model.weights.h5") return "a Keras archive (.keras)";
     if (name.ends_with("data.pkl") || name.find("/data/") != name.npos) return "a PyTorch checkpoint (.pt)";
     if (name.ends_with(".npy")) return "an archive of NumPy arrays (.npz)";
     return "a zip archive";
   }
   // The version of ONNX's message, then the name of who wrote it.
-  if (head.size() > 4 && head[0] == '\x08' && static_cast<uint8_t>(head[1]) < 32 && head[2] == '\x12')
-    return "an ONNX model";
+  if (head.size() > 4 && head[0] == '\x08' && static_cast<uint8_t>(head[1]) < 32 && head[2] == '\x12') return "an ONNX model";
   if (head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) return "a file of Python's pickle";
   return {};
 }

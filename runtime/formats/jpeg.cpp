@@ -46,8 +46,8 @@ void install(Errors& errors, j_common_ptr info) {
 
 enum class Outcome { Done, Problem, Size, Memory };
 
-Outcome decode(jpeg_decompress_struct& info, Errors& errors, std::string_view bytes, int channels, const ImageSink& sink, ImageSize& size,
-               unsigned char*& line) {
+Outcome decode(jpeg_decompress_struct& info, Errors& errors, std::string_view bytes, int channels, const ImageSink& sink,
+               ImageSize& size, unsigned char*& line) {
   if (setjmp(errors.leave)) return Outcome::Problem;
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
@@ -55,7 +55,7 @@ Outcome decode(jpeg_decompress_struct& info, Errors& errors, std::string_view by
   progress.progress_monitor = watch_scans;
   info.progress = &progress;
   jpeg_read_header(&info, TRUE);
-    size = {info.image_height, info.image_width, channels != 0 ? channels : info.num_components < 3 ? 1 : 3};
+  size = {info.image_height, info.image_width, channels != 0 ? channels : info.num_components < 3 ? 1 : 3};
   bool inked = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
   info.out_color_space = inked ? JCS_CMYK : size.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   info.do_fancy_upsampling = TRUE;
@@ -103,8 +103,8 @@ Outcome decode(jpeg_decompress_struct& info, Errors& errors, std::string_view by
   return Outcome::Done;
 }
 
-bool encode(jpeg_compress_struct& info, Errors& errors, const unsigned char* pixels, const ImageSize& size, int quality, unsigned char*& buffer,
-            unsigned long& bytes) {
+bool encode(jpeg_compress_struct& info, Errors& errors, const unsigned char* pixels, const ImageSize& size, int quality,
+            unsigned char*& buffer, unsigned long& bytes) {
   if (setjmp(errors.leave)) return false;
   jpeg_create_compress(&info);
   jpeg_mem_dest(&info, &buffer, &bytes);
@@ -141,16 +141,20 @@ Result<void> decode_jpeg(std::string_view bytes, int channels, const ImageSink& 
   switch (outcome) {
     case Outcome::Done: return {};
     case Outcome::Problem:
-      return fail(ErrorKind::InvalidArgumentError, "Invalid JPEG data or crop window, data size {}: {}", bytes.size(), static_cast<const char*>(errors.problem));
-    case Outcome::Size: return fail(ErrorKind::InvalidArgumentError, "the JPEG image is too large: {} by {}", size.height, size.width);
-    case Outcome::Memory: return fail(ErrorKind::ResourceExhaustedError, "no memory for an image of {} by {}", size.height, size.width);
+      return fail(ErrorKind::InvalidArgumentError, "Invalid JPEG data or crop window, data size {}: {}", bytes.size(),
+                  static_cast<const char*>(errors.problem));
+    case Outcome::Size:
+      return fail(ErrorKind::InvalidArgumentError, "the JPEG image is too large: {} by {}", size.height, size.width);
+    case Outcome::Memory:
+      return fail(ErrorKind::ResourceExhaustedError, "no memory for an image of {} by {}", size.height, size.width);
   }
   __builtin_unreachable();
 }
 
 Result<std::string> encode_jpeg(const void* pixels, const ImageSize& size, int quality) {
   if (size.width <= 0 || size.height <= 0 || size.width > JPEG_MAX_DIMENSION || size.height > JPEG_MAX_DIMENSION)
-    return fail(ErrorKind::InvalidArgumentError, "JPEG images have between 1 and {} rows and columns, not {} by {}", JPEG_MAX_DIMENSION, size.height, size.width);
+    return fail(ErrorKind::InvalidArgumentError, "JPEG images have between 1 and {} rows and columns, not {} by {}",
+                JPEG_MAX_DIMENSION, size.height, size.width);
   jpeg_compress_struct info{};
   Errors errors{};
   install(errors, reinterpret_cast<j_common_ptr>(&info));

@@ -106,12 +106,13 @@ bool encode(png_structp png, png_infop info, const char* pixels, const ImageSize
   constexpr int kColors[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
   png_set_compression_level(png, compression);
   png_set_compression_mem_level(png, 9);
-  png_set_IHDR(png, info, static_cast<png_uint_32>(size.width), static_cast<png_uint_32>(size.height), wide ? 16 : 8, kColors[size.channels],
-               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(size.width), static_cast<png_uint_32>(size.height), wide ? 16 : 8,
+               kColors[size.channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
   if (wide && std::endian::native == std::endian::little) png_set_swap(png);
   size_t row = static_cast<size_t>(size.width * size.channels * (wide ? 2 : 1));
-  for (int64_t y = 0; y < size.height; ++y) png_write_row(png, reinterpret_cast<png_const_bytep>(pixels + static_cast<size_t>(y) * row));
+  for (int64_t y = 0; y < size.height; ++y)
+    png_write_row(png, reinterpret_cast<png_const_bytep>(pixels + static_cast<size_t>(y) * row));
   png_write_end(png, nullptr);
   return true;
 }
@@ -131,9 +132,13 @@ Result<void> decode_png(std::string_view bytes, int channels, bool wide, const I
   if (png) png_destroy_read_struct(&png, &info, nullptr);
   switch (outcome) {
     case Outcome::Done: return {};
-    case Outcome::Problem: return fail(ErrorKind::InvalidArgumentError, "Invalid PNG data, size {}: {}", bytes.size(), static_cast<const char*>(reader.problem));
-    case Outcome::Size: return fail(ErrorKind::InvalidArgumentError, "PNG size too large for int: {} by {}", size.height, size.width);
-    case Outcome::Memory: return fail(ErrorKind::ResourceExhaustedError, "no memory for an image of {} by {}", size.height, size.width);
+    case Outcome::Problem:
+      return fail(ErrorKind::InvalidArgumentError, "Invalid PNG data, size {}: {}", bytes.size(),
+                  static_cast<const char*>(reader.problem));
+    case Outcome::Size:
+      return fail(ErrorKind::InvalidArgumentError, "PNG size too large for int: {} by {}", size.height, size.width);
+    case Outcome::Memory:
+      return fail(ErrorKind::ResourceExhaustedError, "no memory for an image of {} by {}", size.height, size.width);
   }
   __builtin_unreachable();
 }

@@ -88,21 +88,13 @@ bool WireReader::next(WireField& field) {
     field.value = 0;
     field.bytes = {};
     switch (key & 7) {
-      case 0:
-        field.wire = Wire::Varint;
-        return read_varint(at_, end_, field.value) || fail();
-      case 1:
-        field.wire = Wire::Fixed64;
-        return read_fixed(at_, end_, 8, field.value) || fail();
-      case 2:
-        field.wire = Wire::Bytes;
-        return read_length(at_, end_, field.bytes) || fail();
+      case 0: field.wire = Wire::Varint; return read_varint(at_, end_, field.value) || fail();
+      case 1: field.wire = Wire::Fixed64; return read_fixed(at_, end_, 8, field.value) || fail();
+      case 2: field.wire = Wire::Bytes; return read_length(at_, end_, field.bytes) || fail();
       case 3:
         if (!skip_group(field.number)) return fail();
         break;
-      case 5:
-        field.wire = Wire::Fixed32;
-        return read_fixed(at_, end_, 4, field.value) || fail();
+      case 5: field.wire = Wire::Fixed32; return read_fixed(at_, end_, 4, field.value) || fail();
       default: return fail();
     }
   }
@@ -142,7 +134,8 @@ bool count_numbers(const WireField& field, Wire wire, size_t& count) {
     count = field.bytes.size() / element_size(wire);
     return field.bytes.size() % element_size(wire) == 0;
   }
-  count = static_cast<size_t>(std::count_if(field.bytes.begin(), field.bytes.end(), [](char c) { return static_cast<uint8_t>(c) < 128; }));
+  count = static_cast<size_t>(
+      std::count_if(field.bytes.begin(), field.bytes.end(), [](char c) { return static_cast<uint8_t>(c) < 128; }));
   return true;
 }
 

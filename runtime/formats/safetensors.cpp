@@ -15,8 +15,10 @@ struct TypeName {
   DType dtype;
   std::string_view name;
 };
-constexpr TypeName kTypes[] = {{DType::F16, "F16"}, {DType::BF16, "BF16"}, {DType::F32, "F32"}, {DType::F64, "F64"}, {DType::I8, "I8"},   {DType::I16, "I16"}, {DType::I32, "I32"},
-                               {DType::I64, "I64"}, {DType::U8, "U8"},     {DType::U16, "U16"}, {DType::U32, "U32"}, {DType::U64, "U64"}, {DType::Bool, "BOOL"}};
+constexpr TypeName kTypes[] = {{DType::F16, "F16"},  {DType::BF16, "BF16"}, {DType::F32, "F32"}, {DType::F64, "F64"},
+                               {DType::I8, "I8"},    {DType::I16, "I16"},   {DType::I32, "I32"}, {DType::I64, "I64"},
+                               {DType::U8, "U8"},    {DType::U16, "U16"},   {DType::U32, "U32"}, {DType::U64, "U64"},
+                               {DType::Bool, "BOOL"}};
 
 template <class... Args>
 Failure broken(fmt::format_string<Args...> format, Args&&... args) {
@@ -158,7 +160,8 @@ Result<SafeTensorEntry> read_entry(Header& header, std::string name) {
     *seen = true;
     if (key == "dtype") {
       std::string type = TFL_TRY(header.string());
-      const TypeName* found = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return t.name == type; });
+      const TypeName* found =
+          std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return t.name == type; });
       if (found == std::end(kTypes)) return broken("tensor '{}' has the unknown type '{}'", name, type);
       entry.dtype = found->dtype;
     } else {
@@ -181,7 +184,8 @@ Result<SafeTensorEntry> read_entry(Header& header, std::string name) {
   }
   if (empty) bytes = 0;
   if (entry.end - entry.begin != static_cast<size_t>(bytes))
-    return broken("tensor '{}' of {} needs {} bytes, its offsets give it {}", name, shape_text(entry.dims), bytes, entry.end - entry.begin);
+    return broken("tensor '{}' of {} needs {} bytes, its offsets give it {}", name, shape_text(entry.dims), bytes,
+                  entry.end - entry.begin);
   entry.name = std::move(name);
   return entry;
 }
@@ -253,20 +257,24 @@ Result<SafeTensorIndex> read_safetensors_index(std::string_view file) {
 
   std::vector<const SafeTensorEntry*> entries;
   for (const SafeTensorEntry& e : index.entries) entries.push_back(&e);
-  if (const SafeTensorEntry* twice = find_repeated(entries, [](const SafeTensorEntry& e) -> const std::string& { return e.name; }))
+  if (const SafeTensorEntry* twice =
+          find_repeated(entries, [](const SafeTensorEntry& e) -> const std::string& { return e.name; }))
     return broken("tensor '{}' occurs twice", twice->name);
-  std::stable_sort(index.entries.begin(), index.entries.end(),
-                   [](const SafeTensorEntry& a, const SafeTensorEntry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::stable_sort(index.entries.begin(), index.entries.end(), [](const SafeTensorEntry& a, const SafeTensorEntry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   size_t at = 0;
   for (const SafeTensorEntry& e : index.entries) {
     if (e.begin != at) return broken("tensor '{}' begins at {} where {} is the next free byte", e.name, e.begin, at);
     at = e.end;
   }
-  if (at != file.size() - index.data_begin) return broken("it holds {} bytes of elements where its header tells of {}", file.size() - index.data_begin, at);
+  if (at != file.size() - index.data_begin)
+    return broken("it holds {} bytes of elements where its header tells of {}", file.size() - index.data_begin, at);
   return index;
 }
 
-Result<Tensor> read_safetensor(Context& context, std::string_view file, const SafeTensorIndex& index, const SafeTensorEntry& entry) {
+Result<Tensor> read_safetensor(Context& context, std::string_view file, const SafeTensorIndex& index,
+                               const SafeTensorEntry& entry) {
   Tensor t = TFL_TRY(Tensor::empty(context, entry.dtype, entry.dims));
   std::memcpy(t.raw(), file.data() + index.data_begin + entry.begin, t.bytes());
   if (entry.dtype == DType::Bool) {
@@ -297,12 +305,16 @@ Result<std::string> write_safetensors(Context& context, const std::vector<std::p
   }
   size_t at = 0;
   for (const auto& [name, t] : tensors) {
-    const TypeName* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&t = t](const TypeName& k) { return k.dtype == t.dtype(); });
-    if (type == std::end(kTypes)) return fail(ErrorKind::InvalidArgumentError, "tensor '{}' of type {} has no place in a safetensors file", name, dtype_name(t.dtype()));
+    const TypeName* type =
+        std::find_if(std::begin(kTypes), std::end(kTypes), [&t = t](const TypeName& k) { return k.dtype == t.dtype(); });
+    if (type == std::end(kTypes))
+      return fail(ErrorKind::InvalidArgumentError, "tensor '{}' of type {} has no place in a safetensors file", name,
+                  dtype_name(t.dtype()));
     if (name == "__metadata__") return fail(ErrorKind::InvalidArgumentError, "no tensor may be called '__metadata__'");
     if (header.size() > 1) header += ',';
     put_string(header, name);
-    header += fmt::format(":{{\"dtype\":\"{}\",\"shape\":{},\"data_offsets\":[{},{}]}}", type->name, shape_text(t.dims()), at, at + t.bytes());
+    header += fmt::format(":{{\"dtype\":\"{}\",\"shape\":{},\"data_offsets\":[{},{}]}}", type->name, shape_text(t.dims()), at,
+                          at + t.bytes());
     at += t.bytes();
   }
   header += '}';

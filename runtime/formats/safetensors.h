@@ -29,7 +29,8 @@ struct SafeTensorIndex {
 /// Reads and checks the header of a whole file. DataLossError tells what is wrong with it.
 Result<SafeTensorIndex> read_safetensors_index(std::string_view file);
 /// The elements of one entry as a tensor.
-Result<Tensor> read_safetensor(Context& context, std::string_view file, const SafeTensorIndex& index, const SafeTensorEntry& entry);
+Result<Tensor> read_safetensor(Context& context, std::string_view file, const SafeTensorIndex& index,
+                               const SafeTensorEntry& entry);
 /// The bytes of a file with these tensors; InvalidArgumentError for strings and for names that occur twice.
 Result<std::string> write_safetensors(Context& context, const std::vector<std::pair<std::string, Tensor>>& tensors,
                                       const std::vector<std::pair<std::string, std::string>>& metadata);

@@ -19,11 +19,11 @@ Result<Library> load_library() {
   if (!library) return fail(ErrorKind::RuntimeError, "there is no libcublasLt.so, which comes with the CUDA Toolkit");
   Library found;
   const char* missing = nullptr;
-#define TFL_CUBLAS_FUNCTION(member, symbol, parameters)               \
-  if (void* at = dlsym(library, symbol)) {                            \
-    found.member = reinterpret_cast<decltype(Library::member)>(at);   \
-  } else {                                                            \
-    missing = symbol;                                                 \
+#define TFL_CUBLAS_FUNCTION(member, symbol, parameters)             \
+  if (void* at = dlsym(library, symbol)) {                          \
+    found.member = reinterpret_cast<decltype(Library::member)>(at); \
+  } else {                                                          \
+    missing = symbol;                                               \
   }
   TFL_CUBLAS_FUNCTIONS(TFL_CUBLAS_FUNCTION)
 #undef TFL_CUBLAS_FUNCTION
@@ -49,7 +49,8 @@ struct Descriptions {
 }  // namespace
 
 // Matrices of the library lie column after column, ours row after row: it is given them transposed, and the second one first.
-Result<void> Products::multiply(const Matrices& p, cuda::Pointer workspace, size_t workspace_bytes, cuda::StreamHandle* stream) const {
+Result<void> Products::multiply(const Matrices& p, cuda::Pointer workspace, size_t workspace_bytes,
+                                cuda::StreamHandle* stream) const {
   Descriptions d{library_};
   int status = library_.create_product(&d.product, kComputeTf32, kFloat);
   auto then = [&](auto&& call) {
@@ -75,8 +76,9 @@ Result<void> Products::multiply(const Matrices& p, cuda::Pointer workspace, size
   auto pointer = [](cuda::Pointer at) { return reinterpret_cast<void*>(static_cast<uintptr_t>(at)); };
   const float one = 1, zero = 0;
   then([&] {
-    return library_.multiply(handle_, d.product, &one, pointer(p.b), d.layouts[0], pointer(p.a), d.layouts[1], &zero, pointer(p.result),
-                             d.layouts[2], pointer(p.result), d.layouts[2], nullptr, pointer(workspace), workspace_bytes, stream);
+    return library_.multiply(handle_, d.product, &one, pointer(p.b), d.layouts[0], pointer(p.a), d.layouts[1], &zero,
+                             pointer(p.result), d.layouts[2], pointer(p.result), d.layouts[2], nullptr, pointer(workspace),
+                             workspace_bytes, stream);
   });
   if (status == kSuccess) return {};
   return fail(ErrorKind::RuntimeError, "a product of {} by {} by {} failed in cuBLASLt with status {}", p.m, p.n, p.k, status);

@@ -13,22 +13,23 @@ struct LibraryHandle;
 struct ProductHandle;
 struct LayoutHandle;
 
-inline constexpr int kSuccess = 0, kFloat = 0, kComputeTf32 = 77;  // CUBLAS_STATUS_SUCCESS, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32
-inline constexpr int kTransposeA = 3, kTransposeB = 4;             // CUBLASLT_MATMUL_DESC_TRANSA, _TRANSB
-inline constexpr int32_t kTransposed = 1;                          // CUBLAS_OP_T
-inline constexpr int kBatchCount = 5, kBatchDistance = 6;          // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, _STRIDED_BATCH_OFFSET
+inline constexpr int kSuccess = 0, kFloat = 0,
+                     kComputeTf32 = 77;                    // CUBLAS_STATUS_SUCCESS, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32
+inline constexpr int kTransposeA = 3, kTransposeB = 4;     // CUBLASLT_MATMUL_DESC_TRANSA, _TRANSB
+inline constexpr int32_t kTransposed = 1;                  // CUBLAS_OP_T
+inline constexpr int kBatchCount = 5, kBatchDistance = 6;  // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, _STRIDED_BATCH_OFFSET
 
-#define TFL_CUBLAS_FUNCTIONS(F)                                                                                              \
-  F(create, "cublasLtCreate", (LibraryHandle**))                                                                             \
-  F(destroy, "cublasLtDestroy", (LibraryHandle*))                                                                            \
-  F(create_product, "cublasLtMatmulDescCreate", (ProductHandle**, int, int))                                                 \
-  F(set_product, "cublasLtMatmulDescSetAttribute", (ProductHandle*, int, const void*, size_t))                               \
-  F(destroy_product, "cublasLtMatmulDescDestroy", (ProductHandle*))                                                          \
-  F(create_layout, "cublasLtMatrixLayoutCreate", (LayoutHandle**, int, uint64_t, uint64_t, int64_t))                         \
-  F(set_layout, "cublasLtMatrixLayoutSetAttribute", (LayoutHandle*, int, const void*, size_t))                               \
-  F(destroy_layout, "cublasLtMatrixLayoutDestroy", (LayoutHandle*))                                                          \
-  F(multiply, "cublasLtMatmul",                                                                                              \
-    (LibraryHandle*, ProductHandle*, const void*, const void*, LayoutHandle*, const void*, LayoutHandle*, const void*,       \
+#define TFL_CUBLAS_FUNCTIONS(F)                                                                                        \
+  F(create, "cublasLtCreate", (LibraryHandle**))                                                                       \
+  F(destroy, "cublasLtDestroy", (LibraryHandle*))                                                                      \
+  F(create_product, "cublasLtMatmulDescCreate", (ProductHandle**, int, int))                                           \
+  F(set_product, "cublasLtMatmulDescSetAttribute", (ProductHandle*, int, const void*, size_t))                         \
+  F(destroy_product, "cublasLtMatmulDescDestroy", (ProductHandle*))                                                    \
+  F(create_layout, "cublasLtMatrixLayoutCreate", (LayoutHandle**, int, uint64_t, uint64_t, int64_t))                   \
+  F(set_layout, "cublasLtMatrixLayoutSetAttribute", (LayoutHandle*, int, const void*, size_t))                         \
+  F(destroy_layout, "cublasLtMatrixLayoutDestroy", (LayoutHandle*))                                                    \
+  F(multiply, "cublasLtMatmul",                                                                                        \
+    (LibraryHandle*, ProductHandle*, const void*, const void*, LayoutHandle*, const void*, LayoutHandle*, const void*, \
      const void*, LayoutHandle*, void*, LayoutHandle*, const void*, void*, size_t, cuda::StreamHandle*))
 
 struct Library {

@@ -1,8 +1,8 @@
 // Devices on NVIDIA's driver: one stream each, memory from its stream-ordered pool.
 #include "runtime/gpu/cuda_device.h"
 
-#include <ctime>
 #include <cstring>
+#include <ctime>
 #include <unordered_map>
 
 #include "runtime/gpu/cublaslt.h"
@@ -79,8 +79,8 @@ class CudaDevice final : public Device {
       status = driver_->allocate(&address, asked, stream_);
     }
     if (status != kSuccess) {
-      return driver_->failure(status, fmt::format("allocating {} bytes on GPU {} ({} of {} in use)", bytes,
-                                                  info_.ordinal, memory_.current, info_.memory_bytes));
+      return driver_->failure(status, fmt::format("allocating {} bytes on GPU {} ({} of {} in use)", bytes, info_.ordinal,
+                                                  memory_.current, info_.memory_bytes));
     }
     sizes_.emplace(address, bytes);
     memory_.current += bytes;
@@ -111,8 +111,8 @@ class CudaDevice final : public Device {
     }
     if (endless_) watch();
     // Whether a copy from ordinary memory has read it when the call returns is not promised.
-    TFL_TRY(check(driver_->to_device(to, from, bytes, stream_),
-                  [&] { return fmt::format("copying {} bytes to the GPU", bytes); }));
+    TFL_TRY(
+        check(driver_->to_device(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes to the GPU", bytes); }));
     return synchronize();
   }
 
@@ -120,16 +120,15 @@ class CudaDevice final : public Device {
     if (bytes == 0) return {};
     TFL_TRY(enter());
     if (endless_) watch();  // the copy itself waits, too
-    TFL_TRY(check(driver_->to_host(to, from, bytes, stream_),
-                  [&] { return fmt::format("copying {} bytes from the GPU", bytes); }));
+    TFL_TRY(
+        check(driver_->to_host(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes from the GPU", bytes); }));
     return synchronize();
   }
 
   Result<void> copy(Address to, Address from, size_t bytes) override {
     if (bytes == 0) return {};
     TFL_TRY(enter());
-    return check(driver_->copy(to, from, bytes, stream_),
-                 [&] { return fmt::format("copying {} bytes on the GPU", bytes); });
+    return check(driver_->copy(to, from, bytes, stream_), [&] { return fmt::format("copying {} bytes on the GPU", bytes); });
   }
 
   Result<std::unique_ptr<Module>> load(std::string_view image) override {
@@ -156,18 +155,17 @@ class CudaDevice final : public Device {
     TFL_TRY(enter());
     CudaFunction* f = TFL_TRY(function(static_cast<CudaModule&>(*l.module), l.kernel));
     if (l.shared_bytes > f->shared_bytes) {
-      TFL_TRY(
-          check(driver_->set_function_attribute(f->handle, cuda::kDynamicSharedBytes, static_cast<int>(l.shared_bytes)),
-                [&] { return fmt::format("giving {} {} bytes of shared memory", l.kernel, l.shared_bytes); }));
+      TFL_TRY(check(driver_->set_function_attribute(f->handle, cuda::kDynamicSharedBytes, static_cast<int>(l.shared_bytes)),
+                    [&] { return fmt::format("giving {} {} bytes of shared memory", l.kernel, l.shared_bytes); }));
       f->shared_bytes = l.shared_bytes;
     }
     SmallVec<void*, 32> parameters;
     for (const uint64_t& a : l.arguments) parameters.push_back(const_cast<uint64_t*>(&a));
     if (writer_ && !l.cooperative) return writer_->launch(f->handle, l.blocks, l.threads, l.shared_bytes, parameters.data());
-    Status status = l.cooperative ? driver_->launch_cooperative(f->handle, l.blocks, 1, 1, l.threads, 1, 1,
-                                                                l.shared_bytes, stream_, parameters.data())
-                                  : driver_->launch(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_,
-                                                    parameters.data(), nullptr);
+    Status status =
+        l.cooperative
+            ? driver_->launch_cooperative(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_, parameters.data())
+            : driver_->launch(f->handle, l.blocks, 1, 1, l.threads, 1, 1, l.shared_bytes, stream_, parameters.data(), nullptr);
     return check(status, [&] { return fmt::format("launching {} on GPU {}", l.kernel, info_.ordinal); });
   }
 
@@ -215,8 +213,8 @@ class CudaDevice final : public Device {
   }
   Result<void> multiply(const FastProduct& p) override {
     TFL_TRY(enter());
-    return products_->multiply({p.a, p.b, p.result, p.transpose_a, p.transpose_b, p.batch, p.m, p.n, p.k, p.a_batch, p.b_batch}, workspace_,
-                               workspace_ ? kWorkspaceBytes : 0, stream_);
+    return products_->multiply({p.a, p.b, p.result, p.transpose_a, p.transpose_b, p.batch, p.m, p.n, p.k, p.a_batch, p.b_batch},
+                               workspace_, workspace_ ? kWorkspaceBytes : 0, stream_);
   }
 
   bool has_conditions() const override { return driver_->has_conditions(); }

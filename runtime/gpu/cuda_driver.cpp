@@ -64,19 +64,16 @@ std::string Driver::text(Status status) const {
 }
 
 Failure Driver::failure(Status status, std::string_view what) const {
-  return fail(status == kOutOfMemory ? ErrorKind::MemoryError : ErrorKind::RuntimeError, "{} failed: {}", what,
-              text(status));
+  return fail(status == kOutOfMemory ? ErrorKind::MemoryError : ErrorKind::RuntimeError, "{} failed: {}", what, text(status));
 }
 
 std::string explain_start(const Driver& driver, Status status, const char* devices) {
-  if (all_hidden())
-    return fmt::format("CUDA_VISIBLE_DEVICES='{}' hides all GPUs.", std::getenv("CUDA_VISIBLE_DEVICES"));
+  if (all_hidden()) return fmt::format("CUDA_VISIBLE_DEVICES='{}' hides all GPUs.", std::getenv("CUDA_VISIBLE_DEVICES"));
   if (status == kStubLibrary) return "The libcuda.so.1 that was found is the CUDA Toolkit's stub and no driver.";
   if (status == kDriverMismatch)
     return "The NVIDIA driver's kernel module and its libcuda.so.1 are of different versions; restarting the machine "
            "mends that.";
-  if (status == kNoDevice || status == kOperatingSystem || status == kNotPermitted || status == kUnknown ||
-      status == kSuccess) {
+  if (status == kNoDevice || status == kOperatingSystem || status == kNotPermitted || status == kUnknown || status == kSuccess) {
     std::string file = forbidden_file(devices);
     if (!file.empty()) return fmt::format("This user may not open {}, the device file of an NVIDIA GPU.", file);
   }
@@ -106,8 +103,7 @@ Result<Driver> load_driver() {
                 version_text(d.version), version_text(kOldestVersion));
   }
   if (!complete) return fail(ErrorKind::RuntimeError, "The NVIDIA driver is too old: it has no {}.", missing);
-  if (Status status = d.init(0); status != kSuccess)
-    return fail(ErrorKind::RuntimeError, explain_start(d, status, "/dev"));
+  if (Status status = d.init(0); status != kSuccess) return fail(ErrorKind::RuntimeError, explain_start(d, status, "/dev"));
   return d;
 }
 

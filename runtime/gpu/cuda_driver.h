@@ -25,9 +25,9 @@ struct NodeHandle;
 using ConditionHandle = uint64_t;  // CUgraphConditionalHandle
 
 inline constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kStubLibrary = 34, kDeviceUnavailable = 46,
-                        kNoDevice = 100, kInvalidDevice = 101, kNoBinary = 209, kUnsupportedPtx = 222,
-                        kOperatingSystem = 304, kNotReady = 600, kNotPermitted = 800, kNotSupported = 801, kSystemNotReady = 802,
-                        kDriverMismatch = 803, kNotOnThisDevice = 804, kUnknown = 999;
+                        kNoDevice = 100, kInvalidDevice = 101, kNoBinary = 209, kUnsupportedPtx = 222, kOperatingSystem = 304,
+                        kNotReady = 600, kNotPermitted = 800, kNotSupported = 801, kSystemNotReady = 802, kDriverMismatch = 803,
+                        kNotOnThisDevice = 804, kUnknown = 999;
 
 enum class Attribute : int {
   processors = 16,
@@ -69,53 +69,51 @@ struct ConditionNode {
 static_assert(sizeof(KernelNode) == 56 && sizeof(ConditionNode) == 256 && offsetof(ConditionNode, reserved2) == 248);
 
 // What every driver of kOldestVersion has: TFL_CUDA_FUNCTION(member, symbol, parameters).
-#define TFL_CUDA_FUNCTIONS(F)                                                                                      \
-  F(init, "cuInit", (unsigned))                                                                                    \
-  F(driver_version, "cuDriverGetVersion", (int*))                                                                  \
-  F(error_name, "cuGetErrorName", (Status, const char**))                                                          \
-  F(error_string, "cuGetErrorString", (Status, const char**))                                                      \
-  F(device_count, "cuDeviceGetCount", (int*))                                                                      \
-  F(device, "cuDeviceGet", (Ordinal*, int))                                                                        \
-  F(device_name, "cuDeviceGetName", (char*, int, Ordinal))                                                         \
-  F(device_attribute, "cuDeviceGetAttribute", (int*, int, Ordinal))                                                \
-  F(device_memory, "cuDeviceTotalMem_v2", (size_t*, Ordinal))                                                      \
-  F(retain_context, "cuDevicePrimaryCtxRetain", (ContextHandle**, Ordinal))                                        \
-  F(release_context, "cuDevicePrimaryCtxRelease_v2", (Ordinal))                                                    \
-  F(set_context, "cuCtxSetCurrent", (ContextHandle*))                                                              \
-  F(create_stream, "cuStreamCreate", (StreamHandle**, unsigned))                                                   \
-  F(destroy_stream, "cuStreamDestroy_v2", (StreamHandle*))                                                         \
-  F(synchronize, "cuStreamSynchronize", (StreamHandle*))                                                           \
-  F(query, "cuStreamQuery", (StreamHandle*))                                                                       \
-  F(default_pool, "cuDeviceGetDefaultMemPool", (PoolHandle**, Ordinal))                                            \
-  F(set_pool_attribute, "cuMemPoolSetAttribute", (PoolHandle*, int, void*))                                        \
-  F(trim_pool, "cuMemPoolTrimTo", (PoolHandle*, size_t))                                                           \
-  F(allocate, "cuMemAllocAsync", (Pointer*, size_t, StreamHandle*))                                                \
-  F(release, "cuMemFreeAsync", (Pointer, StreamHandle*))                                                           \
-  F(allocate_host, "cuMemAllocHost_v2", (void**, size_t))                                                          \
-  F(release_host, "cuMemFreeHost", (void*))                                                                        \
-  F(to_device, "cuMemcpyHtoDAsync_v2", (Pointer, const void*, size_t, StreamHandle*))                              \
-  F(to_host, "cuMemcpyDtoHAsync_v2", (void*, Pointer, size_t, StreamHandle*))                                      \
-  F(copy, "cuMemcpyDtoDAsync_v2", (Pointer, Pointer, size_t, StreamHandle*))                                       \
-  F(load_module, "cuModuleLoadDataEx", (ModuleHandle**, const void*, unsigned, int*, void**))                      \
-  F(unload_module, "cuModuleUnload", (ModuleHandle*))                                                              \
-  F(function, "cuModuleGetFunction", (FunctionHandle**, ModuleHandle*, const char*))                               \
-  F(set_function_attribute, "cuFuncSetAttribute", (FunctionHandle*, int, int))                                     \
-  F(launch, "cuLaunchKernel",                                                                                      \
-    (FunctionHandle*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle*, void**, \
-     void**))                                                                                                      \
-  F(launch_cooperative, "cuLaunchCooperativeKernel",                                                               \
+#define TFL_CUDA_FUNCTIONS(F)                                                                                               \
+  F(init, "cuInit", (unsigned))                                                                                             \
+  F(driver_version, "cuDriverGetVersion", (int*))                                                                           \
+  F(error_name, "cuGetErrorName", (Status, const char**))                                                                   \
+  F(error_string, "cuGetErrorString", (Status, const char**))                                                               \
+  F(device_count, "cuDeviceGetCount", (int*))                                                                               \
+  F(device, "cuDeviceGet", (Ordinal*, int))                                                                                 \
+  F(device_name, "cuDeviceGetName", (char*, int, Ordinal))                                                                  \
+  F(device_attribute, "cuDeviceGetAttribute", (int*, int, Ordinal))                                                         \
+  F(device_memory, "cuDeviceTotalMem_v2", (size_t*, Ordinal))                                                               \
+  F(retain_context, "cuDevicePrimaryCtxRetain", (ContextHandle**, Ordinal))                                                 \
+  F(release_context, "cuDevicePrimaryCtxRelease_v2", (Ordinal))                                                             \
+  F(set_context, "cuCtxSetCurrent", (ContextHandle*))                                                                       \
+  F(create_stream, "cuStreamCreate", (StreamHandle**, unsigned))                                                            \
+  F(destroy_stream, "cuStreamDestroy_v2", (StreamHandle*))                                                                  \
+  F(synchronize, "cuStreamSynchronize", (StreamHandle*))                                                                    \
+  F(query, "cuStreamQuery", (StreamHandle*))                                                                                \
+  F(default_pool, "cuDeviceGetDefaultMemPool", (PoolHandle**, Ordinal))                                                     \
+  F(set_pool_attribute, "cuMemPoolSetAttribute", (PoolHandle*, int, void*))                                                 \
+  F(trim_pool, "cuMemPoolTrimTo", (PoolHandle*, size_t))                                                                    \
+  F(allocate, "cuMemAllocAsync", (Pointer*, size_t, StreamHandle*))                                                         \
+  F(release, "cuMemFreeAsync", (Pointer, StreamHandle*))                                                                    \
+  F(allocate_host, "cuMemAllocHost_v2", (void**, size_t))                                                                   \
+  F(release_host, "cuMemFreeHost", (void*))                                                                                 \
+  F(to_device, "cuMemcpyHtoDAsync_v2", (Pointer, const void*, size_t, StreamHandle*))                                       \
+  F(to_host, "cuMemcpyDtoHAsync_v2", (void*, Pointer, size_t, StreamHandle*))                                               \
+  F(copy, "cuMemcpyDtoDAsync_v2", (Pointer, Pointer, size_t, StreamHandle*))                                                \
+  F(load_module, "cuModuleLoadDataEx", (ModuleHandle**, const void*, unsigned, int*, void**))                               \
+  F(unload_module, "cuModuleUnload", (ModuleHandle*))                                                                       \
+  F(function, "cuModuleGetFunction", (FunctionHandle**, ModuleHandle*, const char*))                                        \
+  F(set_function_attribute, "cuFuncSetAttribute", (FunctionHandle*, int, int))                                              \
+  F(launch, "cuLaunchKernel",                                                                                               \
+    (FunctionHandle*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle*, void**, void**)) \
+  F(launch_cooperative, "cuLaunchCooperativeKernel",                                                                        \
     (FunctionHandle*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle*, void**))
 
 // What newer ones have: null otherwise.
-#define TFL_CUDA_NEWER_FUNCTIONS(F)                                                                                         \
-  F(create_graph, "cuGraphCreate", (GraphHandle**, unsigned))                                                               \
-  F(destroy_graph, "cuGraphDestroy", (GraphHandle*))                                                                        \
-  F(add_kernel, "cuGraphAddKernelNode", (NodeHandle**, GraphHandle*, NodeHandle* const*, size_t, const KernelNode*))        \
-  F(instantiate, "cuGraphInstantiateWithFlags", (GraphExecHandle**, GraphHandle*, unsigned long long))                      \
-  F(launch_graph, "cuGraphLaunch", (GraphExecHandle*, StreamHandle*))                                                       \
-  F(destroy_graph_exec, "cuGraphExecDestroy", (GraphExecHandle*))                                                           \
-  F(create_condition, "cuGraphConditionalHandleCreate",                                                                     \
-    (ConditionHandle*, GraphHandle*, ContextHandle*, unsigned, unsigned))                                                   \
+#define TFL_CUDA_NEWER_FUNCTIONS(F)                                                                                           \
+  F(create_graph, "cuGraphCreate", (GraphHandle**, unsigned))                                                                 \
+  F(destroy_graph, "cuGraphDestroy", (GraphHandle*))                                                                          \
+  F(add_kernel, "cuGraphAddKernelNode", (NodeHandle**, GraphHandle*, NodeHandle* const*, size_t, const KernelNode*))          \
+  F(instantiate, "cuGraphInstantiateWithFlags", (GraphExecHandle**, GraphHandle*, unsigned long long))                        \
+  F(launch_graph, "cuGraphLaunch", (GraphExecHandle*, StreamHandle*))                                                         \
+  F(destroy_graph_exec, "cuGraphExecDestroy", (GraphExecHandle*))                                                             \
+  F(create_condition, "cuGraphConditionalHandleCreate", (ConditionHandle*, GraphHandle*, ContextHandle*, unsigned, unsigned)) \
   F(add_node, "cuGraphAddNode_v2", (NodeHandle**, GraphHandle*, NodeHandle* const*, const void*, size_t, ConditionNode*))
 
 struct Driver {
@@ -128,9 +126,7 @@ struct Driver {
   bool has_graphs() const {
     return create_graph && destroy_graph && add_kernel && instantiate && launch_graph && destroy_graph_exec;
   }
-  bool has_conditions() const {
-    return has_graphs() && version >= kConditionsVersion && create_condition && add_node;
-  }
+  bool has_conditions() const { return has_graphs() && version >= kConditionsVersion && create_condition && add_node; }
   /// "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"
   std::string text(Status status) const;
   /// An error for `status` of an attempt to do `what` ("copying 12 bytes to the GPU").

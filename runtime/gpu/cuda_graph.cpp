@@ -41,7 +41,7 @@ Result<void> CudaGraphWriter::launch(cuda::FunctionHandle* function, unsigned bl
 
 // A launch of one thread that tells the driver whether the condition holds.
 Result<void> CudaGraphWriter::set(cuda::ConditionHandle handle, const Condition& c, bool begins) {
-  uint64_t values[] = {handle,   c.word,    c.bytes,   c.blocks, c.block, c.failed, c.counter, static_cast<uint64_t>(c.limit),
+  uint64_t values[] = {handle, c.word, c.bytes, c.blocks, c.block, c.failed, c.counter, static_cast<uint64_t>(c.limit),
                        begins, stop_};
   void* parameters[std::size(values)];
   for (size_t i = 0; i < std::size(values); ++i) parameters[i] = &values[i];

@@ -28,7 +28,8 @@ class CudaGraphWriter {
       : driver_(std::move(driver)), context_(context) {}
 
   Result<void> begin();
-  Result<void> launch(cuda::FunctionHandle* function, unsigned blocks, unsigned threads, unsigned shared_bytes, void** parameters);
+  Result<void> launch(cuda::FunctionHandle* function, unsigned blocks, unsigned threads, unsigned shared_bytes,
+                      void** parameters);
   /// `kernel` is that of condition_code(); `stop`: what the device reads to know that nobody waits any more.
   Result<void> begin_part(cuda::FunctionHandle* kernel, const Condition& condition, Address stop);
   Result<void> end_part();

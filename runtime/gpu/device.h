@@ -59,12 +59,12 @@ class Graph {
 
 /// On what a part of a graph depends. The device looks at it each time that it comes there.
 struct Condition {
-  bool repeats = false;        // the part runs again and again as long as this holds, else once if it does
-  Address word = 0;            // of 8 bytes, which choose one of `blocks` blocks: a truth value the first when it is true and else the
-  uint32_t bytes = 1;          // last (`bytes` is 1), or a signed number of 4 or 8 bytes (one that is no block's the last)
+  bool repeats = false;  // the part runs again and again as long as this holds, else once if it does
+  Address word = 0;      // of 8 bytes, which choose one of `blocks` blocks: a truth value the first when it is true and else the
+  uint32_t bytes = 1;    // last (`bytes` is 1), or a signed number of 4 or 8 bytes (one that is no block's the last)
   uint32_t blocks = 2, block = 0;  // it holds when `block` is chosen
-  Address failed = 0;          // of 8 bytes; it does not hold unless they are 0
-  Address counter = 0;         // of 8 bytes, for a part that may be repeated `limit` times at most; 0: as often as it likes
+  Address failed = 0;              // of 8 bytes; it does not hold unless they are 0
+  Address counter = 0;             // of 8 bytes, for a part that may be repeated `limit` times at most; 0: as often as it likes
   int64_t limit = 0;
 };
 

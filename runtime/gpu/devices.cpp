@@ -109,8 +109,7 @@ Result<Tensor> Devices::copy_to(Device& device, const Tensor& t) {
 Tensor Devices::on_device(Device& device, DType dtype, std::span<const int64_t> dims, Address address) {
   size_t bytes = dtype_size(dtype);
   for (int64_t d : dims) bytes *= static_cast<size_t>(d);
-  auto* buffer =
-      new RemoteBuffer{{1, false, bytes, nullptr, nullptr, release_buffer, fetch_buffer}, this, &device, address};
+  auto* buffer = new RemoteBuffer{{1, false, bytes, nullptr, nullptr, release_buffer, fetch_buffer}, this, &device, address};
   return Tensor::foreign(context_, dtype, dims, buffer);
 }
 
@@ -178,13 +177,16 @@ void Devices::drop_copies(bool all) {
 void Devices::count_declined(std::string_view reason) {
   constexpr size_t kMostReasons = 256;
   ++work_.declined;
-  if (auto known = work_.reasons.find(std::string(reason)); known != work_.reasons.end()) ++known->second;
-  else if (work_.reasons.size() < kMostReasons) work_.reasons.emplace(reason, 1);
+  if (auto known = work_.reasons.find(std::string(reason)); known != work_.reasons.end())
+    ++known->second;
+  else if (work_.reasons.size() < kMostReasons)
+    work_.reasons.emplace(reason, 1);
 }
 
 std::string Devices::work_text() const {
   if (work_.done + work_.declined == 0) return {};
-  std::string text = fmt::format("{} calls and operations ran on a GPU, {} on the CPU in place of one", work_.done, work_.declined);
+  std::string text =
+      fmt::format("{} calls and operations ran on a GPU, {} on the CPU in place of one", work_.done, work_.declined);
   for (const auto& [reason, times] : work_.reasons) text += fmt::format("\n  {} because {}", times, reason);
   return text;
 }

@@ -33,8 +33,7 @@ class Devices {
 
   /// Runs one operation on a device, where its results stay, or gives false and has done nothing; set by a program
   /// that makes code for GPUs.
-  bool (*run_operation)(Context&, Device&, Op, std::span<const Tensor> operands, const Attrs&,
-                        Tensors& results) = nullptr;
+  bool (*run_operation)(Context&, Device&, Op, std::span<const Tensor> operands, const Attrs&, Tensors& results) = nullptr;
   /// What the front end keeps for as long as the context lives.
   std::shared_ptr<void> owned_by_front_end;
 
@@ -56,9 +55,8 @@ class Devices {
   bool tensor_float_32 = false;
   /// The device that work goes to now, or null for the CPU. Cheap: nothing is looked for.
   Device* current() const {
-    return placement_ >= 0 && static_cast<size_t>(placement_) < devices_.size()
-               ? devices_[static_cast<size_t>(placement_)].get()
-               : nullptr;
+    return placement_ >= 0 && static_cast<size_t>(placement_) < devices_.size() ? devices_[static_cast<size_t>(placement_)].get()
+                                                                                : nullptr;
   }
 
   struct Place {

@@ -53,12 +53,13 @@ Id memory_type(DType dtype) {
 
 std::string last_error() {
   std::string text;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD,
-           [](unsigned n, const H5E_error2_t* e, void* to) -> herr_t {
-             if (n == 0 && e->desc) *static_cast<std::string*>(to) = e->desc;
-             return 0;
-           },
-           &text);
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned n, const H5E_error2_t* e, void* to) -> herr_t {
+        if (n == 0 && e->desc) *static_cast<std::string*>(to) = e->desc;
+        return 0;
+      },
+      &text);
   return text.empty() ? "HDF5 does not say why" : text;
 }
 

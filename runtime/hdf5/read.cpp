@@ -12,7 +12,7 @@ namespace tfl::hdf5 {
 
 namespace {
 
-constexpr uint64_t kMostDeflated = 1040;              // bytes of one, at most
+constexpr uint64_t kMostDeflated = 1040;                 // bytes of one, at most
 constexpr uint64_t kMostUnwritten = uint64_t{64} << 20;  // of a data set that the file holds nothing of but its fill value
 constexpr int kMostDepth = 64;
 
@@ -100,12 +100,13 @@ class Reader {
     attributes(group, node);
     std::vector<std::string> names;
     hsize_t at = 0;
-    herr_t went = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, &at,
-                             [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
-                               static_cast<std::vector<std::string>*>(to)->emplace_back(name);
-                               return 0;
-                             },
-                             &names);
+    herr_t went = H5Literate(
+        group, H5_INDEX_NAME, H5_ITER_INC, &at,
+        [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
+          static_cast<std::vector<std::string>*>(to)->emplace_back(name);
+          return 0;
+        },
+        &names);
     if (went < 0) return damaged(node.name);
     for (std::string& name : names) {
       if (!error_.empty()) return;
@@ -141,12 +142,13 @@ class Reader {
   void attributes(hid_t object, Node& node) {
     hsize_t at = 0;
     std::vector<std::string> names;
-    herr_t went = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at,
-                              [](hid_t, const char* name, const H5A_info_t*, void* to) -> herr_t {
-                                static_cast<std::vector<std::string>*>(to)->emplace_back(name);
-                                return 0;
-                              },
-                              &names);
+    herr_t went = H5Aiterate2(
+        object, H5_INDEX_NAME, H5_ITER_INC, &at,
+        [](hid_t, const char* name, const H5A_info_t*, void* to) -> herr_t {
+          static_cast<std::vector<std::string>*>(to)->emplace_back(name);
+          return 0;
+        },
+        &names);
     if (went < 0) return damaged(node.name);
     for (std::string& name : names) {
       Id attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
@@ -170,7 +172,8 @@ class Reader {
     if (layout == H5D_VIRTUAL) return refuse(node, "virtual Dataset");
     bool half = false;
     for (const auto& [name, content] : node.attributes)
-      half = half || (name == "dtype" && content.kind == Content::Kind::Texts && content.texts == std::vector<std::string>{"bfloat16"});
+      half = half ||
+             (name == "dtype" && content.kind == Content::Kind::Texts && content.texts == std::vector<std::string>{"bfloat16"});
     const bool packed = layout == H5D_CHUNKED && H5Pget_nfilters(made.get()) > 0;
     elements(type.get(), space.get(), H5Dget_storage_size(set), packed, half, node.name, node.content,
              [set](hid_t as, void* to) { return H5Dread(set, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); });
@@ -209,7 +212,8 @@ class Reader {
   }
 
   template <class Read>
-  void elements(hid_t type, hid_t space, uint64_t stored, bool packed, bool half, const std::string& where, Content& to, const Read& read) {
+  void elements(hid_t type, hid_t space, uint64_t stored, bool packed, bool half, const std::string& where, Content& to,
+                const Read& read) {
     hsize_t dims[H5S_MAX_RANK];
     const int rank = H5Sget_simple_extent_dims(space, dims, nullptr);
     const H5S_class_t shape = H5Sget_simple_extent_type(space);
@@ -241,7 +245,8 @@ class Reader {
     to.scalar_text = rank == 0;
     const bool varying = H5Tis_variable_str(type) > 0;
     uint64_t most = 0;
-    if (__builtin_mul_overflow(count, varying ? longest_ + 48 : H5Tget_size(type) + 48, &most) || most > request_.most_text) return too_large(where);
+    if (__builtin_mul_overflow(count, varying ? longest_ + 48 : H5Tget_size(type) + 48, &most) || most > request_.most_text)
+      return too_large(where);
     if (count == 0) return;
     Id as(H5Tcopy(type), H5Tclose);
     to.texts.reserve(count);

@@ -90,7 +90,8 @@ class Writer {
     }
     const size_t size = H5Tget_size(type);
     std::string all(size * c.texts.size(), '\0');
-    for (size_t i = 0; i < c.texts.size(); ++i) std::ranges::copy(c.texts[i], all.begin() + static_cast<std::ptrdiff_t>(i * size));
+    for (size_t i = 0; i < c.texts.size(); ++i)
+      std::ranges::copy(c.texts[i], all.begin() + static_cast<std::ptrdiff_t>(i * size));
     if (write(type, all.data()) < 0) failed();
   }
 
@@ -114,7 +115,8 @@ class Writer {
     Id set(H5Dcreate2(group, node.name.c_str(), type.get(), space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT), H5Dclose);
     if (!set) return failed();
     const hid_t to = set.get();
-    put(type.get(), node.content, [to](hid_t as, const void* from) { return H5Dwrite(to, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, from); });
+    put(type.get(), node.content,
+        [to](hid_t as, const void* from) { return H5Dwrite(to, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, from); });
     attributes(to, node);
   }
 

@@ -14,7 +14,8 @@ inline Workers workers_of(Context& context) {
   w.interrupt = reinterpret_cast<const uint32_t*>(&context.interrupt);
   w.self = &context;
   w.run = [](void* self, int64_t n, int64_t grain, void (*body)(void*, int64_t, int64_t), void* argument) {
-    static_cast<Context*>(self)->threads().parallel_for(n, grain, [=](int64_t first, int64_t last) { body(argument, first, last); });
+    static_cast<Context*>(self)->threads().parallel_for(n, grain,
+                                                        [=](int64_t first, int64_t last) { body(argument, first, last); });
   };
   return w;
 }

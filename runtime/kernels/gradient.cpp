@@ -19,8 +19,10 @@ Result<void> run_sum_to_shape(RunCall& call) {
   Dims axes;
   for (size_t i = 0; fits && i < have.size(); ++i) {
     int64_t d = i < lead ? 1 : wanted[i - lead];
-    if (i < lead || (d == 1 && have[i] != 1)) axes.push_back(static_cast<int64_t>(i));
-    else fits = d == have[i];
+    if (i < lead || (d == 1 && have[i] != 1))
+      axes.push_back(static_cast<int64_t>(i));
+    else
+      fits = d == have[i];
   }
   if (!fits) return invalid(call.op, "Incompatible shapes: {} vs. {}", shape_text(have), shape_text(wanted));
   Attrs attrs;
@@ -55,7 +57,8 @@ Result<void> run_strided_slice_grad(RunCall& call) {
     for (size_t i = 0; i < plan.axes.size(); ++i) {
       int64_t axis = plan.axes[i];
       // A range of one element may have any step, even one whose product with the stride overflows.
-      strides.push_back(axis < 0 || plan.dims[i] <= 1 ? 1 : plan.strides[static_cast<size_t>(axis)] * out.strides()[static_cast<size_t>(axis)]);
+      strides.push_back(
+          axis < 0 || plan.dims[i] <= 1 ? 1 : plan.strides[static_cast<size_t>(axis)] * out.strides()[static_cast<size_t>(axis)]);
     }
     std::byte* to = out.raw() + offset * static_cast<int64_t>(dtype_size(out.dtype()));
     copy_strided(call.context, out.dtype(), g.dims(), to, strides, g.raw(), g.strides());

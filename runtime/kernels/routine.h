@@ -10,23 +10,24 @@
 namespace tfl {
 
 enum class Routine : uint8_t {
-  scan,     // at: x, out; sizes: outer, length, inner; flags: kScan...
-  arg,      // at: x, out of the index dtype; sizes as scan; flags: 1 the smallest
+  scan,  // at: x, out; sizes: outer, length, inner; flags: kScan...
+  arg,   // at: x, out of the index dtype; sizes as scan; flags: 1 the smallest
   scatter,  // at: base (out itself: in place; null: zeros), indices, updates, out; flags: ScatterHow; sizes: elements of out, tuples, inner,
-            // depth, sizes of the axes that are indexed. Fails on an index out of range, and has written nothing then.
+  // depth, sizes of the axes that are indexed. Fails on an index out of range, and has written nothing then.
   segment,  // at: x, ids, out, sums of half types as f32; sizes: rows, segments, width; flags: SegmentFold. Fails on an id too large.
-  sort,     // at: x, values (may be null), indices of the index dtype (may be null), entries (twice as many where there are indices); sizes: rows, length, how many are wanted;
-            // flags: 1 descending
-  random,   // at: seed of the index dtype, out, low, high (of kRandomInteger, of out's dtype); sizes: elements, words of the seed; flags: RandomKind.
-            // Fails on an empty range.
-  solve,    // at: a, b (where the kind has one), out, scratch of f64; sizes: matrices, rows of a, columns of out, lots that have scratch; flags: MatrixSolve, and of
-            // triangular solve kMatrixLower, of others but cholesky kMatrixAdjoint. Fails on a matrix without inverse.
-  factor,   // at: a, two results (of svd three), scratch of f64; sizes: matrices, rows and columns of a, lots; flags: MatrixFactor, kMatrixFull. lu fails
-            // on a matrix without inverse.
-  sample,   // at: seed of the index dtype, out, parameters; sizes: elements, words of the seed, elements of each parameter; flags: SampleKind,
-            // kSample..., the parameters' tfl::DType from kSampleDType on. Fails on parameters that truncated normal numbers do not take.
+  sort,  // at: x, values (may be null), indices of the index dtype (may be null), entries (twice as many where there are indices); sizes: rows, length, how many are wanted;
+         // flags: 1 descending
+  random,  // at: seed of the index dtype, out, low, high (of kRandomInteger, of out's dtype); sizes: elements, words of the seed; flags: RandomKind.
+           // Fails on an empty range.
+  solve,  // at: a, b (where the kind has one), out, scratch of f64; sizes: matrices, rows of a, columns of out, lots that have scratch; flags: MatrixSolve, and of
+          // triangular solve kMatrixLower, of others but cholesky kMatrixAdjoint. Fails on a matrix without inverse.
+  factor,  // at: a, two results (of svd three), scratch of f64; sizes: matrices, rows and columns of a, lots; flags: MatrixFactor, kMatrixFull. lu fails
+           // on a matrix without inverse.
+  sample,  // at: seed of the index dtype, out, parameters; sizes: elements, words of the seed, elements of each parameter; flags: SampleKind,
+  // kSample..., the parameters' tfl::DType from kSampleDType on. Fails on parameters that truncated normal numbers do not take.
 };
-inline constexpr const char* kRoutineNames[] = {"scan", "arg", "scatter", "segment", "sort", "random", "solve", "factor", "sample"};
+inline constexpr const char* kRoutineNames[] = {"scan",   "arg",   "scatter", "segment", "sort",
+                                                "random", "solve", "factor",  "sample"};
 inline constexpr int kRoutines = sizeof kRoutineNames / sizeof kRoutineNames[0];
 static_assert(kRoutines == static_cast<int>(Routine::sample) + 1);
 /// Which pointers of a call are written, as bits.
@@ -47,11 +48,11 @@ inline constexpr int kRoutinePointers = 6, kRoutineSizes = 12, kScatterDepth = 8
 
 /// One call. Everything is row-major; pointers are to elements. Words of 8 bytes only: machine code writes them.
 struct RoutineCall {
-  int64_t routine;      // Routine
+  int64_t routine;  // Routine
   int64_t flags;
-  int64_t dtype;        // of elements: tfl::DType
+  int64_t dtype;  // of elements: tfl::DType
   int64_t index_dtype;
-  int64_t location;     // what Frame::failed tells, less 1
+  int64_t location;  // what Frame::failed tells, less 1
   void* at[kRoutinePointers];
   int64_t sizes[kRoutineSizes];
 };

@@ -15,7 +15,9 @@ struct Workers {
   bool interrupted() const { return __atomic_load_n(interrupt, __ATOMIC_RELAXED) != 0; }
   template <class F>
   void parallel_for(int64_t n, int64_t grain, const F& body) const {
-    run(self, n, grain, [](void* f, int64_t first, int64_t last) { (*static_cast<const F*>(f))(first, last); }, const_cast<void*>(static_cast<const void*>(&body)));
+    run(
+        self, n, grain, [](void* f, int64_t first, int64_t last) { (*static_cast<const F*>(f))(first, last); },
+        const_cast<void*>(static_cast<const void*>(&body)));
   }
 };
 

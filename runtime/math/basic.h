@@ -140,14 +140,21 @@ TFL_INLINE V nextafter(V a, V b) {
 // ---- division with TensorFlow's sign rules ---------------------------------------------------------------------------------
 
 template <class V>
-requires is_real<V> TFL_INLINE V floor_div(V a, V b) { return floor(a / b); }
+  requires is_real<V>
+TFL_INLINE V floor_div(V a, V b) {
+  return floor(a / b);
+}
 template <class V>
-requires is_real<V> TFL_INLINE V truncate_div(V a, V b) { return trunc(a / b); }
+  requires is_real<V>
+TFL_INLINE V truncate_div(V a, V b) {
+  return trunc(a / b);
+}
 
 // C's fmod: the exact remainder of a / b rounded towards zero, with the sign of a. Schoolbook division: each round takes as many
 // quotient bits as an exact fma allows; one round serves every quotient below 2^(p-2).
 template <class V>
-requires is_real<V> TFL_OUTLINE V truncate_mod(V a, V b) {
+  requires is_real<V>
+TFL_OUTLINE V truncate_mod(V a, V b) {
   using T = elem_of<V>;
   constexpr int p = std::numeric_limits<T>::digits;
   V x = abs(a), y = abs(b);
@@ -187,7 +194,8 @@ requires is_real<V> TFL_OUTLINE V truncate_mod(V a, V b) {
 
 // The remainder with the sign of b.
 template <class V>
-requires is_real<V> TFL_INLINE V floor_mod(V a, V b) {
+  requires is_real<V>
+TFL_INLINE V floor_mod(V a, V b) {
   V r = truncate_mod(a, b);
   return select((r != 0) & ((b < 0) ^ (r < 0)), r + b, r);
 }

@@ -17,23 +17,22 @@ TFL_OUTLINE V bessel_i0e(V x) {
   } else {
     V a = abs(x);
     V t = fma(min(a, V(8)), V(0.25), V(-1));
-    V small = horner(t, 0x1.a7f09f8eedf5ap-3, -0x1.cedda0048620bp-4, 0x1.8322d1d8a3bdep-4, -0x1.6cb8d0c91590ap-4,
-                     0x1.65c235bfea3a6p-4, -0x1.5c028fe646311p-4, 0x1.44b6196a818d3p-4, -0x1.1cd73a8e87e28p-4,
-                     0x1.d11e10f5217eap-5, -0x1.602411e04aa03p-5, 0x1.ee6f565b17609p-6, -0x1.427b09b42aa78p-6,
-                     0x1.87e8672c06d4bp-7, -0x1.bd258c5c271ap-8, 0x1.da1aa76145d5ep-9, -0x1.daf9d10ce0e7dp-10,
-                     0x1.c0f4656a8f00fp-11, -0x1.917f15355332bp-12, 0x1.5498c4760739bp-13, -0x1.12ccb518fe815p-14,
-                     0x1.a6bfa85966e1ep-16, -0x1.3617b0b13eb3cp-17, 0x1.b1f0ebd99fc9bp-19, -0x1.265c487b9853bp-20,
-                     0x1.887c7a35bcbbap-22, -0x1.d62cc8464bd7bp-24, 0x1.ce8b68b073004p-26, -0x1.386daf17fb385p-27,
-                     0x1.2cbb39c1d9cdp-28, -0x1.10f3a91e26262p-30);
+    V small = horner(
+        t, 0x1.a7f09f8eedf5ap-3, -0x1.cedda0048620bp-4, 0x1.8322d1d8a3bdep-4, -0x1.6cb8d0c91590ap-4, 0x1.65c235bfea3a6p-4,
+        -0x1.5c028fe646311p-4, 0x1.44b6196a818d3p-4, -0x1.1cd73a8e87e28p-4, 0x1.d11e10f5217eap-5, -0x1.602411e04aa03p-5,
+        0x1.ee6f565b17609p-6, -0x1.427b09b42aa78p-6, 0x1.87e8672c06d4bp-7, -0x1.bd258c5c271ap-8, 0x1.da1aa76145d5ep-9,
+        -0x1.daf9d10ce0e7dp-10, 0x1.c0f4656a8f00fp-11, -0x1.917f15355332bp-12, 0x1.5498c4760739bp-13, -0x1.12ccb518fe815p-14,
+        0x1.a6bfa85966e1ep-16, -0x1.3617b0b13eb3cp-17, 0x1.b1f0ebd99fc9bp-19, -0x1.265c487b9853bp-20, 0x1.887c7a35bcbbap-22,
+        -0x1.d62cc8464bd7bp-24, 0x1.ce8b68b073004p-26, -0x1.386daf17fb385p-27, 0x1.2cbb39c1d9cdp-28, -0x1.10f3a91e26262p-30);
     V u = V(16) / max(a, V(8)) - V(1);
-    V large = horner(u, 0x1.9bd428ad249a5p-2, 0x1.b87969bb93b86p-9, 0x1.1daa72b5cc361p-13, 0x1.75e5ee71951f3p-17,
-                     0x1.8e513bcb7bee6p-20, 0x1.3f49a7d2dca95p-22, 0x1.7d0de0aa1b679p-24, 0x1.51ce72b440ae7p-25,
-                     0x1.72597dae0e8f6p-26, 0x1.0393ae22437c4p-27, -0x1.d2b00f09bab4p-28, -0x1.ccb9c039d8a1p-27,
-                     -0x1.69bef1bc16d99p-28, 0x1.03806d0ab03bdp-27, 0x1.e9a0382ffddd5p-28, -0x1.e1d62f439035p-29,
-                     -0x1.7a417409e665p-28, 0x1.a1cbb61835646p-30, 0x1.b756a20b2d0ccp-29, -0x1.3a2d708fef491p-31,
-                     -0x1.70c3ee789bdcdp-30, 0x1.4fe92b267f263p-33, 0x1.885625f365d6dp-32, -0x1.6451ae0b0418bp-36,
-                     -0x1.87bc8573355e8p-35) /
-              sqrt(a);
+    V large =
+        horner(u, 0x1.9bd428ad249a5p-2, 0x1.b87969bb93b86p-9, 0x1.1daa72b5cc361p-13, 0x1.75e5ee71951f3p-17, 0x1.8e513bcb7bee6p-20,
+               0x1.3f49a7d2dca95p-22, 0x1.7d0de0aa1b679p-24, 0x1.51ce72b440ae7p-25, 0x1.72597dae0e8f6p-26, 0x1.0393ae22437c4p-27,
+               -0x1.d2b00f09bab4p-28, -0x1.ccb9c039d8a1p-27, -0x1.69bef1bc16d99p-28, 0x1.03806d0ab03bdp-27, 0x1.e9a0382ffddd5p-28,
+               -0x1.e1d62f439035p-29, -0x1.7a417409e665p-28, 0x1.a1cbb61835646p-30, 0x1.b756a20b2d0ccp-29, -0x1.3a2d708fef491p-31,
+               -0x1.70c3ee789bdcdp-30, 0x1.4fe92b267f263p-33, 0x1.885625f365d6dp-32, -0x1.6451ae0b0418bp-36,
+               -0x1.87bc8573355e8p-35) /
+        sqrt(a);
     return select(x != x, x, select(a <= 8, small, large));
   }
 }

@@ -16,10 +16,9 @@ namespace detail {
 // erf(x) / x - 1 as a polynomial in z = x^2, f64, |x| <= 0.9.
 template <class V>
 TFL_INLINE V erf_tail(V z) {
-  return horner(z, 0x1.06eba8214db69p-3, -0x1.812746b037a08p-2, 0x1.ce2f21a044123p-4, -0x1.b82ce312eacfep-6,
-                0x1.565bcd1e09a0ap-8, -0x1.c02db70cb62e7p-11, 0x1.f9a389dcfe508p-14, -0x1.f4dabd93dace2p-17,
-                0x1.ba615ad882725p-20, -0x1.641b5f380075bp-23, 0x1.1b12c9688e1e7p-26, -0x1.0d3ae01d09c7bp-29,
-                0x1.ea090a0e4562ap-33);
+  return horner(z, 0x1.06eba8214db69p-3, -0x1.812746b037a08p-2, 0x1.ce2f21a044123p-4, -0x1.b82ce312eacfep-6, 0x1.565bcd1e09a0ap-8,
+                -0x1.c02db70cb62e7p-11, 0x1.f9a389dcfe508p-14, -0x1.f4dabd93dace2p-17, 0x1.ba615ad882725p-20,
+                -0x1.641b5f380075bp-23, 0x1.1b12c9688e1e7p-26, -0x1.0d3ae01d09c7bp-29, 0x1.ea090a0e4562ap-33);
 }
 // erfc(a) in f64 for 0.45 <= a.
 template <class V>
@@ -27,13 +26,12 @@ TFL_OUTLINE V erfc_large(V x) {
   V a = min(V(28), x);
   V d = a + V(4);
   V t = (a - V(4)) / d;
-  V p = horner(t, 0x1.3ba5916e9fd7fp0, -0x1.1df1ad154a28fp-3, 0x1.f7f5df66fc665p-7, 0x1.16ecefcfa5492p-4,
-               -0x1.9ddb23c3e25e9p-4, 0x1.7fee004e0f624p-4, -0x1.0fb06dfee2583p-4, 0x1.3079edf700ddbp-5,
-               -0x1.096238665e014p-6, 0x1.49c67257e5382p-8, -0x1.8d4ab86496844p-11, -0x1.a1defc4a32d36p-13,
-               0x1.3be2b6c5f0d98p-13, -0x1.995f1cb3b4bb7p-16, -0x1.790f159991c3ep-17, 0x1.7f6e3be28f454p-18,
-               0x1.62992c7eb4cf2p-22, -0x1.bf480f1b84b0fp-21, 0x1.139312c7e1ecfp-26, 0x1.011832195b63ap-23,
-               0x1.6ddd32b7172d6p-25, -0x1.688fe819381d4p-26, -0x1.27d4b8b98638ep-25, 0x1.d22b784ac2048p-29,
-               0x1.49f8133bda1cdp-27);
+  V p = horner(t, 0x1.3ba5916e9fd7fp0, -0x1.1df1ad154a28fp-3, 0x1.f7f5df66fc665p-7, 0x1.16ecefcfa5492p-4, -0x1.9ddb23c3e25e9p-4,
+               0x1.7fee004e0f624p-4, -0x1.0fb06dfee2583p-4, 0x1.3079edf700ddbp-5, -0x1.096238665e014p-6, 0x1.49c67257e5382p-8,
+               -0x1.8d4ab86496844p-11, -0x1.a1defc4a32d36p-13, 0x1.3be2b6c5f0d98p-13, -0x1.995f1cb3b4bb7p-16,
+               -0x1.790f159991c3ep-17, 0x1.7f6e3be28f454p-18, 0x1.62992c7eb4cf2p-22, -0x1.bf480f1b84b0fp-21,
+               0x1.139312c7e1ecfp-26, 0x1.011832195b63ap-23, 0x1.6ddd32b7172d6p-25, -0x1.688fe819381d4p-26,
+               -0x1.27d4b8b98638ep-25, 0x1.d22b784ac2048p-29, 0x1.49f8133bda1cdp-27);
   V z = a * a;
   ExpParts<V> e = exp_parts(neg(z), neg(fma(a, a, neg(z))));
   V g = p / fma(a, V(2), V(1));

@@ -56,8 +56,8 @@ TFL_INLINE ExpParts<V> exp_parts(V x, V x_low) {
     tail = fma(r * r, q, c);
   } else {
     V q = horner(r, 0x1p-1, 0x1.5555555555559p-3, 0x1.5555555555557p-5, 0x1.111111110f64ap-7, 0x1.6c16c16c15779p-10,
-                 0x1.a01a01b00a43cp-13, 0x1.a01a01ab165fp-16, 0x1.71ddf7fa5404p-19, 0x1.27e4d13bd8832p-22,
-                 0x1.af5f55fc1e14dp-26, 0x1.1f83f2c68ede2p-29);
+                 0x1.a01a01b00a43cp-13, 0x1.a01a01ab165fp-16, 0x1.71ddf7fa5404p-19, 0x1.27e4d13bd8832p-22, 0x1.af5f55fc1e14dp-26,
+                 0x1.1f83f2c68ede2p-29);
     tail = fma(r * r, q, c);
   }
   return {r, tail, k};

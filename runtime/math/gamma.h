@@ -21,12 +21,11 @@ TFL_OUTLINE V lgamma_positive(V x) {
   V y1 = select(x < 1, x, (x - n) - V(1));
   V y2 = select(x < 1, x - V(1), (x - n) - V(2));
   V t = y1 - V(0.5);
-  V p = horner(t, 0x1.eeb95b094c191p-2, -0x1.2aed059bd608ap-3, 0x1.01af62a292b91p-4, -0x1.007aa83cee19p-5,
-               0x1.133423524da82p-6, -0x1.34dbda149c4c7p-7, 0x1.64f06672dfa22p-8, -0x1.a503522e7b2ebp-9,
-               0x1.f814aa1b3d9d5p-10, -0x1.313e8b0eb5ba2p-10, 0x1.750ca50cb7cfp-11, -0x1.cb44b054d713dp-12,
-               0x1.1c4faddc34a6ap-12, -0x1.62423bec30f05p-13, 0x1.befbea987ca19p-14, -0x1.1548718fe0074p-14,
-               0x1.3a900c3e2e111p-15, -0x1.ca20e7e57ddc8p-16, 0x1.e5e32bf016becp-16, -0x1.11ec887f7297fp-17,
-               -0x1.c403251d55282p-17, -0x1.0968106585b63p-17, 0x1.2eda82c358c01p-16);
+  V p = horner(t, 0x1.eeb95b094c191p-2, -0x1.2aed059bd608ap-3, 0x1.01af62a292b91p-4, -0x1.007aa83cee19p-5, 0x1.133423524da82p-6,
+               -0x1.34dbda149c4c7p-7, 0x1.64f06672dfa22p-8, -0x1.a503522e7b2ebp-9, 0x1.f814aa1b3d9d5p-10, -0x1.313e8b0eb5ba2p-10,
+               0x1.750ca50cb7cfp-11, -0x1.cb44b054d713dp-12, 0x1.1c4faddc34a6ap-12, -0x1.62423bec30f05p-13, 0x1.befbea987ca19p-14,
+               -0x1.1548718fe0074p-14, 0x1.3a900c3e2e111p-15, -0x1.ca20e7e57ddc8p-16, 0x1.e5e32bf016becp-16,
+               -0x1.11ec887f7297fp-17, -0x1.c403251d55282p-17, -0x1.0968106585b63p-17, 0x1.2eda82c358c01p-16);
   V product = select(x < 1, x, V(1));
   V factor = x - V(1);
   for (int i = 0; i < 6; ++i) {

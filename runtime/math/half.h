@@ -50,8 +50,7 @@ TFL_INLINE with_elem<V, std::uint16_t> f32_to_f16(const V& x) {
 #if TFL_HAS_AVX512
   if constexpr (std::is_same_v<V, Vec<float, 16>>) {
     Vec<std::uint16_t, 16> out;
-    out.r = (typename Vec<std::uint16_t, 16>::Reg)_mm512_maskz_cvtps_ph((__mmask16)-1, (__m512)x.r,
-                                                                       _MM_FROUND_TO_NEAREST_INT);
+    out.r = (typename Vec<std::uint16_t, 16>::Reg)_mm512_maskz_cvtps_ph((__mmask16)-1, (__m512)x.r, _MM_FROUND_TO_NEAREST_INT);
     return out;
   }
 #endif
@@ -106,8 +105,7 @@ TFL_INLINE bf16 to_bf16(double x) { return {f64_to_bf16(Vec<double, 1>(x)).get()
 
 // How arrays of T are computed with: half types as f32, all others as themselves. bool arrays are u8 lanes of 0 and 1.
 template <class T>
-using compute_type =
-    std::conditional_t<is_half<T>, float, std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>>;
+using compute_type = std::conditional_t<is_half<T>, float, std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>>;
 
 template <class T, int N>
 TFL_INLINE Vec<compute_type<T>, N> load(const T* p) {

@@ -46,7 +46,8 @@ template <class V>
 TFL_INLINE V tanh_f32(V x) {
   V a = abs(x);
   V z = a * a;
-  V p = horner(z, -0x1.555546p-2f, 0x1.110db4p-3f, -0x1.b9993p-5f, 0x1.618422p-6f, -0x1.097a0cp-7f, 0x1.3ed406p-9f, -0x1.a4e9bep-12f);
+  V p = horner(z, -0x1.555546p-2f, 0x1.110db4p-3f, -0x1.b9993p-5f, 0x1.618422p-6f, -0x1.097a0cp-7f, 0x1.3ed406p-9f,
+               -0x1.a4e9bep-12f);
   V small = fma(a * z, p, a);
   // |x| = k ln(2) / 2 + r, with ln 2 in two parts as in exp_parts.
   const V magic = 0x1.8p23f;

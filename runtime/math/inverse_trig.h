@@ -16,9 +16,8 @@ namespace detail {
 template <class V>
 TFL_INLINE V asin_tail(V z) {
   return z * horner(z, 0x1.555555555556ep-3, 0x1.333333332f2cp-4, 0x1.6db6db714e2a6p-5, 0x1.f1c71adabd732p-6,
-                    0x1.6e8bd7885d928p-6, 0x1.1c4a6f20db6e9p-6, 0x1.ca1419313f04cp-7, 0x1.75e03cae2686bp-7,
-                    0x1.5f4f449026cd8p-7, 0x1.0122d74f6e2fcp-8, 0x1.5b38600b3038dp-6, -0x1.4c6638ad7798ep-6,
-                    0x1.07bbb22ec8f3fp-5);
+                    0x1.6e8bd7885d928p-6, 0x1.1c4a6f20db6e9p-6, 0x1.ca1419313f04cp-7, 0x1.75e03cae2686bp-7, 0x1.5f4f449026cd8p-7,
+                    0x1.0122d74f6e2fcp-8, 0x1.5b38600b3038dp-6, -0x1.4c6638ad7798ep-6, 0x1.07bbb22ec8f3fp-5);
 }
 // asin sqrt((1 - a) / 2) for 1/2 <= a <= 1, as a pair.
 template <class V>
@@ -80,14 +79,13 @@ TFL_INLINE HalfAngle<V> atan_ratio(V n, V d) {
   V top = select(b1, n, select(b2, n + n - d, select(b3, n - d, select(b4, fma(d, V(-1.5), n), neg(d)))));
   V bottom = select(b1, d, select(b2, fma(d, V(2), n), select(b3, d + n, select(b4, fma(n, V(1.5), d), n))));
   V t = top / bottom;
-  V base =
+  V base = select(b1, V(0),
+                  select(b2, V(0x1.dac670561bb4fp-2),
+                         select(b3, V(0x1.921fb54442d18p-1), select(b4, V(0x1.f730bd281f69bp-1), V(0x1.921fb54442d18p0)))));
+  V base_low =
       select(b1, V(0),
-             select(b2, V(0x1.dac670561bb4fp-2),
-                    select(b3, V(0x1.921fb54442d18p-1), select(b4, V(0x1.f730bd281f69bp-1), V(0x1.921fb54442d18p0)))));
-  V base_low = select(
-      b1, V(0),
-      select(b2, V(0x1.a2b7f222f65e2p-56),
-             select(b3, V(0x1.1a62633145c07p-55), select(b4, V(0x1.007887af0cbbdp-56), V(0x1.1a62633145c07p-54)))));
+             select(b2, V(0x1.a2b7f222f65e2p-56),
+                    select(b3, V(0x1.1a62633145c07p-55), select(b4, V(0x1.007887af0cbbdp-56), V(0x1.1a62633145c07p-54)))));
   V rest = fma(neg(t), bottom, top);
   V correction = select(is_finite(rest), rest / bottom, V(0));
   V z = t * t;

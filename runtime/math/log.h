@@ -65,8 +65,7 @@ TFL_INLINE auto is_finite_above(V x, elem_of<V> above) {
 template <class V>
 TFL_INLINE V log_special(V x, V result) {
   auto ordinary = is_finite_above(x, 0);
-  return rarely(
-      ~ordinary, [=] { return select(x == 0, neg(inf_of<V>()), select(x < 0, nan_of<V>(), x)); }, result);
+  return rarely(~ordinary, [=] { return select(x == 0, neg(inf_of<V>()), select(x < 0, nan_of<V>(), x)); }, result);
 }
 
 // log(2^k (1 + f + f_low)), |f_low| tiny against f; result and the part of it that rounding lost are to be added by the caller.
@@ -143,8 +142,7 @@ TFL_INLINE V log1p(V x) {
   result = select(abs(x) < by_type<V>(0x1p-26f, 0x1p-55), x, result);
   auto ordinary = (x > V(-1)) & ~huge;
   return rarely(
-      ~ordinary,
-      [=] { return select(x == V(-1), neg(inf_of<V>()), select(x < V(-1), nan_of<V>(), select(huge, log(x), x))); },
+      ~ordinary, [=] { return select(x == V(-1), neg(inf_of<V>()), select(x < V(-1), nan_of<V>(), select(huge, log(x), x))); },
       result);
 }
 
@@ -152,10 +150,9 @@ TFL_INLINE V log1p(V x) {
 template <class D>
 TFL_INLINE D log2_low(D m) {
   D f = m - D(1);
-  D q = horner(f, 0x1.55555551e6023p-2, -0x1.0000001daba17p-2, 0x1.99999ec42b573p-3, -0x1.55553c0a8a6a3p-3,
-               0x1.2490ed8eb7977p-3, -0x1.0003504030b25p-3, 0x1.c772d9df74ee2p-4, -0x1.995a6481fee1bp-4,
-               0x1.6eeae587216a7p-4, -0x1.52a1940c083a5p-4, 0x1.64562e34ae6b9p-4, -0x1.611ab84e9e9c3p-4,
-               0x1.6fbc51f1e8991p-5);
+  D q = horner(f, 0x1.55555551e6023p-2, -0x1.0000001daba17p-2, 0x1.99999ec42b573p-3, -0x1.55553c0a8a6a3p-3, 0x1.2490ed8eb7977p-3,
+               -0x1.0003504030b25p-3, 0x1.c772d9df74ee2p-4, -0x1.995a6481fee1bp-4, 0x1.6eeae587216a7p-4, -0x1.52a1940c083a5p-4,
+               0x1.64562e34ae6b9p-4, -0x1.611ab84e9e9c3p-4, 0x1.6fbc51f1e8991p-5);
   D z = f * f;
   return (f + fma(fma(f, q, D(-0.5)), z, D(0))) * 0x1.71547652b82fep+0;
 }

@@ -87,7 +87,8 @@ TFL_INLINE V pow_general(V x, V y) {
 }  // namespace detail
 
 template <class V>
-requires is_real<V> TFL_INLINE V pow(V x, V y) {
+  requires is_real<V>
+TFL_INLINE V pow(V x, V y) {
   V square = x * x;
   V exact = select(y == 2, square, select(y == 3, square * x, select(y == 0, V(1), x)));
   auto simple = (y == 2) | (y == 3) | (y == 1) | (y == 0);
@@ -96,11 +97,9 @@ requires is_real<V> TFL_INLINE V pow(V x, V y) {
       [=] {
         auto invert = y == V(-1);
         auto root = y == 0.5f;
-        V other = rarely(
-            invert | root, [=] { return select(invert, V(1) / x, select(is_inf(x), inf_of<V>(), sqrt(x) + V(0))); },
-            V(0));
-        return rarely(
-            ~(invert | root), [=] { return detail::pow_general(x, y); }, other);
+        V other =
+            rarely(invert | root, [=] { return select(invert, V(1) / x, select(is_inf(x), inf_of<V>(), sqrt(x) + V(0))); }, V(0));
+        return rarely(~(invert | root), [=] { return detail::pow_general(x, y); }, other);
       },
       exact);
 }

@@ -92,8 +92,7 @@ TFL_OUTLINE V igamma(V a, V x) {
     auto inside = (a > 0) & (x > 0) & is_finite(a) & is_finite(x);
     auto upper = (x > 1) & (x > a);
     V series = detail::igamma_series(a, x, and_not(inside, upper));
-    V y = rarely(
-        inside & upper, [=] { return V(1) - detail::igamma_fraction(a, x, inside & upper); }, series);
+    V y = rarely(inside & upper, [=] { return V(1) - detail::igamma_fraction(a, x, inside & upper); }, series);
     return detail::igamma_limits(a, x, V(0), V(1), y);
   }
 }
@@ -106,8 +105,7 @@ TFL_OUTLINE V igammac(V a, V x) {
     auto inside = (a > 0) & (x > 0) & is_finite(a) & is_finite(x);
     auto lower = (x < 1) | (x < a);
     V fraction = detail::igamma_fraction(a, x, and_not(inside, lower));
-    V y = rarely(
-        inside & lower, [=] { return V(1) - detail::igamma_series(a, x, inside & lower); }, fraction);
+    V y = rarely(inside & lower, [=] { return V(1) - detail::igamma_series(a, x, inside & lower); }, fraction);
     return detail::igamma_limits(a, x, V(1), V(0), y);
   }
 }
@@ -169,10 +167,9 @@ TFL_OUTLINE V zeta(V x, V q) {
     V b = pow(w, power);
     V tail = fma(b, w / (x - V(1)), V(0.5) * b);
     // B_2k / (2k)! x (x + 1) ... (x + 2k - 2) w^(-x - 2k + 1).
-    constexpr double kTerms[12] = {0x1.5555555555555p-4,   -0x1.6c16c16c16c17p-10, 0x1.1566abc011566p-15,
-                                   -0x1.bbd779334ef0bp-21, 0x1.66a8f2bf70ebep-26,  -0x1.22805d644267fp-31,
-                                   0x1.d6db2c4e09163p-37,  -0x1.7da4e1f79955cp-42, 0x1.355871d652e9ep-47,
-                                   -0x1.f57d968caacf1p-53, 0x1.967e1f09c376fp-58,  -0x1.497d9033a2b5dp-63};
+    constexpr double kTerms[12] = {0x1.5555555555555p-4,  -0x1.6c16c16c16c17p-10, 0x1.1566abc011566p-15, -0x1.bbd779334ef0bp-21,
+                                   0x1.66a8f2bf70ebep-26, -0x1.22805d644267fp-31, 0x1.d6db2c4e09163p-37, -0x1.7da4e1f79955cp-42,
+                                   0x1.355871d652e9ep-47, -0x1.f57d968caacf1p-53, 0x1.967e1f09c376fp-58, -0x1.497d9033a2b5dp-63};
     V factor = x * b / w;
     V inverse = V(1) / (w * w);
     for (int k = 0; k < 12; ++k) {
@@ -198,8 +195,7 @@ TFL_OUTLINE V polygamma(V n, V x) {
     auto defined = (n >= 0) & (floor(n) == n);
     V magnitude = exp(lgamma(up)) * zeta(up, x);
     V y = select(floor(n * 0.5) == n * 0.5, neg(magnitude), magnitude);
-    y = rarely(
-        n == 0, [=] { return digamma(x); }, y);
+    y = rarely(n == 0, [=] { return digamma(x); }, y);
     return select(defined, y, nan_of<V>());
   }
 }

@@ -125,7 +125,8 @@ struct Vec : detail::Store<T, N, kIsSplit<T, N>> {
 
   Vec() = default;
   template <class S>
-  requires std::is_arithmetic_v<S> TFL_INLINE Vec(S scalar) {  // NOLINT: implicit, so that literals mix with vectors
+    requires std::is_arithmetic_v<S>
+  TFL_INLINE Vec(S scalar) {  // NOLINT: implicit, so that literals mix with vectors
     T s = static_cast<T>(scalar);
     if constexpr (split) {
       this->lo = Vec<T, N / 2>(s);
@@ -319,19 +320,23 @@ TFL_INLINE Vec<U, N> convert(const Vec<T, N>& a) {
   }
 }
 
-#define TFL_VEC_BINARY(op)                                                                                     \
-  template <class T, int N>                                                                                    \
-  TFL_INLINE Vec<T, N> operator op(const Vec<T, N>& a, const Vec<T, N>& b) {                                   \
-    using W = detail::wrapping<T>;                                                                             \
-    return bitcast<T>(detail::lift<Vec<W, N>>([](auto x, auto y) { return static_cast<decltype(x)>(x op y); }, \
-                                              bitcast<W>(a), bitcast<W>(b)));                                  \
-  }                                                                                                            \
-  template <class T, int N, class S>                                                                           \
-  requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N>                                                        \
-  operator op(const Vec<T, N>& a, S b) { return a op Vec<T, N>(b); }                                           \
-  template <class T, int N, class S>                                                                           \
-  requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N>                                                        \
-  operator op(S a, const Vec<T, N>& b) { return Vec<T, N>(a) op b; }
+#define TFL_VEC_BINARY(op)                                                                                                       \
+  template <class T, int N>                                                                                                      \
+  TFL_INLINE Vec<T, N> operator op(const Vec<T, N>& a, const Vec<T, N>& b) {                                                     \
+    using W = detail::wrapping<T>;                                                                                               \
+    return bitcast<T>(                                                                                                           \
+        detail::lift<Vec<W, N>>([](auto x, auto y) { return static_cast<decltype(x)>(x op y); }, bitcast<W>(a), bitcast<W>(b))); \
+  }                                                                                                                              \
+  template <class T, int N, class S>                                                                                             \
+    requires std::is_arithmetic_v<S>                                                                                             \
+  TFL_INLINE Vec<T, N> operator op(const Vec<T, N>& a, S b) {                                                                    \
+    return a op Vec<T, N>(b);                                                                                                    \
+  }                                                                                                                              \
+  template <class T, int N, class S>                                                                                             \
+    requires std::is_arithmetic_v<S>                                                                                             \
+  TFL_INLINE Vec<T, N> operator op(S a, const Vec<T, N>& b) {                                                                    \
+    return Vec<T, N>(a) op b;                                                                                                    \
+  }
 TFL_VEC_BINARY(+)
 TFL_VEC_BINARY(-)
 TFL_VEC_BINARY(&)
@@ -354,20 +359,23 @@ TFL_INLINE R multiply(R x, R y) {
 template <class T, int N>
 TFL_INLINE Vec<T, N> operator*(const Vec<T, N>& a, const Vec<T, N>& b) {
   using W = detail::wrapping<T>;
-  return bitcast<T>(
-      detail::lift<Vec<W, N>>([](auto x, auto y) { return detail::multiply(x, y); }, bitcast<W>(a), bitcast<W>(b)));
+  return bitcast<T>(detail::lift<Vec<W, N>>([](auto x, auto y) { return detail::multiply(x, y); }, bitcast<W>(a), bitcast<W>(b)));
 }
 template <class T, int N>
 TFL_INLINE Vec<T, N> operator/(const Vec<T, N>& a, const Vec<T, N>& b) {
   return detail::lift<Vec<T, N>>([](auto x, auto y) { return static_cast<decltype(x)>(x / y); }, a, b);
 }
-#define TFL_VEC_SCALAR(op)                                           \
-  template <class T, int N, class S>                                 \
-  requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N>              \
-  operator op(const Vec<T, N>& a, S b) { return a op Vec<T, N>(b); } \
-  template <class T, int N, class S>                                 \
-  requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N>              \
-  operator op(S a, const Vec<T, N>& b) { return Vec<T, N>(a) op b; }
+#define TFL_VEC_SCALAR(op)                                    \
+  template <class T, int N, class S>                          \
+    requires std::is_arithmetic_v<S>                          \
+  TFL_INLINE Vec<T, N> operator op(const Vec<T, N>& a, S b) { \
+    return a op Vec<T, N>(b);                                 \
+  }                                                           \
+  template <class T, int N, class S>                          \
+    requires std::is_arithmetic_v<S>                          \
+  TFL_INLINE Vec<T, N> operator op(S a, const Vec<T, N>& b) { \
+    return Vec<T, N>(a) op b;                                 \
+  }
 TFL_VEC_SCALAR(*)
 TFL_VEC_SCALAR(/)
 #undef TFL_VEC_SCALAR
@@ -381,8 +389,7 @@ TFL_INLINE Vec<T, N> operator~(const Vec<T, N>& a) {
 template <class T, int N>
 TFL_INLINE Vec<T, N> shl(const Vec<T, N>& a, int count) {
   using W = detail::wrapping<T>;
-  return bitcast<T>(
-      detail::lift<Vec<W, N>>([count](auto x) { return static_cast<decltype(x)>(x << count); }, bitcast<W>(a)));
+  return bitcast<T>(detail::lift<Vec<W, N>>([count](auto x) { return static_cast<decltype(x)>(x << count); }, bitcast<W>(a)));
 }
 template <class T, int N>
 TFL_INLINE Vec<T, N> shr(const Vec<T, N>& a, int count) {
@@ -392,8 +399,8 @@ TFL_INLINE Vec<T, N> shr(const Vec<T, N>& a, int count) {
 template <class T, int N>
 TFL_INLINE Vec<T, N> shl(const Vec<T, N>& a, const Vec<T, N>& count) {
   using W = detail::wrapping<T>;
-  return bitcast<T>(detail::lift<Vec<W, N>>([](auto x, auto y) { return static_cast<decltype(x)>(x << y); },
-                                            bitcast<W>(a), bitcast<W>(count)));
+  return bitcast<T>(
+      detail::lift<Vec<W, N>>([](auto x, auto y) { return static_cast<decltype(x)>(x << y); }, bitcast<W>(a), bitcast<W>(count)));
 }
 template <class T, int N>
 TFL_INLINE Vec<T, N> shr(const Vec<T, N>& a, const Vec<T, N>& count) {
@@ -417,8 +424,10 @@ TFL_INLINE Vec<T, N> shr(const Vec<T, N>& a, const Vec<T, N>& count) {
         a, b));                                                                                        \
   }                                                                                                    \
   template <class T, int N, class S>                                                                   \
-  requires std::is_arithmetic_v<S> TFL_INLINE Mask<T, N>                                               \
-  operator op(const Vec<T, N>& a, S b) { return a op Vec<T, N>(b); }
+    requires std::is_arithmetic_v<S>                                                                   \
+  TFL_INLINE Mask<T, N> operator op(const Vec<T, N>& a, S b) {                                         \
+    return a op Vec<T, N>(b);                                                                          \
+  }
 TFL_VEC_COMPARE(==)
 TFL_VEC_COMPARE(!=)
 TFL_VEC_COMPARE(<)
@@ -446,16 +455,17 @@ TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, const Vec<T, N>& a, const V
   if constexpr (B != sizeof(T)) {
     return select(convert_mask<T>(m), a, b);
   } else {
-    return detail::lift<Vec<T, N>>([](auto c, auto x, auto y) { return static_cast<decltype(x)>(c ? x : y); }, m.v, a,
-                                   b);
+    return detail::lift<Vec<T, N>>([](auto c, auto x, auto y) { return static_cast<decltype(x)>(c ? x : y); }, m.v, a, b);
   }
 }
 template <int B, int N, class T, class S>
-requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, const Vec<T, N>& a, S b) {
+  requires std::is_arithmetic_v<S>
+TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, const Vec<T, N>& a, S b) {
   return select(m, a, Vec<T, N>(b));
 }
 template <int B, int N, class T, class S>
-requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, S a, const Vec<T, N>& b) {
+  requires std::is_arithmetic_v<S>
+TFL_INLINE Vec<T, N> select(const LaneMask<B, N>& m, S a, const Vec<T, N>& b) {
   return select(m, Vec<T, N>(a), b);
 }
 

@@ -31,14 +31,14 @@ template <class R>
 inline constexpr bool kIsF32 = std::is_same_v<typename ElemOfReg<R>::Type, float>;
 
 // The unmasked forms of these draw false "uninitialized" warnings from g++ 12's own headers.
-#define TFL_SQRT512_PS(a) _mm512_maskz_sqrt_ps((__mmask16)-1, a)
-#define TFL_SQRT512_PD(a) _mm512_maskz_sqrt_pd((__mmask8)-1, a)
-#define TFL_MIN512_PS(a, b) _mm512_maskz_min_ps((__mmask16)-1, a, b)
-#define TFL_MIN512_PD(a, b) _mm512_maskz_min_pd((__mmask8)-1, a, b)
-#define TFL_MAX512_PS(a, b) _mm512_maskz_max_ps((__mmask16)-1, a, b)
-#define TFL_MAX512_PD(a, b) _mm512_maskz_max_pd((__mmask8)-1, a, b)
-#define TFL_ROUND512_PS(a, mode) _mm512_maskz_roundscale_ps((__mmask16)-1, a, mode)
-#define TFL_ROUND512_PD(a, mode) _mm512_maskz_roundscale_pd((__mmask8)-1, a, mode)
+#define TFL_SQRT512_PS(a) _mm512_maskz_sqrt_ps((__mmask16) - 1, a)
+#define TFL_SQRT512_PD(a) _mm512_maskz_sqrt_pd((__mmask8) - 1, a)
+#define TFL_MIN512_PS(a, b) _mm512_maskz_min_ps((__mmask16) - 1, a, b)
+#define TFL_MIN512_PD(a, b) _mm512_maskz_min_pd((__mmask8) - 1, a, b)
+#define TFL_MAX512_PS(a, b) _mm512_maskz_max_ps((__mmask16) - 1, a, b)
+#define TFL_MAX512_PD(a, b) _mm512_maskz_max_pd((__mmask8) - 1, a, b)
+#define TFL_ROUND512_PS(a, mode) _mm512_maskz_roundscale_ps((__mmask16) - 1, a, mode)
+#define TFL_ROUND512_PD(a, mode) _mm512_maskz_roundscale_pd((__mmask8) - 1, a, mode)
 
 // Chooses the intrinsic for a register of R's size and element type; falls through where the machine has none.
 #if defined(__x86_64__)
@@ -79,8 +79,7 @@ TFL_INLINE R reg_fma(R a, R b, R c) {
     }
   } else {
 #if TFL_HAS_AVX512 || TFL_HAS_AVX2
-    TFL_DISPATCH(_mm_fmadd_ps, _mm_fmadd_pd, _mm256_fmadd_ps, _mm256_fmadd_pd, _mm512_fmadd_ps, _mm512_fmadd_pd, a, b,
-                 c)
+    TFL_DISPATCH(_mm_fmadd_ps, _mm_fmadd_pd, _mm256_fmadd_ps, _mm256_fmadd_pd, _mm512_fmadd_ps, _mm512_fmadd_pd, a, b, c)
 #endif
     R out;
     for (unsigned i = 0; i < sizeof(R) / sizeof(a[0]); ++i) out[i] = reg_fma(a[i], b[i], c[i]);
@@ -160,8 +159,7 @@ TFL_INLINE R reg_round(R a) {
       return _mm_cvtsd_f64(_mm_round_sd(v, v, mode));
     }
   } else {
-    TFL_DISPATCH(_mm_round_ps, _mm_round_pd, _mm256_round_ps, _mm256_round_pd, TFL_ROUND512_PS, TFL_ROUND512_PD, a,
-                 mode)
+    TFL_DISPATCH(_mm_round_ps, _mm_round_pd, _mm256_round_ps, _mm256_round_pd, TFL_ROUND512_PS, TFL_ROUND512_PD, a, mode)
     R out;
     for (unsigned i = 0; i < sizeof(R) / sizeof(a[0]); ++i) out[i] = reg_round<Mode>(a[i]);
     return out;
@@ -250,9 +248,15 @@ TFL_INLINE Vec<T, N> max(const Vec<T, N>& a, const Vec<T, N>& b) {
   }
 }
 template <class T, int N, class S>
-requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N> min(const Vec<T, N>& a, S b) { return min(a, Vec<T, N>(b)); }
+  requires std::is_arithmetic_v<S>
+TFL_INLINE Vec<T, N> min(const Vec<T, N>& a, S b) {
+  return min(a, Vec<T, N>(b));
+}
 template <class T, int N, class S>
-requires std::is_arithmetic_v<S> TFL_INLINE Vec<T, N> max(const Vec<T, N>& a, S b) { return max(a, Vec<T, N>(b)); }
+  requires std::is_arithmetic_v<S>
+TFL_INLINE Vec<T, N> max(const Vec<T, N>& a, S b) {
+  return max(a, Vec<T, N>(b));
+}
 
 // ---- rounding to integral values -------------------------------------------------------------------------------------------
 
@@ -335,8 +339,7 @@ TFL_INLINE V rarely(const M& m, Slow slow, const V& fast) {
 
 namespace detail {
 template <class M, class... V, std::size_t... I>
-TFL_INLINE void keep(const M& active, std::tuple<V...>& state, const std::tuple<V...>& next,
-                     std::index_sequence<I...>) {
+TFL_INLINE void keep(const M& active, std::tuple<V...>& state, const std::tuple<V...>& next, std::index_sequence<I...>) {
   ((std::get<I>(state) = select(active, std::get<I>(next), std::get<I>(state))), ...);
 }
 }  // namespace detail
@@ -403,12 +406,10 @@ TFL_INLINE Vec<T, N> table(const Vec<I, N>& index, const std::array<T, K>& value
 #if TFL_HAS_AVX512
   if constexpr (sizeof(T) == 4 && sizeof(I) == 4 && N == 16) {
     return bitcast<T>(detail::lift<Vec<float, N>>(
-        [&](auto i) { return _mm512_mask_i32gather_ps(__m512{}, (__mmask16)-1, (__m512i)i, values.data(), 4); },
-        index));
+        [&](auto i) { return _mm512_mask_i32gather_ps(__m512{}, (__mmask16)-1, (__m512i)i, values.data(), 4); }, index));
   } else if constexpr (sizeof(T) == 8 && sizeof(I) == 8 && N == 8) {
     return bitcast<T>(detail::lift<Vec<double, N>>(
-        [&](auto i) { return _mm512_mask_i64gather_pd(__m512d{}, (__mmask8)-1, (__m512i)i, values.data(), 8); },
-        index));
+        [&](auto i) { return _mm512_mask_i64gather_pd(__m512d{}, (__mmask8)-1, (__m512i)i, values.data(), 8); }, index));
   }
 #endif
   Vec<T, N> out;

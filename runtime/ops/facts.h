@@ -45,11 +45,11 @@ enum class PlanForm : uint8_t {
 /// When an operation may fail whose operands its rule has accepted.
 enum class Fails : uint8_t {
   never,
-  by_sizes,      // while the sizes of an operand are unknown
-  by_values,     // that, or while an operand behind the first is no constant
-  by_numbers,    // while one of the operands named is no constant
-  by_elements,   // it looks at elements
-  elementwise,   // sizes that differ, and what elementwise_checks.def says
+  by_sizes,     // while the sizes of an operand are unknown
+  by_values,    // that, or while an operand behind the first is no constant
+  by_numbers,   // while one of the operands named is no constant
+  by_elements,  // it looks at elements
+  elementwise,  // sizes that differ, and what elementwise_checks.def says
 };
 
 /// Which operands make integers that follow from sizes.
@@ -64,29 +64,29 @@ enum class Follows : uint8_t {
 
 struct OpFacts {
   PlanForm form = PlanForm::none;
-  std::string_view arguments;   // of elementwise operations in scripts: "features, alpha"
-  std::string_view homes;       // where scripts find it: "tf math", "math:floormod" under another name
+  std::string_view arguments;  // of elementwise operations in scripts: "features, alpha"
+  std::string_view homes;      // where scripts find it: "tf math", "math:floormod" under another name
   Fails fails = Fails::by_elements;
-  uint8_t numbers = 0;          // of Fails::by_numbers: a bit an operand
-  bool reads = false;           // variables
-  bool writes = false;          // variables, streams, the state of generators
-  bool regions = false;         // it runs blocks of its own
-  bool variable = false;        // operand 0 is a variable, and nothing else happens to it
-  bool rows = false;            // an operation on arrays that machine code knows, of elements with one size
-  bool by_operands = false;     // of rows that only graphs have: the result is a tensor that depends on the operands alone
-  bool refuses = false;         // machine code looks at elements that it may refuse
-  bool words = false;           // words a message; it cannot fail
-  bool commutes = false;        // x op y is y op x to the last bit (all NaN being one), unless they give strings
-  bool stops_at_zero = false;   // where no gradient flows in, none flows out, however steep it is there
-  bool steps_are_exact = false; // its formula rounds several times and loses nothing
-  int8_t sizes_in = -1;         // the operand that holds the sizes of the result
-  uint8_t unread = 0;           // operands whose elements machine code does not read: a bit each
-  uint8_t cost = 1;             // of an element that is computed where it is needed; elementwise operations have theirs from the formula
+  uint8_t numbers = 0;           // of Fails::by_numbers: a bit an operand
+  bool reads = false;            // variables
+  bool writes = false;           // variables, streams, the state of generators
+  bool regions = false;          // it runs blocks of its own
+  bool variable = false;         // operand 0 is a variable, and nothing else happens to it
+  bool rows = false;             // an operation on arrays that machine code knows, of elements with one size
+  bool by_operands = false;      // of rows that only graphs have: the result is a tensor that depends on the operands alone
+  bool refuses = false;          // machine code looks at elements that it may refuse
+  bool words = false;            // words a message; it cannot fail
+  bool commutes = false;         // x op y is y op x to the last bit (all NaN being one), unless they give strings
+  bool stops_at_zero = false;    // where no gradient flows in, none flows out, however steep it is there
+  bool steps_are_exact = false;  // its formula rounds several times and loses nothing
+  int8_t sizes_in = -1;          // the operand that holds the sizes of the result
+  uint8_t unread = 0;            // operands whose elements machine code does not read: a bit each
+  uint8_t cost = 1;  // of an element that is computed where it is needed; elementwise operations have theirs from the formula
   Follows follows = Follows::none;
-  Routine routine{};            // of PlanForm::routine, with the flag that says which one it is
+  Routine routine{};  // of PlanForm::routine, with the flag that says which one it is
   int64_t how = 0;
-  WindowKind window{};          // of PlanForm::window
-  ReduceKind folds{};           // of PlanForm::reduction
+  WindowKind window{};  // of PlanForm::window
+  ReduceKind folds{};   // of PlanForm::reduction
 
   bool reads_elements(size_t operand) const { return operand > 7 || !(unread >> operand & 1); }
   /// A result is some of the operand's elements, and none is computed.

@@ -23,17 +23,31 @@ enum class Op : uint16_t {
 #undef TFL_CONTROL
 };
 
-enum class OpKind : uint8_t { Elementwise, Reduce, Scan, View, Move, Contract, Gather, Create, Random, Check, Effect, Control, Text };
+enum class OpKind : uint8_t {
+  Elementwise,
+  Reduce,
+  Scan,
+  View,
+  Move,
+  Contract,
+  Gather,
+  Create,
+  Random,
+  Check,
+  Effect,
+  Control,
+  Text
+};
 
 struct OpInfo {
   std::string_view name;     // "matmul": script name, IR text, documentation
   std::string_view tf_name;  // "BatchMatMulV2": TensorFlow's, in its messages and graph definitions
   OpKind kind;
   int min_operands;
-  int max_operands;  // -1: any number
-  int results;       // -1: depends on attributes
-  TypeClass types;   // elementwise only
-  ResultType result; // elementwise only
+  int max_operands;   // -1: any number
+  int results;        // -1: depends on attributes
+  TypeClass types;    // elementwise only
+  ResultType result;  // elementwise only
 };
 
 const OpInfo& op_info(Op op);
@@ -59,7 +73,8 @@ struct OperandInfo {
 
 /// The types of the results, or the error TensorFlow raises for these operands (class and text) — the one place where an
 /// operation's operands are checked: eager execution and tracing both call it.
-Result<void> infer(Context& context, Op op, std::span<const OperandInfo> operands, const Attrs& attrs, SmallVec<TensorType, 2>& results);
+Result<void> infer(Context& context, Op op, std::span<const OperandInfo> operands, const Attrs& attrs,
+                   SmallVec<TensorType, 2>& results);
 
 /// Runs one operation on concrete operands: checks as `infer` does, then computes.
 Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, const Attrs& attrs, Tensors& results);

@@ -39,7 +39,7 @@ using InferFunction = Result<void> (*)(InferCall&);
 using RunFunction = Result<void> (*)(RunCall&);
 
 #define TFL_OP(name, tf_name, kind, form, min_operands, max_operands, results, ...) \
-  Result<void> infer_##name(InferCall& call);                            \
+  Result<void> infer_##name(InferCall& call);                                       \
   Result<void> run_##name(RunCall& call);
 #include "runtime/ops/structural.def"
 #undef TFL_OP

@@ -10,16 +10,16 @@ namespace tfl {
 
 /// Which element types an elementwise operation takes.
 enum class TypeClass : uint8_t {
-  any,                // every type, strings included
-  numeric,            // integers and floats
+  any,      // every type, strings included
+  numeric,  // integers and floats
   numeric_or_string,
   floating,
-  single_or_double,   // floats that are no half types
+  single_or_double,  // floats that are no half types
   integer,
   signed_integer,
   boolean,
-  real_signed,        // floats and signed integers
-  choice,             // a bool first, then two operands of one type, whichever
+  real_signed,  // floats and signed integers
+  choice,       // a bool first, then two operands of one type, whichever
 };
 bool type_class_has(TypeClass types, DType dtype);
 /// The element type of an elementwise result.

@@ -18,8 +18,7 @@ Result<void> infer_matmul(InferCall& call) {
   TFL_TRY(check_same_dtype(name, 1, a.dtype, b.dtype));
   if (a.ranked && a.dims.size() < 2) return invalid_in(name, "In[0] ndims must be >= 2");
   if (b.ranked && b.dims.size() < 2)
-    return invalid_in(
-        name, batched ? fmt::format("In[1] ndims must be >= 2: {}", b.dims.size()) : "In[1] ndims must be >= 2");
+    return invalid_in(name, batched ? fmt::format("In[1] ndims must be >= 2: {}", b.dims.size()) : "In[1] ndims must be >= 2");
   if (!a.ranked || !b.ranked) return give(call, unranked(a.dtype));
   size_t ra = a.dims.size(), rb = b.dims.size();
   bool ta = call.attrs.get_bool(Attr::transpose_a), tb = call.attrs.get_bool(Attr::transpose_b);
@@ -27,8 +26,8 @@ Result<void> infer_matmul(InferCall& call) {
   int64_t n = b.dims[rb - (tb ? 2 : 1)], kb = b.dims[rb - (tb ? 1 : 2)];
   if (!may_equal(ka, kb)) {
     std::string flags = batched ? fmt::format(" {} {}", int{ta}, int{tb}) : std::string();
-    return fail(ErrorKind::InvalidArgumentError, "Matrix size-incompatible: In[0]: {}, In[1]: {}{} [Op:{}]",
-                shape_words(a.dims), shape_words(b.dims), flags, name)
+    return fail(ErrorKind::InvalidArgumentError, "Matrix size-incompatible: In[0]: {}, In[1]: {}{} [Op:{}]", shape_words(a.dims),
+                shape_words(b.dims), flags, name)
         .with_hint(fmt::format("the inner sizes differ: {} columns on the left, {} rows on the right", ka, kb));
   }
   Dims dims;
@@ -37,8 +36,8 @@ Result<void> infer_matmul(InferCall& call) {
     int64_t x = i + ra < batch + 2 ? 1 : a.dims[i + ra - batch - 2];
     int64_t y = i + rb < batch + 2 ? 1 : b.dims[i + rb - batch - 2];
     if (known(x) && known(y) && x != y && x != 1 && y != 1) {
-      return invalid_in(name, fmt::format("In[0] and In[1] must have compatible batch dimensions: {} vs. {}",
-                                          shape_words(a.dims), shape_words(b.dims)));
+      return invalid_in(name, fmt::format("In[0] and In[1] must have compatible batch dimensions: {} vs. {}", shape_words(a.dims),
+                                          shape_words(b.dims)));
     }
     dims.push_back(x == 1 ? y : y == 1 || x == y ? x : known(x) ? x : known(y) ? y : -1);
   }

@@ -54,7 +54,9 @@ Result<Dims> given_sizes(InferCall& call, size_t operand, size_t rank, std::stri
     return invalid(call.op, "{} must be a vector, but its shape is {}", name, shape_words(sizes.type.dims));
   std::optional<Dims> values = integers(sizes);
   if (!values) return unknown_sizes(rank);
-  if (values->size() != rank) return invalid(call.op, "{} requires {} to contain {} values, but got: {}", op_info(call.op).tf_name, name, rank, values->size());
+  if (values->size() != rank)
+    return invalid(call.op, "{} requires {} to contain {} values, but got: {}", op_info(call.op).tf_name, name, rank,
+                   values->size());
   // A negative size among known values is a fault and not an unknown one; tracing hands over -1 for what it does not know.
   for (int64_t d : *values) {
     if (d < -1) return invalid(call.op, "{} must not be negative: {}", name, shape_words(*values));
@@ -67,14 +69,18 @@ Result<void> check_gradient(InferCall& call, const Convolution& c, const TensorT
   Dims expected = convolution_sizes(c, axes);
   std::string_view name = name_of(call);
   if (name == "Conv2DBackpropInput") name = "Conv2DCustomBackpropInput";  // as TensorFlow's messages say
-  if (!may_equal(expected.back(), g.dims.back())) return invalid(call.op, "{}: filter and out_backprop must have the same out_depth", name);
+  if (!may_equal(expected.back(), g.dims.back()))
+    return invalid(call.op, "{}: filter and out_backprop must have the same out_depth", name);
   if (!may_equal(c.batch, g.dims[0]))
-    return invalid(call.op, "{}: input and out_backprop must have the same batch size. Input batch: {}, outbackprop batch: {}, batch_dim: 0", name, c.batch,
-                   g.dims[0]);
+    return invalid(
+        call.op, "{}: input and out_backprop must have the same batch size. Input batch: {}, outbackprop batch: {}, batch_dim: 0",
+        name, c.batch, g.dims[0]);
   for (size_t i = 0; i < axes; ++i) {
     const WindowAxis& a = c.windows.axes[i + 3 - axes];
     if (!may_equal(a.out, g.dims[i + 1]))
-      return invalid(call.op, "{}: Size of out_backprop doesn't match computed: actual = {}, computed = {} spatial_dim: {} input: {} filter: {} output: {} stride: {} dilation: {}",
+      return invalid(call.op,
+                     "{}: Size of out_backprop doesn't match computed: actual = {}, computed = {} spatial_dim: {} input: {} "
+                     "filter: {} output: {} stride: {} dilation: {}",
                      name, g.dims[i + 1], a.out, i + 1, a.in, a.kernel, g.dims[i + 1], a.stride, a.dilation);
   }
   return {};
@@ -84,11 +90,13 @@ Result<void> backprop(InferCall& call, bool depthwise, bool to_filter) {
   size_t axes = call.attrs.get_ints(Attr::strides)->size(), rank = axes + 2;
   const TensorType& g = call.operands[2].type;
   const TensorType& other = call.operands[to_filter ? 0 : 1].type;
-  TFL_TRY(check_dtype(name_of(call), "T", g.dtype, std::span<const DType>(kConvolved).first(axes == 2 && !depthwise && !to_filter ? 5 : 4)));
+  TFL_TRY(check_dtype(name_of(call), "T", g.dtype,
+                      std::span<const DType>(kConvolved).first(axes == 2 && !depthwise && !to_filter ? 5 : 4)));
   TFL_TRY(check_same_dtype(name_of(call), to_filter ? 0 : 1, g.dtype, other.dtype));
   if (other.ranked && other.dims.size() != rank)
     return invalid(call.op, "{} must be {}-dimensional, got: {}", to_filter ? "input" : "filter", rank, other.dims.size());
-  if (g.ranked && g.dims.size() != rank) return invalid(call.op, "input_sizes must be {}-dimensional, got: {}", rank, g.dims.size());
+  if (g.ranked && g.dims.size() != rank)
+    return invalid(call.op, "input_sizes must be {}-dimensional, got: {}", rank, g.dims.size());
   Dims given = TFL_TRY(given_sizes(call, to_filter ? 1 : 0, rank, to_filter ? "filter_sizes" : "input_sizes"));
   Dims x = to_filter ? sizes_or_unknown(other, rank) : given;
   Dims filter = to_filter ? given : sizes_or_unknown(other, rank);

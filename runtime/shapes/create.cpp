@@ -21,8 +21,7 @@ Result<void> give_sizes(InferCall& call, DType dtype) {
   if (std::optional<Dims> dims = integers(sizes)) {
     for (int64_t d : *dims) {
       if (d < 0)
-        return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
-                          fmt::format("Dimension {} must be >= 0", d));
+        return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs, fmt::format("Dimension {} must be >= 0", d));
     }
     return give(call, ranked(dtype, std::move(*dims)));
   }
@@ -67,8 +66,7 @@ Result<void> infer_range(InferCall& call) {
     all_values &= static_cast<bool>(call.operands[i].value);
   }
   if (!all_values) return give(call, ranked(dtype, {-1}));
-  int64_t n =
-      TFL_TRY(range_size(call.op, call.attrs, call.operands[0].value, call.operands[1].value, call.operands[2].value));
+  int64_t n = TFL_TRY(range_size(call.op, call.attrs, call.operands[0].value, call.operands[1].value, call.operands[2].value));
   return give(call, ranked(dtype, {n}));
 }
 
@@ -84,8 +82,7 @@ Result<void> infer_linspace(InferCall& call) {
   std::optional<Dims> num = integers(call.operands[2]);
   if (!num) return give(call, ranked(dtype, {-1}));
   if ((*num)[0] < 0) {
-    return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
-                      fmt::format("Requires num > 0: {}", (*num)[0]));
+    return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs, fmt::format("Requires num > 0: {}", (*num)[0]));
   }
   return give(call, ranked(dtype, {(*num)[0]}));
 }
@@ -97,8 +94,7 @@ Result<void> infer_cast(InferCall& call) {
     bool from_text = x.dtype == DType::String;
     auto failure = op_failure(ErrorKind::UnimplementedError, call.op, call.attrs,
                               fmt::format("Cast {} to {} is not supported", dtype_tf_name(x.dtype), dtype_tf_name(to)));
-    return std::move(failure).with_hint(from_text ? "tf.strings.to_number reads numbers"
-                                                  : "tf.as_string writes numbers");
+    return std::move(failure).with_hint(from_text ? "tf.strings.to_number reads numbers" : "tf.as_string writes numbers");
   }
   TensorType type = x;
   type.dtype = to;
@@ -112,10 +108,9 @@ Result<void> infer_bitcast(InferCall& call) {
   if (!allowed(x.dtype) || !allowed(to)) {
     return op_failure(
         ErrorKind::InvalidArgumentError, call.op, call.attrs,
-        fmt::format(
-            "Value for attr '{}' of {} is not in the list of allowed values: bfloat16, half, float, double, int64, "
-            "int32, uint8, uint16, uint32, uint64, int8, int16",
-            allowed(x.dtype) ? "type" : "T", dtype_tf_name(allowed(x.dtype) ? to : x.dtype)));
+        fmt::format("Value for attr '{}' of {} is not in the list of allowed values: bfloat16, half, float, double, int64, "
+                    "int32, uint8, uint16, uint32, uint64, int8, int16",
+                    allowed(x.dtype) ? "type" : "T", dtype_tf_name(allowed(x.dtype) ? to : x.dtype)));
   }
   if (!x.ranked) return give(call, unranked(to));
   int64_t from_size = static_cast<int64_t>(dtype_size(x.dtype)), to_size = static_cast<int64_t>(dtype_size(to));

@@ -66,8 +66,8 @@ Result<DType> check_elementwise_types(Op op, std::span<const DType> dtypes, cons
   }
   if (!type_class_has(info.types, dtype)) {
     return op_failure(ErrorKind::InvalidArgumentError, op, attrs,
-                      fmt::format("Value for attr 'T' of {} is not in the list of allowed values: {}",
-                                  dtype_tf_name(dtype), allowed_types(info.types)));
+                      fmt::format("Value for attr 'T' of {} is not in the list of allowed values: {}", dtype_tf_name(dtype),
+                                  allowed_types(info.types)));
   }
   return dtype;
 }
@@ -91,8 +91,7 @@ Failure incompatible_shapes(Op op, std::span<const TensorType> operands, const A
     size_t other = 1;
     Dims dims = operands[0].dims;
     while (other + 1 < operands.size() && broadcast_dims(dims, operands[other].dims)) ++other;
-    text =
-        fmt::format("Incompatible shapes: {} vs. {}", shape_text(operands[0].dims), shape_text(operands[other].dims));
+    text = fmt::format("Incompatible shapes: {} vs. {}", shape_text(operands[0].dims), shape_text(operands[other].dims));
   }
   return op_failure(ErrorKind::InvalidArgumentError, op, attrs, text);
 }

@@ -27,7 +27,8 @@ Result<void> infer_decode_base64(InferCall& call) { return strings_to(call, DTyp
 
 Result<void> infer_string_to_hash_bucket(InferCall& call) {
   if (call.attrs.get_int(Attr::num_buckets) < 1)
-    return invalid(call.op, "Value for attr 'num_buckets' of {} must be at least minimum 1", call.attrs.get_int(Attr::num_buckets));
+    return invalid(call.op, "Value for attr 'num_buckets' of {} must be at least minimum 1",
+                   call.attrs.get_int(Attr::num_buckets));
   return strings_to(call, DType::I64);
 }
 
@@ -40,7 +41,8 @@ Result<void> infer_decode_raw(InferCall& call) {
   int64_t length = call.attrs.get_int(Attr::fixed_length, -1), size = static_cast<int64_t>(dtype_size(dtype));
   if (length >= 0 && length % size != 0)
     return invalid(call.op, "fixed_length ({}) must be a multiple of the size of out_type ({})", length, size);
-  if (call.attrs.find(Attr::fixed_length) && length <= 0) return invalid(call.op, "fixed_length must be greater than zero, but got {}", length);
+  if (call.attrs.find(Attr::fixed_length) && length <= 0)
+    return invalid(call.op, "fixed_length must be greater than zero, but got {}", length);
   Dims dims = x.dims;
   dims.push_back(length >= 0 ? length / size : -1);
   return give(call, ranked(dtype, std::move(dims)));
@@ -55,7 +57,8 @@ Result<void> infer_decode_csv(InferCall& call) {
     if (columns->size() != defaults) return invalid(call.op, "select_cols should match output size");
     for (size_t i = 0; i < columns->size(); ++i) {
       if ((*columns)[i] < 0) return invalid(call.op, "select_cols should be non-negative indices");
-      if (i > 0 && (*columns)[i] <= (*columns)[i - 1]) return invalid(call.op, "select_cols should be strictly increasing indices");
+      if (i > 0 && (*columns)[i] <= (*columns)[i - 1])
+        return invalid(call.op, "select_cols should be strictly increasing indices");
     }
   }
   constexpr DType kAllowed[] = {DType::F32, DType::F64, DType::I32, DType::I64, DType::String};
@@ -87,7 +90,8 @@ Result<void> infer_encode_image(InferCall& call) {
   constexpr DType kAllowed[] = {DType::U8, DType::U16};
   TFL_TRY(check_dtype(png ? "EncodePng" : "EncodeJpeg", "T", x.dtype, std::span<const DType>(kAllowed).first(png ? 2 : 1)));
   if (!x.ranked) return give(call, ranked(DType::String, {}));
-  if (x.dims.size() < 3 || (!png && x.dims.size() != 3)) return invalid(call.op, "image must be 3-dimensional{}", shape_words(x.dims));
+  if (x.dims.size() < 3 || (!png && x.dims.size() != 3))
+    return invalid(call.op, "image must be 3-dimensional{}", shape_words(x.dims));
   int64_t channels = x.dims.back();
   bool fits = png ? channels >= 1 && channels <= 4 : channels == 1 || channels == 3;
   if (known(channels) && !fits)

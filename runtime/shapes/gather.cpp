@@ -26,8 +26,7 @@ bool has_zero(std::span<const int64_t> dims) {
 
 Result<void> check_scalar(InferCall& call, size_t operand, std::string_view what) {
   const TensorType& t = call.operands[operand].type;
-  if (t.ranked && !t.dims.empty())
-    return invalid(call.op, "{} must be a scalar, but got: {}", what, shape_words(t.dims));
+  if (t.ranked && !t.dims.empty()) return invalid(call.op, "{} must be a scalar, but got: {}", what, shape_words(t.dims));
   return {};
 }
 
@@ -53,8 +52,7 @@ Result<void> infer_gather(InferCall& call) {
   if (batch > axis) return invalid(call.op, "batch_dims ({}) must be less than or equal to axis ({})", batch, axis);
   for (int64_t i = 0; i < batch; ++i) {
     if (!may_equal(x.dims[i], indices.dims[i])) {
-      return invalid(call.op, "params.shape[{}]: {} should be equal to indices.shape[{}]: {}", i, x.dims[i], i,
-                     indices.dims[i]);
+      return invalid(call.op, "params.shape[{}]: {} should be equal to indices.shape[{}]: {}", i, x.dims[i], i, indices.dims[i]);
     }
   }
   Dims dims = slice_of(x.dims, 0, axis);
@@ -78,19 +76,16 @@ Result<void> infer_gather_nd(InferCall& call) {
   if (batch < 0 || batch >= index_rank || batch > rank)
     return invalid(call.op, "batch_dims = {} must be less than rank(indices) = {}", batch, index_rank);
   if (batch + depth > rank) {
-    return invalid(call.op, "index innermost dimension length must be <= params rank; saw: {} vs. {}", batch + depth,
-                   rank);
+    return invalid(call.op, "index innermost dimension length must be <= params rank; saw: {} vs. {}", batch + depth, rank);
   }
   for (int64_t i = 0; i < batch; ++i) {
     if (!may_equal(x.dims[i], indices.dims[i])) {
-      return invalid(call.op, "params.shape[{}]: {} should be equal to indices.shape[{}]: {}", i, x.dims[i], i,
-                     indices.dims[i]);
+      return invalid(call.op, "params.shape[{}]: {} should be equal to indices.shape[{}]: {}", i, x.dims[i], i, indices.dims[i]);
     }
   }
   Dims dims = slice_of(indices.dims, 0, indices.dims.size() - 1);
   if (all_known(dims) && !has_zero(dims) && has_zero(x.dims)) {
-    return invalid(call.op, "Requested more than 0 entries, but params is empty.  Params shape: {}",
-                   shape_words(x.dims));
+    return invalid(call.op, "Requested more than 0 entries, but params is empty.  Params shape: {}", shape_words(x.dims));
   }
   dims.append(x.dims.begin() + batch + depth, x.dims.end());
   TFL_TRY(product(call.op, dims));
@@ -122,20 +117,17 @@ Result<void> infer_scatter_nd(InferCall& call) {
     int64_t depth = indices.dims.back();
     if (size == 0 && !has_zero(indices.dims)) {
       if (has_zero(updates.dims)) return invalid(call.op, "Indices and updates specified for empty output shape");
-      return invalid(call.op, "Indices and updates specified for empty output.  indices shape: {}",
-                     shape_words(indices.dims));
+      return invalid(call.op, "Indices and updates specified for empty output.  indices shape: {}", shape_words(indices.dims));
     }
     if (updates.dims.size() < outer || !may_match(slice_of(indices.dims, 0, outer), slice_of(updates.dims, 0, outer))) {
-      return invalid(call.op,
-                     "Dimensions [0,{}) of indices[shape={}] must match dimensions [0,{}) of updates[shape={}]", outer,
+      return invalid(call.op, "Dimensions [0,{}) of indices[shape={}] must match dimensions [0,{}) of updates[shape={}]", outer,
                      shape_words(indices.dims), outer, shape_words(updates.dims));
     }
-    bool fits = depth <= static_cast<int64_t>(dims->size()) &&
-                may_match(slice_of(*dims, static_cast<size_t>(depth), dims->size()),
-                          slice_of(updates.dims, outer, updates.dims.size()));
+    bool fits =
+        depth <= static_cast<int64_t>(dims->size()) &&
+        may_match(slice_of(*dims, static_cast<size_t>(depth), dims->size()), slice_of(updates.dims, outer, updates.dims.size()));
     if (!fits) {
-      return invalid(call.op,
-                     "Dimensions [{},{}) of input[shape={}] must match dimensions [{},{}) of updates[shape={}]", depth,
+      return invalid(call.op, "Dimensions [{},{}) of input[shape={}] must match dimensions [{},{}) of updates[shape={}]", depth,
                      dims->size(), shape_words(*dims), outer, updates.dims.size(), shape_words(updates.dims));
     }
   }
@@ -155,8 +147,7 @@ Result<void> infer_tensor_scatter(InferCall& call) {
   if (updates.ranked && updates.dims.empty())
     return invalid(call.op, "Updates shape must have rank at least one. Found:{}", shape_words(updates.dims));
   if (call.op != Op::tensor_scatter_update && !is_numeric(x.dtype)) {
-    return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: numbers",
-                   dtype_tf_name(x.dtype));
+    return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: numbers", dtype_tf_name(x.dtype));
   }
   if (x.ranked && indices.ranked && has_zero(x.dims) && all_known(indices.dims) && !has_zero(indices.dims)) {
     return invalid(call.op, "Indices and updates specified for empty output shape");
@@ -169,16 +160,14 @@ Result<void> infer_tensor_scatter(InferCall& call) {
                      shape_words(indices.dims), shape_words(updates.dims));
     }
     if (rank - depth != static_cast<int64_t>(updates.dims.size() - outer)) {
-      return invalid(
-          call.op,
-          "Inner dimensions of output shape must match inner dimensions of updates shape. Output: {} updates: {}",
-          shape_words(x.dims), shape_words(updates.dims));
+      return invalid(call.op,
+                     "Inner dimensions of output shape must match inner dimensions of updates shape. Output: {} updates: {}",
+                     shape_words(x.dims), shape_words(updates.dims));
     }
     if (!may_match(slice_of(x.dims, static_cast<size_t>(depth), x.dims.size()),
                    slice_of(updates.dims, outer, updates.dims.size()))) {
-      return invalid(
-          call.op, "The inner {} dimensions of output.shape={} must match the inner {} dimensions of updates.shape={}",
-          rank - depth, shape_words(x.dims), updates.dims.size() - outer, shape_words(updates.dims));
+      return invalid(call.op, "The inner {} dimensions of output.shape={} must match the inner {} dimensions of updates.shape={}",
+                     rank - depth, shape_words(x.dims), updates.dims.size() - outer, shape_words(updates.dims));
     }
   }
   return give(call, x);
@@ -207,8 +196,7 @@ Result<void> infer_boolean_mask(InferCall& call) {
     return invalid_in("Where", "Value for attr 'T' of string is not in the list of allowed values: numbers and bool");
   if (mask.ranked && mask.dims.empty()) return fail(ErrorKind::ValueError, "mask cannot be scalar.");
   if (!mask.ranked)
-    return fail(ErrorKind::ValueError,
-                "Number of mask dimensions must be specified, even if some dimensions are None.");
+    return fail(ErrorKind::ValueError, "Number of mask dimensions must be specified, even if some dimensions are None.");
   if (!x.ranked) return give(call, x);
   int64_t rank = static_cast<int64_t>(x.dims.size()), axis = front_axis(call.attrs.get_int(Attr::axis), rank);
   size_t covered = mask.dims.size();
@@ -216,8 +204,7 @@ Result<void> infer_boolean_mask(InferCall& call) {
   size_t last = std::min(first + covered, x.dims.size());
   if (axis < 0 || !may_match(slice_of(x.dims, first, last), mask.dims)) {
     Dims part = axis < 0 ? Dims{} : slice_of(x.dims, first, last);
-    return fail(ErrorKind::ValueError, "Shapes {} and {} are incompatible", shape_tuple_text(part),
-                shape_tuple_text(mask.dims));
+    return fail(ErrorKind::ValueError, "Shapes {} and {} are incompatible", shape_tuple_text(part), shape_tuple_text(mask.dims));
   }
   Dims dims = slice_of(x.dims, 0, first);
   dims.push_back(-1);

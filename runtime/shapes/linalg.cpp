@@ -10,9 +10,11 @@ namespace {
 Result<void> check_matrices(InferCall& call, size_t operand = 0) {
   const TensorType& x = call.operands[operand].type;
   if (x.dtype != DType::F32 && x.dtype != DType::F64 && x.dtype != DType::F16) {
-    return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: half, float, double", dtype_tf_name(x.dtype));
+    return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: half, float, double",
+                   dtype_tf_name(x.dtype));
   }
-  if (x.ranked && x.dims.size() < 2) return invalid(call.op, "Input tensor {} must have rank >= 2, got {}", operand, x.dims.size());
+  if (x.ranked && x.dims.size() < 2)
+    return invalid(call.op, "Input tensor {} must have rank >= 2, got {}", operand, x.dims.size());
   return {};
 }
 

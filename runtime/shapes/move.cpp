@@ -21,8 +21,7 @@ Result<void> infer_concat(InferCall& call) {
   if (rank == 0) return invalid(call.op, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
   int64_t front = front_axis(axis, rank);
   if (front < 0)
-    return invalid(call.op, "ConcatOp : Expected concatenating dimensions in the range [{}, {}), but got {}", -rank,
-                   rank, axis);
+    return invalid(call.op, "ConcatOp : Expected concatenating dimensions in the range [{}, {}), but got {}", -rank, rank, axis);
   TensorType out = ranked(first.dtype, shaped->dims);
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const TensorType& t = call.operands[i].type;
@@ -32,8 +31,8 @@ Result<void> infer_concat(InferCall& call) {
       continue;
     }
     if (static_cast<int64_t>(t.dims.size()) != rank) {
-      return invalid(call.op, "ConcatOp : Ranks of all input tensors should match: shape[{}] = {} vs. shape[{}] = {}",
-                     shaped_at, shape_words(shaped->dims), i, shape_words(t.dims));
+      return invalid(call.op, "ConcatOp : Ranks of all input tensors should match: shape[{}] = {} vs. shape[{}] = {}", shaped_at,
+                     shape_words(shaped->dims), i, shape_words(t.dims));
     }
     for (int64_t d = 0; d < rank; ++d) {
       if (d == front) {
@@ -45,8 +44,7 @@ Result<void> infer_concat(InferCall& call) {
         continue;
       }
       if (!may_equal(out.dims[d], t.dims[d])) {
-        return invalid(call.op,
-                       "ConcatOp : Dimension {} in both shapes must be equal: shape[{}] = {} vs. shape[{}] = {}", d,
+        return invalid(call.op, "ConcatOp : Dimension {} in both shapes must be equal: shape[{}] = {} vs. shape[{}] = {}", d,
                        shaped_at, shape_words(shaped->dims), i, shape_words(t.dims));
       }
       out.dims[d] = merge(out.dims[d], t.dims[d]);
@@ -72,8 +70,8 @@ Result<void> infer_stack(InferCall& call) {
     bool same = t.dims.size() == out.dims.size();
     for (size_t d = 0; same && d < t.dims.size(); ++d) same = may_equal(t.dims[d], out.dims[d]);
     if (!same) {
-      return invalid(call.op, "Shapes of all inputs must match: values[{}].shape = {} != values[{}].shape = {}",
-                     shaped_at, shape_words(call.operands[shaped_at].type.dims), i, shape_words(t.dims));
+      return invalid(call.op, "Shapes of all inputs must match: values[{}].shape = {} != values[{}].shape = {}", shaped_at,
+                     shape_words(call.operands[shaped_at].type.dims), i, shape_words(t.dims));
     }
     for (size_t d = 0; d < t.dims.size(); ++d) out.dims[d] = merge(out.dims[d], t.dims[d]);
   }
@@ -122,8 +120,7 @@ Result<void> infer_pad(InferCall& call) {
   if (!constant && !reflect && mode != "SYMMETRIC") {
     return invalid_in(
         name,
-        fmt::format("Value for attr 'mode' of \"{}\" is not in the list of allowed values: \"REFLECT\", \"SYMMETRIC\"",
-                    mode));
+        fmt::format("Value for attr 'mode' of \"{}\" is not in the list of allowed values: \"REFLECT\", \"SYMMETRIC\"", mode));
   }
   constexpr DType kIndex[] = {DType::I32, DType::I64};
   TFL_TRY(check_dtype(name, "Tpaddings", p.dtype, kIndex));
@@ -137,12 +134,13 @@ Result<void> infer_pad(InferCall& call) {
     return invalid_in(name, fmt::format("paddings must be a matrix with 2 columns: {}", shape_words(p.dims)));
   }
   if (x.ranked && p.ranked && !may_equal(p.dims[0], static_cast<int64_t>(x.dims.size()))) {
-    if (constant) return invalid_in(name, fmt::format("The first dimension of paddings must be the rank of inputs{} {}", shape_words(p.dims), shape_words(x.dims)));
-    return invalid_in(name, fmt::format("The first dimension of paddings must be the rank of inputs{}, [{}]",
-                                        shape_words(x.dims), p.dims[0]));
+    if (constant)
+      return invalid_in(name, fmt::format("The first dimension of paddings must be the rank of inputs{} {}", shape_words(p.dims),
+                                          shape_words(x.dims)));
+    return invalid_in(
+        name, fmt::format("The first dimension of paddings must be the rank of inputs{}, [{}]", shape_words(x.dims), p.dims[0]));
   }
-  if (!x.ranked)
-    return give(call, p.ranked && known(p.dims[0]) ? ranked(x.dtype, Dims(static_cast<size_t>(p.dims[0]), -1)) : x);
+  if (!x.ranked) return give(call, p.ranked && known(p.dims[0]) ? ranked(x.dtype, Dims(static_cast<size_t>(p.dims[0]), -1)) : x);
   Dims dims = x.dims;
   if (!call.operands[1].value) {
     for (int64_t& d : dims) d = -1;
@@ -156,19 +154,18 @@ Result<void> infer_pad(InferCall& call) {
     };
     int64_t before = at(0), after = at(1);
     if (before < 0 || after < 0)
-      return invalid_in(name,
-                        fmt::format("{}addings must be non-negative: {} {}", constant ? "P" : "p", before, after));
+      return invalid_in(name, fmt::format("{}addings must be non-negative: {} {}", constant ? "P" : "p", before, after));
     if (!known(dims[i])) {
       if (before != 0 || after != 0) dims[i] = -1;
       continue;
     }
     if (reflect && (before >= dims[i] || after >= dims[i]) && (before || after)) {
-      return invalid_in(name, fmt::format("paddings must be less than the dimension size: {}, {} not less than {}",
-                                          before, after, dims[i]));
+      return invalid_in(
+          name, fmt::format("paddings must be less than the dimension size: {}, {} not less than {}", before, after, dims[i]));
     }
     if (!constant && !reflect && (before > dims[i] || after > dims[i])) {
-      return invalid_in(name, fmt::format("paddings must be no greater than the dimension size: {}, {} greater than {}",
-                                          before, after, dims[i]));
+      return invalid_in(name, fmt::format("paddings must be no greater than the dimension size: {}, {} greater than {}", before,
+                                          after, dims[i]));
     }
     if (__builtin_add_overflow(dims[i], before, &dims[i]) || __builtin_add_overflow(dims[i], after, &dims[i])) {
       return invalid_in(name, "Padded size overflows");

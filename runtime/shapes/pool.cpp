@@ -12,7 +12,7 @@ namespace {
 
 constexpr DType kFloats[] = {DType::F16, DType::BF16, DType::F32, DType::F64};
 constexpr DType kPoolTypes[] = {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I32, DType::I64,
-                              DType::U8,  DType::I16,  DType::I8,  DType::U16, DType::U32, DType::U64};
+                                DType::U8,  DType::I16,  DType::I8,  DType::U16, DType::U32, DType::U64};
 
 std::string_view name_of(const InferCall& call) { return op_info(call.op).tf_name; }
 
@@ -26,7 +26,8 @@ Result<Dims> pooled(InferCall& call, const TensorType& x) {
   for (int64_t k : ksize) {
     if (k <= 0) {
       std::string sizes = shape_words(ksize);
-      return invalid(call.op, "Sliding window ksize must be positive. The specified or inferred ksize is: 1,{},1", sizes.substr(1, sizes.size() - 2));
+      return invalid(call.op, "Sliding window ksize must be positive. The specified or inferred ksize is: 1,{},1",
+                     sizes.substr(1, sizes.size() - 2));
     }
   }
   for (int64_t s : strides) {
@@ -35,7 +36,8 @@ Result<Dims> pooled(InferCall& call, const TensorType& x) {
   if (const Dims* pads = call.attrs.get_ints(Attr::explicit_paddings)) {
     constexpr std::string_view kSides[] = {"Top", "Bottom", "Left", "Right"};
     for (size_t i = 0; i < pads->size() && axes == 2; ++i) {
-      if ((*pads)[i] >= ksize[i / 2]) return invalid(call.op, "{} padding {} needs to be smaller than the window size {}", kSides[i], (*pads)[i], ksize[i / 2]);
+      if ((*pads)[i] >= ksize[i / 2])
+        return invalid(call.op, "{} padding {} needs to be smaller than the window size {}", kSides[i], (*pads)[i], ksize[i / 2]);
     }
   }
   Dims in = x.ranked ? x.dims : Dims(axes + 2, -1);
@@ -108,7 +110,8 @@ namespace {
 Result<Dims> new_size(InferCall& call) {
   const OperandInfo& size = call.operands[1];
   TFL_TRY(check_same_dtype(name_of(call), 1, DType::I32, size.type.dtype));
-  if (size.type.ranked && size.type.dims.size() != 1) return invalid(call.op, "shape_t must be 1-dimensional{}", shape_words(size.type.dims));
+  if (size.type.ranked && size.type.dims.size() != 1)
+    return invalid(call.op, "shape_t must be 1-dimensional{}", shape_words(size.type.dims));
   std::optional<Dims> values = integers(size);
   if (!values) return Dims{-1, -1};
   if (values->size() != 2) return invalid(call.op, "shape_t must have two elements[{}]", values->size());

@@ -17,9 +17,8 @@ Result<void> check_number(InferCall& call, bool with_bool = false) {
   std::string list;
   for (DType d : kNumbers) list += std::string(list.empty() ? "" : ", ") + std::string(dtype_tf_name(d));
   if (with_bool) list += ", bool";
-  return op_failure(
-      ErrorKind::InvalidArgumentError, call.op, call.attrs,
-      fmt::format("Value for attr 'T' of {} is not in the list of allowed values: {}", dtype_tf_name(dtype), list));
+  return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
+                    fmt::format("Value for attr 'T' of {} is not in the list of allowed values: {}", dtype_tf_name(dtype), list));
 }
 
 // Which axes go: all when none are named.
@@ -73,10 +72,9 @@ Result<void> infer_numeric_reduction(InferCall& call) {
 Result<void> infer_logical_reduction(InferCall& call) {
   DType dtype = call.operands[0].type.dtype;
   if (dtype != DType::Bool) {
-    return op_failure(
-        ErrorKind::InvalidArgumentError, call.op, call.attrs,
-        fmt::format("cannot compute {} as input #0(zero-based) was expected to be a bool tensor but is a {} tensor",
-                    op_info(call.op).tf_name, dtype_tf_name(dtype)));
+    return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
+                      fmt::format("cannot compute {} as input #0(zero-based) was expected to be a bool tensor but is a {} tensor",
+                                  op_info(call.op).tf_name, dtype_tf_name(dtype)));
   }
   return infer_reduction(call);
 }

@@ -72,10 +72,9 @@ Result<void> check_index_dtype(Op op, std::string_view attr, DType dtype, bool w
 
 Result<void> check_same_dtype(std::string_view tf_name, size_t operand, DType expected, DType actual) {
   if (expected == actual) return {};
-  return fail(
-      ErrorKind::InvalidArgumentError,
-      "cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:{}] name: ",
-      tf_name, operand, dtype_tf_name(expected), dtype_tf_name(actual), tf_name);
+  return fail(ErrorKind::InvalidArgumentError,
+              "cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:{}] name: ",
+              tf_name, operand, dtype_tf_name(expected), dtype_tf_name(actual), tf_name);
 }
 
 std::string shape_words(std::span<const int64_t> dims) {

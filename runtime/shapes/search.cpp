@@ -92,8 +92,8 @@ Result<void> infer_searchsorted(InferCall& call) {
   std::string_view name = call.attrs.get_bool(Attr::right) ? "UpperBound" : "LowerBound";
   TFL_TRY(check_same_dtype(name, 1, rows.dtype, values.dtype));
   if (!is_numeric(rows.dtype)) {
-    return invalid_in(name, fmt::format("Value for attr 'T' of {} is not in the list of allowed values: numbers",
-                                        dtype_tf_name(rows.dtype)));
+    return invalid_in(
+        name, fmt::format("Value for attr 'T' of {} is not in the list of allowed values: numbers", dtype_tf_name(rows.dtype)));
   }
   DType index = TFL_TRY(index_dtype(call, "out_type"));
   if ((rows.ranked && rows.dims.empty()) || (values.ranked && values.dims.empty())) {

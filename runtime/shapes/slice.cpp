@@ -16,9 +16,8 @@ Result<void> infer_slice(InferCall& call) {
   if (rank >= 0 && b.ranked && s.ranked) {
     auto fits = [&](const TensorType& t) { return t.dims.size() == 1 && may_equal(t.dims[0], rank); };
     if (!fits(b) || !fits(s)) {
-      return invalid(
-          call.op, "Expected begin and size arguments to be 1-D tensors of size {}, but got shapes {} and {} instead.",
-          rank, shape_words(b.dims), shape_words(s.dims));
+      return invalid(call.op, "Expected begin and size arguments to be 1-D tensors of size {}, but got shapes {} and {} instead.",
+                     rank, shape_words(b.dims), shape_words(s.dims));
     }
   }
   std::optional<Dims> begin = integers(call.operands[1]), size = integers(call.operands[2]);
@@ -58,9 +57,9 @@ Result<void> infer_strided_slice(InferCall& call) {
   }
   if (!fits) {
     auto words = [&](size_t i) { return shape_words(call.operands[i].type.dims); };
-    return invalid(
-        call.op, "Expected begin, end, and strides to be 1D equal size tensors, but got shapes {}, {}, and {} instead.",
-        words(1), words(2), words(3));
+    return invalid(call.op,
+                   "Expected begin, end, and strides to be 1D equal size tensors, but got shapes {}, {}, and {} instead.",
+                   words(1), words(2), words(3));
   }
   SliceSpec spec;
   spec.begin_mask = call.attrs.get_int(Attr::begin_mask);
@@ -68,8 +67,7 @@ Result<void> infer_strided_slice(InferCall& call) {
   spec.ellipsis_mask = call.attrs.get_int(Attr::ellipsis_mask);
   spec.new_axis_mask = call.attrs.get_int(Attr::new_axis_mask);
   spec.shrink_axis_mask = call.attrs.get_int(Attr::shrink_axis_mask);
-  std::optional<Dims> begin = integers(call.operands[1]), end = integers(call.operands[2]),
-                      strides = integers(call.operands[3]);
+  std::optional<Dims> begin = integers(call.operands[1]), end = integers(call.operands[2]), strides = integers(call.operands[3]);
   if (!x.ranked || !known(written)) return give(call, unranked(x.dtype));
   if (begin && end && strides) {
     spec.begin = std::move(*begin);
@@ -87,8 +85,8 @@ Result<void> infer_strided_slice(InferCall& call) {
   SlicePlan plan;
   TFL_TRY(plan_slice(unknown_dims, spec, plan));
   for (size_t i = 0; i < plan.axes.size(); ++i) {
-    bool whole = plan.axes[i] >= 0 && strides && plan.strides[plan.axes[i]] == 1 && plan.dims[i] == -1 &&
-                 plan.begin[plan.axes[i]] == 0;
+    bool whole =
+        plan.axes[i] >= 0 && strides && plan.strides[plan.axes[i]] == 1 && plan.dims[i] == -1 && plan.begin[plan.axes[i]] == 0;
     int64_t at = plan.axes[i];
     bool untouched = whole && spec.ellipsis_mask == 0 && spec.new_axis_mask == 0 &&
                      (at >= written || ((spec.begin_mask >> at & 1) && (spec.end_mask >> at & 1)));
@@ -113,8 +111,7 @@ Result<void> infer_unstack(InferCall& call) {
     each.dims.erase(static_cast<size_t>(front));
   }
   if (num < 0)
-    return fail(ErrorKind::ValueError, "Cannot infer argument `num` from shape {}",
-                x.ranked ? shape_words(x.dims) : "<unknown>");
+    return fail(ErrorKind::ValueError, "Cannot infer argument `num` from shape {}", x.ranked ? shape_words(x.dims) : "<unknown>");
   return give_many(call, each, num);
 }
 
@@ -126,8 +123,7 @@ Result<void> infer_split(InferCall& call) {
   if (x.ranked) {
     int64_t rank = static_cast<int64_t>(x.dims.size());
     int64_t front = front_axis(axis, rank);
-    if (front < 0)
-      return invalid(call.op, "-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, axis);
+    if (front < 0) return invalid(call.op, "-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, axis);
     int64_t size = x.dims[front];
     if (known(size) && size % num != 0) {
       return invalid(call.op,
@@ -156,8 +152,7 @@ Result<void> infer_split_v(InferCall& call) {
   }
   int64_t rank = static_cast<int64_t>(x.dims.size());
   int64_t front = front_axis(axis, rank);
-  if (front < 0)
-    return invalid(call.op, "-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, axis);
+  if (front < 0) return invalid(call.op, "-input rank(-{}) <= split_dim < input rank ({}), but got {}", rank, rank, axis);
   std::optional<Dims> sizes = integers(call.operands[1]);
   TensorType each = x;
   if (!sizes) {

@@ -34,7 +34,9 @@ Result<void> one_string(InferCall& call, DType dtype) {
   TFL_TRY(check_string(call, 0));
   const TensorType& x = call.operands[0].type;
   if (x.ranked && !x.dims.empty()) {
-    return Failure(fail(ErrorKind::UnimplementedError, "{}: strings of a vector split into rows of different lengths, which ragged tensors would hold", op_info(call.op).name))
+    return Failure(fail(ErrorKind::UnimplementedError,
+                        "{}: strings of a vector split into rows of different lengths, which ragged tensors would hold",
+                        op_info(call.op).name))
         .with_hint("split one string at a time");
   }
   return give(call, ranked(dtype, Dims{-1}));
@@ -81,15 +83,19 @@ Result<void> infer_reduce_join(InferCall& call) {
   if (axes) {
     for (int64_t a : *axes) {
       int64_t front = front_axis(a, rank);
-      if (front < 0) return fail(ErrorKind::OutOfRangeError, "Invalid reduction dimension {} for input with {} dimension(s) [Op:ReduceJoin] name: ", a, rank);
+      if (front < 0)
+        return fail(ErrorKind::OutOfRangeError,
+                    "Invalid reduction dimension {} for input with {} dimension(s) [Op:ReduceJoin] name: ", a, rank);
       if (reduced[static_cast<size_t>(front)]) return invalid(call.op, "Duplicate reduction dimension {}", a);
       reduced[static_cast<size_t>(front)] = true;
     }
   }
   Dims dims;
   for (size_t i = 0; i < x.dims.size(); ++i) {
-    if (!reduced[i]) dims.push_back(x.dims[i]);
-    else if (call.attrs.get_bool(Attr::keepdims)) dims.push_back(1);
+    if (!reduced[i])
+      dims.push_back(x.dims[i]);
+    else if (call.attrs.get_bool(Attr::keepdims))
+      dims.push_back(1);
   }
   return give(call, ranked(DType::String, dims));
 }
@@ -103,7 +109,9 @@ Result<void> infer_substr(InferCall& call) {
   if (!x.ranked || !pos.ranked || !len.ranked) return give(call, unranked(DType::String));
   bool same = pos.dims.size() == len.dims.size();
   for (size_t i = 0; same && i < pos.dims.size(); ++i) same = may_equal(pos.dims[i], len.dims[i]);
-  if (!same) return invalid(call.op, "pos and len should have the same shape, got: {} vs. {}", shape_words(pos.dims), shape_words(len.dims));
+  if (!same)
+    return invalid(call.op, "pos and len should have the same shape, got: {} vs. {}", shape_words(pos.dims),
+                   shape_words(len.dims));
   Dims dims = x.dims;
   if (!broadcast_dims(dims, pos.dims)) {
     return invalid(call.op, "Incompatible shapes: {} vs. {}", shape_words(x.dims), shape_words(pos.dims));
@@ -117,12 +125,16 @@ Result<void> infer_as_string(InferCall& call) {
   bool scientific = call.attrs.get_bool(Attr::scientific), shortest = call.attrs.get_bool(Attr::shortest);
   if (scientific && shortest) return invalid(call.op, "Cannot select both scientific and shortest notation");
   if (fill.size() > 1) return invalid(call.op, "Fill string must be one or fewer characters");
-  if (!fill.empty() && fill != " " && fill != "+" && fill != "-" && fill != "0" && fill != "#") return invalid(call.op, "Fill argument not supported: \"{}\"", fill);
+  if (!fill.empty() && fill != " " && fill != "+" && fill != "-" && fill != "0" && fill != "#")
+    return invalid(call.op, "Fill argument not supported: \"{}\"", fill);
   if (!is_floating(d)) {
-    if (scientific || shortest) return invalid(call.op, "scientific and shortest format not supported for datatype {}", dtype_tf_name(d));
-    if (call.attrs.get_int(Attr::precision, -1) >= 0) return invalid(call.op, "precision not supported for datatype {}", dtype_tf_name(d));
+    if (scientific || shortest)
+      return invalid(call.op, "scientific and shortest format not supported for datatype {}", dtype_tf_name(d));
+    if (call.attrs.get_int(Attr::precision, -1) >= 0)
+      return invalid(call.op, "precision not supported for datatype {}", dtype_tf_name(d));
   }
-  if (call.attrs.get_int(Attr::precision, -1) > 500 || call.attrs.get_int(Attr::width, -1) > 10000) return invalid(call.op, "width or precision is too large");
+  if (call.attrs.get_int(Attr::precision, -1) > 500 || call.attrs.get_int(Attr::width, -1) > 10000)
+    return invalid(call.op, "width or precision is too large");
   return same_shape(call, DType::String);
 }
 
@@ -130,7 +142,10 @@ Result<void> infer_string_to_number(InferCall& call) {
   TFL_TRY(check_string(call, 0));
   DType d = call.attrs.get_dtype(Attr::dtype, DType::F32);
   if (d != DType::F32 && d != DType::F64 && d != DType::I32 && d != DType::I64 && d != DType::U32 && d != DType::U64) {
-    return invalid(call.op, "Value for attr 'out_type' of {} is not in the list of allowed values: float, double, int32, int64, uint32, uint64", dtype_tf_name(d));
+    return invalid(
+        call.op,
+        "Value for attr 'out_type' of {} is not in the list of allowed values: float, double, int32, int64, uint32, uint64",
+        dtype_tf_name(d));
   }
   return same_shape(call, d);
 }

@@ -45,8 +45,7 @@ Result<void> infer_reshape(InferCall& call) {
   const TensorType& x = call.operands[0].type;
   const TensorType& shape = call.operands[1].type;
   TFL_TRY(check_index_dtype(call.op, "Tshape", shape.dtype, false));
-  if (shape.ranked && shape.dims.size() > 1)
-    return invalid(call.op, "sizes input must be 1-D, not {}", shape_words(shape.dims));
+  if (shape.ranked && shape.dims.size() > 1) return invalid(call.op, "sizes input must be 1-D, not {}", shape_words(shape.dims));
   std::optional<Dims> wanted = integers(call.operands[1]);
   if (!wanted) return give_unknown(call, x.dtype, shape);
   int64_t open = -1, wanted_size = 1;
@@ -93,22 +92,19 @@ Result<void> infer_reshape(InferCall& call) {
       dividend = 1;
       for (int64_t d : x.dims) dividend *= d == 0 ? 1 : d;
       if (have != 0) {
-        return invalid(call.op,
-                       "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}",
+        return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}",
                        have, 0);
       }
     }
     if (dividend % divisor != 0) {
-      return invalid(call.op,
-                     "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}",
+      return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}",
                      have, divisor);
     }
     dims[open] = dividend / divisor;
   } else {
     int64_t size = zero ? 0 : wanted_size;
     if (size != have)
-      return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape has {}", have,
-                     size);
+      return invalid(call.op, "Input to reshape is a tensor with {} values, but the requested shape has {}", have, size);
   }
   return give(call, ranked(x.dtype, std::move(dims)));
 }
@@ -119,8 +115,7 @@ Result<void> infer_transpose(InferCall& call) {
   if (call.operands.size() > 1) {
     const TensorType& p = call.operands[1].type;
     TFL_TRY(check_index_dtype(call.op, "Tperm", p.dtype, false));
-    if (p.ranked && p.dims.size() != 1)
-      return invalid(call.op, "perm must be rank 1, got shape {}", shape_words(p.dims));
+    if (p.ranked && p.dims.size() != 1) return invalid(call.op, "perm must be rank 1, got shape {}", shape_words(p.dims));
     perm = integers(call.operands[1]);
     if (!perm) {
       if (!x.ranked) return give_unknown(call, x.dtype, p);
@@ -137,8 +132,7 @@ Result<void> infer_transpose(InferCall& call) {
     return give(call, ranked(x.dtype, std::move(dims)));
   }
   if (static_cast<int64_t>(perm->size()) != rank) {
-    return invalid(call.op, "transpose expects a vector of size {}. But input(1) is a vector of size {}", rank,
-                   perm->size());
+    return invalid(call.op, "transpose expects a vector of size {}. But input(1) is a vector of size {}", rank, perm->size());
   }
   SmallVec<uint8_t, 8> seen(static_cast<size_t>(rank), 0);
   for (int64_t p : *perm) {
@@ -176,8 +170,7 @@ Result<void> infer_squeeze(InferCall& call) {
   bool chosen = axes && !axes->empty();
   for (size_t i = 0; chosen && i < axes->size(); ++i) {
     int64_t axis = front_axis((*axes)[i], rank);
-    if (axis < 0)
-      return invalid(call.op, "Tried to squeeze dim index {} for tensor with {} dimensions.", (*axes)[i], rank);
+    if (axis < 0) return invalid(call.op, "Tried to squeeze dim index {} for tensor with {} dimensions.", (*axes)[i], rank);
     if (known(x.dims[axis]) && x.dims[axis] != 1) {
       return invalid(call.op, "Can not squeeze dim[{}], expected a dimension of 1, got {}", axis, x.dims[axis]);
     }

@@ -24,8 +24,11 @@ Result<Windows> make_windows(Op op, std::span<const int64_t> in, std::span<const
   const Dims* pads = attrs.get_ints(Attr::explicit_paddings);
   std::string_view padding = attrs.get_text(Attr::padding);
   if (padding != "SAME" && padding != "VALID" && padding != "EXPLICIT")
-    return invalid(op, "Value for attr 'padding' of \"{}\" is not in the list of allowed values: \"SAME\", \"VALID\", \"EXPLICIT\"", padding);
-  if ((strides && strides->size() != n) || (dilations && dilations->size() != n) || (padding == "EXPLICIT" && (!pads || pads->size() != 2 * n)))
+    return invalid(op,
+                   "Value for attr 'padding' of \"{}\" is not in the list of allowed values: \"SAME\", \"VALID\", \"EXPLICIT\"",
+                   padding);
+  if ((strides && strides->size() != n) || (dilations && dilations->size() != n) ||
+      (padding == "EXPLICIT" && (!pads || pads->size() != 2 * n)))
     return fail(ErrorKind::InternalError, "{} has attributes for another number of axes", op_info(op).name);
   for (size_t i = 0; i < n; ++i) {
     WindowAxis& a = w.axes[i + skipped];
@@ -67,7 +70,8 @@ Result<Windows> make_windows(Op op, std::span<const int64_t> in, std::span<const
   return w;
 }
 
-Result<Convolution> make_convolution(Op op, std::span<const int64_t> x, std::span<const int64_t> filter, bool depthwise, const Attrs& attrs) {
+Result<Convolution> make_convolution(Op op, std::span<const int64_t> x, std::span<const int64_t> filter, bool depthwise,
+                                     const Attrs& attrs) {
   Convolution c;
   size_t n = x.size() - 2;
   c.batch = x[0];

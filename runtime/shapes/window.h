@@ -13,7 +13,8 @@ namespace tfl {
 Result<Windows> make_windows(Op op, std::span<const int64_t> in, std::span<const int64_t> kernel, const Attrs& attrs);
 
 /// From the sizes of images and filter; `depthwise`: the filter is one.
-Result<Convolution> make_convolution(Op op, std::span<const int64_t> x, std::span<const int64_t> filter, bool depthwise, const Attrs& attrs);
+Result<Convolution> make_convolution(Op op, std::span<const int64_t> x, std::span<const int64_t> filter, bool depthwise,
+                                     const Attrs& attrs);
 /// The sizes of its result.
 Dims convolution_sizes(const Convolution& c, size_t spatial_axes);
 

@@ -58,8 +58,16 @@ void dispatch(tfls_frame* frame, const tfls_product_call* call, const ProductKer
 }  // namespace tfl
 
 extern "C" {
-void tfls_product_x86_64_v3_f32(tfls_frame* frame, const tfls_product_call* call) { tfl::multiply(frame, *call, tfl::v3::kProductTilesF32); }
-void tfls_product_x86_64_v4_f32(tfls_frame* frame, const tfls_product_call* call) { tfl::multiply(frame, *call, tfl::v4::kProductTilesF32); }
-void tfls_product_x86_64_v3(tfls_frame* frame, const tfls_product_call* call) { tfl::dispatch(frame, call, tfl::v3::kProductKernels); }
-void tfls_product_x86_64_v4(tfls_frame* frame, const tfls_product_call* call) { tfl::dispatch(frame, call, tfl::v4::kProductKernels); }
+void tfls_product_x86_64_v3_f32(tfls_frame* frame, const tfls_product_call* call) {
+  tfl::multiply(frame, *call, tfl::v3::kProductTilesF32);
+}
+void tfls_product_x86_64_v4_f32(tfls_frame* frame, const tfls_product_call* call) {
+  tfl::multiply(frame, *call, tfl::v4::kProductTilesF32);
+}
+void tfls_product_x86_64_v3(tfls_frame* frame, const tfls_product_call* call) {
+  tfl::dispatch(frame, call, tfl::v3::kProductKernels);
+}
+void tfls_product_x86_64_v4(tfls_frame* frame, const tfls_product_call* call) {
+  tfl::dispatch(frame, call, tfl::v4::kProductKernels);
+}
 }

@@ -10,7 +10,7 @@ typedef struct {
   bool ok;
 } reader;
 
-static inline int64_t integer(reader *r) {
+static inline int64_t integer(reader* r) {
   int64_t v = 0;
   if (r->end - r->at < 8) r->ok = false;
   if (!r->ok) return 0;
@@ -18,16 +18,16 @@ static inline int64_t integer(reader *r) {
   r->at += 8;
   return v;
 }
-static inline uint32_t count(reader *r) {
+static inline uint32_t count(reader* r) {
   int64_t v = integer(r);
   if (v < 0 || v > r->end - r->at) r->ok = false;
   return r->ok ? (uint32_t)v : 0;
 }
-static inline const char *string(reader *r) {
+static inline const char* string(reader* r) {
   int64_t n = integer(r);
   if (n < 0 || r->end - r->at <= n) r->ok = false;
   if (!r->ok) return "";
-  const char *s = (const char *)r->at;
+  const char* s = (const char*)r->at;
   int64_t whole = (n + 8) / 8 * 8;
   if (whole > r->end - r->at || s[n] != 0) {
     r->ok = false;
@@ -37,22 +37,22 @@ static inline const char *string(reader *r) {
   return s;
 }
 /* `bytes` may be NULL. */
-static inline const void *elements(reader *r, size_t *bytes) {
+static inline const void* elements(reader* r, size_t* bytes) {
   int64_t n = integer(r);
   size_t past = (size_t)(r->at - r->begin) % 64;
   int64_t padding = past ? (int64_t)(64 - past) : 0;
   if (n < 0 || r->end - r->at < padding || r->end - r->at - padding < n) r->ok = false;
   if (!r->ok) return NULL;
   if (bytes) *bytes = (size_t)n;
-  const void *p = r->at + padding;
+  const void* p = r->at + padding;
   r->at += padding + (n + 7) / 8 * 8;
   return p;
 }
-static inline void *table(reader *r, size_t n, size_t size) {
+static inline void* table(reader* r, size_t n, size_t size) {
   size_t bytes = (n * size + 15) / 16 * 16;
   if (bytes > (size_t)(r->memory_end - r->memory)) r->ok = false;
   if (!r->ok) return NULL;
-  void *p = r->memory;
+  void* p = r->memory;
   r->memory += bytes;
   return p;
 }

@@ -36,11 +36,11 @@ namespace tfl {
 inline namespace v3 {
 extern const RandomKernels kRandomKernels;
 extern const MatrixLevel kMatrixLevel;
-}
+}  // namespace v3
 inline namespace v4 {
 extern const RandomKernels kRandomKernels;
 extern const MatrixLevel kMatrixLevel;
-}
+}  // namespace v4
 }  // namespace tfl
 
 namespace {
@@ -55,7 +55,8 @@ template <bool (*run)(const tfl::Workers&, const tfl::MatrixLevel&, const tfl::R
 void matrix_routine(tfls_frame* frame, const void* call) {
   const auto& c = *static_cast<const tfl::RoutineCall*>(call);
   const auto* context = static_cast<const tfl_context*>(frame->self);
-  if (!run(tfl::workers_of(frame), context->library.wide ? tfl::v4::kMatrixLevel : tfl::v3::kMatrixLevel, c)) frame->failed = c.location + 1;
+  if (!run(tfl::workers_of(frame), context->library.wide ? tfl::v4::kMatrixLevel : tfl::v3::kMatrixLevel, c))
+    frame->failed = c.location + 1;
 }
 
 }  // namespace

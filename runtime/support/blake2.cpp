@@ -25,9 +25,8 @@ struct Wide {
   using Word = uint64_t;
   static constexpr int kRounds = 12;
   static constexpr int kTurns[4] = {32, 24, 16, 63};
-  static constexpr std::array<Word, 8> kFirst = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
-                                                 0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
-                                                 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+  static constexpr std::array<Word, 8> kFirst = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
+                                                 0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
 };
 struct Narrow {
   using Word = uint32_t;
@@ -120,8 +119,7 @@ class Blake2 : public Digest {
     for (int round = 0; round < Kind::kRounds; ++round) {
       const auto& o = kOrder[static_cast<size_t>(round % 10)];
       for (size_t i = 0; i < 4; ++i) mix(i, 4 + i, 8 + i, 12 + i, m[o[2 * i]], m[o[2 * i + 1]]);
-      for (size_t i = 0; i < 4; ++i)
-        mix(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, m[o[8 + 2 * i]], m[o[9 + 2 * i]]);
+      for (size_t i = 0; i < 4; ++i) mix(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, m[o[8 + 2 * i]], m[o[9 + 2 * i]]);
     }
     for (size_t i = 0; i < 8; ++i) state[i] ^= v[i] ^ v[i + 8];
   }

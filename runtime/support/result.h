@@ -59,8 +59,10 @@ class [[nodiscard]] Result {
   Result(T value) : ok_(true) { new (&value_) T(std::move(value)); }  // NOLINT: implicit by design
   Result(Failure f) : ok_(false) { new (&error_) std::unique_ptr<Error>(std::move(f.error)); }
   Result(Result&& o) noexcept : ok_(o.ok_) {
-    if (ok_) new (&value_) T(std::move(o.value_));
-    else new (&error_) std::unique_ptr<Error>(std::move(o.error_));
+    if (ok_)
+      new (&value_) T(std::move(o.value_));
+    else
+      new (&error_) std::unique_ptr<Error>(std::move(o.error_));
   }
   Result& operator=(Result&& o) noexcept {
     if (this != &o) {
@@ -70,8 +72,10 @@ class [[nodiscard]] Result {
     return *this;
   }
   ~Result() {
-    if (ok_) value_.~T();
-    else error_.~unique_ptr();
+    if (ok_)
+      value_.~T();
+    else
+      error_.~unique_ptr();
   }
 
   explicit operator bool() const { return ok_; }
@@ -112,11 +116,12 @@ class [[nodiscard]] Result<void> {
 
 /// `auto x = TFL_TRY(f());` — the value, or return the error from the enclosing function. Use it as a whole initialiser
 /// or statement rather than inside a larger expression.
-#define TFL_TRY(...)                                              \
-  __extension__({                                                 \
-    auto tfl_result_ = (__VA_ARGS__);                             \
-    if (!tfl_result_) [[unlikely]] return tfl_result_.failure(); \
-    tfl_result_.take();                                           \
+#define TFL_TRY(...)                  \
+  __extension__({                     \
+    auto tfl_result_ = (__VA_ARGS__); \
+    if (!tfl_result_) [[unlikely]]    \
+      return tfl_result_.failure();   \
+    tfl_result_.take();               \
   })
 
 std::string_view error_kind_name(ErrorKind kind);

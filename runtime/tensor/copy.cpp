@@ -25,16 +25,14 @@ Axes simplify(std::span<const int64_t> dims, std::span<const int64_t> dst, std::
   }
   auto magnitude = [](int64_t v) { return v < 0 ? -v : v; };
   for (size_t i = 1; i < axes.size(); ++i) {  // insertion sort: stable, and nearly always sorted already
-    for (size_t j = i; j > 0 && magnitude(axes[j - 1].dst) < magnitude(axes[j].dst); --j)
-      std::swap(axes[j - 1], axes[j]);
+    for (size_t j = i; j > 0 && magnitude(axes[j - 1].dst) < magnitude(axes[j].dst); --j) std::swap(axes[j - 1], axes[j]);
   }
   Axes out;
   for (const CopyAxis& a : axes) {
     if (!out.empty()) {
       CopyAxis& last = out.back();
       int64_t joined_dst, joined_src;
-      bool fits =
-          !__builtin_mul_overflow(a.dst, a.size, &joined_dst) && !__builtin_mul_overflow(a.src, a.size, &joined_src);
+      bool fits = !__builtin_mul_overflow(a.dst, a.size, &joined_dst) && !__builtin_mul_overflow(a.src, a.size, &joined_src);
       if (fits && last.dst == joined_dst && last.src == joined_src) {
         last = {last.size * a.size, a.dst, a.src};
         continue;
@@ -109,8 +107,7 @@ void copy_axes(T* dst, const T* src, const CopyAxis* axes, size_t count) {
       copy_plane(dst, src, axes[0], axes[1]);
     }
   } else {
-    for (int64_t i = 0; i < axes[0].size; ++i)
-      copy_axes(dst + i * axes[0].dst, src + i * axes[0].src, axes + 1, count - 1);
+    for (int64_t i = 0; i < axes[0].size; ++i) copy_axes(dst + i * axes[0].dst, src + i * axes[0].src, axes + 1, count - 1);
   }
 }
 
@@ -142,9 +139,7 @@ void copy_strided(Context& context, DType dtype, std::span<const int64_t> dims, 
     int64_t bytes = n * static_cast<int64_t>(sizeof(T));
     if (bytes < 2 * kCopyThreadBytes || axes.empty() || context.thread_count() == 1)
       return copy_axes(to, from, axes.data(), axes.size());
-    size_t widest = axes[0].size == 1 || axes.size() == 1 || axes[0].size >= 8 ? 0
-                    : axes[1].size > axes[0].size                              ? 1
-                                                                               : 0;
+    size_t widest = axes[0].size == 1 || axes.size() == 1 || axes[0].size >= 8 ? 0 : axes[1].size > axes[0].size ? 1 : 0;
     std::swap(axes[0], axes[widest]);
     int64_t grain = std::max<int64_t>(1, axes[0].size * kCopyThreadBytes / bytes);
     context.threads().parallel_for(axes[0].size, grain, [&](int64_t first, int64_t last) {

@@ -15,8 +15,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define TFL_DTYPE(id, name, short_name, tf_name, size, group, type) \
-  {#name, #short_name, #tf_name, size, DTypeGroup::group},
+#define TFL_DTYPE(id, name, short_name, tf_name, size, group, type) {#name, #short_name, #tf_name, size, DTypeGroup::group},
 #include "runtime/tensor/dtypes.def"
 #undef TFL_DTYPE
 };

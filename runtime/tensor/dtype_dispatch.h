@@ -32,8 +32,7 @@ template <class F>
 decltype(auto) with_element_type(DType dtype, F&& f) {
   switch (dtype) {
 #define TFL_DTYPE(id, name, short_name, tf_name, size, group, type) \
-  case DType::id:                                                   \
-    return f(TypeTag<type>{});
+  case DType::id: return f(TypeTag<type>{});
 #include "runtime/tensor/dtypes.def"
 #undef TFL_DTYPE
   }

@@ -61,10 +61,14 @@ void store_double(DType dtype, double value, std::byte* at) {
 void store_int(DType dtype, int64_t value, std::byte* at) {
   switch (dtype) {
     case DType::Bool: write(at, value != 0); break;
-    case DType::I8: case DType::U8: write(at, static_cast<int8_t>(value)); break;
-    case DType::I16: case DType::U16: write(at, static_cast<int16_t>(value)); break;
-    case DType::I32: case DType::U32: write(at, static_cast<int32_t>(value)); break;
-    case DType::I64: case DType::U64: write(at, value); break;
+    case DType::I8:
+    case DType::U8: write(at, static_cast<int8_t>(value)); break;
+    case DType::I16:
+    case DType::U16: write(at, static_cast<int16_t>(value)); break;
+    case DType::I32:
+    case DType::U32: write(at, static_cast<int32_t>(value)); break;
+    case DType::I64:
+    case DType::U64: write(at, value); break;
     default: break;
   }
 }

@@ -23,9 +23,7 @@ constexpr uint8_t kSizes[] = {
 #undef TFL_DTYPE
 };
 
-std::byte* inline_elements(TensorRep* rep) {
-  return reinterpret_cast<std::byte*>(rep) + kHeader + 16 * size_t{rep->rank};
-}
+std::byte* inline_elements(TensorRep* rep) { return reinterpret_cast<std::byte*>(rep) + kHeader + 16 * size_t{rep->rank}; }
 
 TensorRep* new_rep(Context& context, DType dtype, size_t rank, size_t inline_bytes) {
   auto* rep = static_cast<TensorRep*>(context.heap.allocate(kHeader + 16 * rank + inline_bytes));
@@ -120,8 +118,7 @@ Dims Tensor::row_major_strides(std::span<const int64_t> dims) {
 Result<Tensor> Tensor::empty(Context& context, DType dtype, std::span<const int64_t> dims) {
   size_t rank = dims.size();
   if (rank > kMaxRank) [[unlikely]] {
-    return fail(ErrorKind::InvalidArgumentError, "Shape has {} dimensions, more than the {} a tensor may have", rank,
-                kMaxRank);
+    return fail(ErrorKind::InvalidArgumentError, "Shape has {} dimensions, more than the {} a tensor may have", rank, kMaxRank);
   }
   int64_t n = 1;
   for (int64_t d : dims) {
@@ -142,7 +139,8 @@ Result<Tensor> Tensor::empty(Context& context, DType dtype, std::span<const int6
       return fail(ErrorKind::ResourceExhaustedError,
                   "OOM when allocating tensor with shape{} and type {}: {} of {} bytes are in use", shape_text(dims),
                   dtype_tf_name(dtype), context.memory.live_bytes(), context.memory.limit())
-          .with_hint(fmt::format("this tensor takes {} bytes{}; --max-memory raises the limit", bytes, bytes >> 30 ? fmt::format(" ({} GiB)", bytes >> 30) : std::string()));
+          .with_hint(fmt::format("this tensor takes {} bytes{}; --max-memory raises the limit", bytes,
+                                 bytes >> 30 ? fmt::format(" ({} GiB)", bytes >> 30) : std::string()));
     }
     rep = new_rep(context, dtype, rank, 0);
     rep->buffer = *buffer;
@@ -157,8 +155,8 @@ Result<Tensor> Tensor::empty(Context& context, DType dtype, std::span<const int6
   return adopt(rep);
 }
 
-Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_t> dims,
-                    std::span<const int64_t> strides, int64_t offset) {
+Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_t> dims, std::span<const int64_t> strides,
+                    int64_t offset) {
   TensorRep* from = base.rep();
   size_t element = dtype_size(from->dtype);
   int64_t n = known_count(dims);

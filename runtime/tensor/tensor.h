@@ -90,7 +90,8 @@ class Tensor {
   /// InvalidArgumentError when the sizes overflow, are negative or the rank is over kMaxRank.
   static Result<Tensor> empty(Context& context, DType dtype, std::span<const int64_t> dims);
   /// The same elements seen through other sizes and strides, `offset` elements on from the first.
-  static Tensor view(Context& context, const Tensor& base, std::span<const int64_t> dims, std::span<const int64_t> strides, int64_t offset);
+  static Tensor view(Context& context, const Tensor& base, std::span<const int64_t> dims, std::span<const int64_t> strides,
+                     int64_t offset);
   /// Row-major elements that somebody else owns: `buffer` (its `pool` null) holds one reference, which the tensor takes over.
   static Tensor foreign(Context& context, DType dtype, std::span<const int64_t> dims, Buffer* buffer);
   /// Brings elements that lie in a device's memory here. What goes wrong is the business of the device's owner: there are zeros then.

@@ -27,7 +27,8 @@ void hand_on_text_type(std::span<const Tensor> operands, std::span<Tensor> resul
   }
   if (type.kind == TextKind::text) {
     for (const Tensor& t : operands) {
-      if (t.dtype() == DType::String && text_type(t).kind == TextKind::bytes && !all_ascii(t)) type.kind = TextKind::bytes_objects;
+      if (t.dtype() == DType::String && text_type(t).kind == TextKind::bytes && !all_ascii(t))
+        type.kind = TextKind::bytes_objects;
     }
   }
   type.width = static_cast<uint16_t>(std::min<int>(width, kUnboundedWidth));

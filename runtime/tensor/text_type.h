@@ -25,7 +25,9 @@ struct TextType {
 };
 inline constexpr uint16_t kUnboundedWidth = 0x3FFF;
 
-inline TextType text_type(const Tensor& t) { return {static_cast<TextKind>(t.rep()->extra >> 14), static_cast<uint16_t>(t.rep()->extra & kUnboundedWidth)}; }
+inline TextType text_type(const Tensor& t) {
+  return {static_cast<TextKind>(t.rep()->extra >> 14), static_cast<uint16_t>(t.rep()->extra & kUnboundedWidth)};
+}
 inline void set_text_type(Tensor& t, TextType type) {
   t.rep()->extra = static_cast<uint16_t>(static_cast<uint16_t>(type.kind) << 14 | std::min(type.width, kUnboundedWidth));
 }
@@ -34,8 +36,10 @@ inline void set_text_type(Tensor& t, TextType type) {
 inline TextType promote(TextType a, TextType b) {
   TextKind kind = a.kind;
   if (a.kind != b.kind) {
-    if (a.fixed() && b.fixed()) kind = TextKind::text;
-    else kind = a.is_text() && b.is_text() ? TextKind::text_objects : TextKind::bytes_objects;
+    if (a.fixed() && b.fixed())
+      kind = TextKind::text;
+    else
+      kind = a.is_text() && b.is_text() ? TextKind::text_objects : TextKind::bytes_objects;
   }
   return {kind, std::max(a.width, b.width)};
 }

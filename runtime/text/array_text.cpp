@@ -64,7 +64,9 @@ std::vector<std::string> words_of(const Shown& shown, const PrintOptions& option
   switch (dtype_group(t.dtype())) {
     case DTypeGroup::String: {
       bool quoted = options.quote && text_type(t).is_text();
-      collect([&](int64_t i) { return quoted ? options.quote(t.data<std::string>()[i], false) : bytes_repr(t.data<std::string>()[i]); });
+      collect([&](int64_t i) {
+        return quoted ? options.quote(t.data<std::string>()[i], false) : bytes_repr(t.data<std::string>()[i]);
+      });
       break;
     }
     case DTypeGroup::Bool: {
@@ -175,14 +177,13 @@ std::string text_type_name(TextType type) {
   return (type.kind == TextKind::text ? "<U" : "|S") + std::to_string(type.width);
 }
 
-std::string array_text(const Tensor& t, const PrintOptions& options, std::string_view separator,
-                       std::string_view prefix, std::string_view suffix) {
+std::string array_text(const Tensor& t, const PrintOptions& options, std::string_view separator, std::string_view prefix,
+                       std::string_view suffix) {
   if (t.size() == 0) return "[]";
   Shown shown{t, is_summarised(t, options), options.edge_items};
   std::vector<std::string> words = words_of(shown, options);
   Layout layout{shown, words, separator};
-  return layout.rows(0, static_cast<int64_t>(prefix.size()) + 1,
-                     options.line_width - static_cast<int64_t>(suffix.size()));
+  return layout.rows(0, static_cast<int64_t>(prefix.size()) + 1, options.line_width - static_cast<int64_t>(suffix.size()));
 }
 
 std::string array_str(const Tensor& t, const PrintOptions& options) {
@@ -199,7 +200,9 @@ std::string array_repr(const Tensor& t, const PrintOptions& options) {
   if ((t.size() == 0 && !plain_empty) || is_summarised(t, options)) add("shape=" + shape_tuple_text(t.dims()));
   bool implied = t.dtype() == DType::I64 || t.dtype() == DType::F64 || t.dtype() == DType::Bool;
   if (!implied || t.size() == 0)
-    add("dtype=" + (t.dtype() != DType::String ? std::string(dtype_name(t.dtype())) : text_type(t).fixed() ? "'" + text_type_name(text_type(t)) + "'" : "object"));
+    add("dtype=" + (t.dtype() != DType::String ? std::string(dtype_name(t.dtype()))
+                    : text_type(t).fixed()     ? "'" + text_type_name(text_type(t)) + "'"
+                                               : "object"));
   std::string text = "array(" + body;
   if (extras.empty()) return text + ")";
   text += ',';

@@ -88,10 +88,9 @@ Digits shortest_digits(DType dtype, double value) {
     out = shortest_half(value);
   } else {
     char buffer[64];
-    auto end =
-        dtype == DType::F32
-            ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value), std::chars_format::scientific)
-            : std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+    auto end = dtype == DType::F32
+                   ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value), std::chars_format::scientific)
+                   : std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
     out = split_scientific({buffer, static_cast<size_t>(end.ptr - buffer)});
   }
   while (out.digits.size() > 1 && out.digits.back() == '0') out.digits.pop_back();

@@ -109,8 +109,7 @@ std::string FloatFormat::text(double value) const {
   if (scientific_) {
     ScientificText s = scientific(dtype_, value, limits_);
     std::string digits = std::to_string(std::abs(s.exponent));
-    if (length(digits) < exponent_digits_)
-      digits.insert(0, static_cast<size_t>(exponent_digits_ - length(digits)), '0');
+    if (length(digits) < exponent_digits_) digits.insert(0, static_cast<size_t>(exponent_digits_ - length(digits)), '0');
     return signed_part(value, s.whole) + "." + s.fraction + (s.exponent < 0 ? "e-" : "e+") + digits;
   }
   PlainText p = positional(dtype_, value, limits_);

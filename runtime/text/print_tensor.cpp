@@ -23,8 +23,10 @@ std::string quoted(const std::string& s) {
       case '\'': out += "\\'"; break;
       case '\\': out += "\\\\"; break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) out += fmt::format("\\{:03o}", static_cast<unsigned>(c));
-        else out += c;
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+          out += fmt::format("\\{:03o}", static_cast<unsigned>(c));
+        else
+          out += c;
     }
   }
   return out + '"';
@@ -38,10 +40,14 @@ struct Printer {
 
   void element(const std::byte* at) {
     DType d = t.dtype();
-    if (d == DType::String) out += quoted(*reinterpret_cast<const std::string*>(at));
-    else if (is_floating(d)) out += d == DType::F64 ? print_number(load_double(d, at)) : print_number(static_cast<float>(load_double(d, at)));
-    else if (d == DType::U64) out += fmt::format("{}", static_cast<uint64_t>(load_int(d, at)));
-    else out += fmt::format("{}", load_int(d, at));
+    if (d == DType::String)
+      out += quoted(*reinterpret_cast<const std::string*>(at));
+    else if (is_floating(d))
+      out += d == DType::F64 ? print_number(load_double(d, at)) : print_number(static_cast<float>(load_double(d, at)));
+    else if (d == DType::U64)
+      out += fmt::format("{}", static_cast<uint64_t>(load_int(d, at)));
+    else
+      out += fmt::format("{}", load_int(d, at));
   }
 
   void spacing(int axis) {
@@ -78,8 +84,10 @@ struct Printer {
     if (left <= 0) return;
     if (a == t.rank()) {
       --left;
-      if (t.dtype() == DType::String) out += *reinterpret_cast<const std::string*>(at);
-      else element(at);
+      if (t.dtype() == DType::String)
+        out += *reinterpret_cast<const std::string*>(at);
+      else
+        element(at);
       return;
     }
     const bool innermost = a == t.rank() - 1 || t.dtype() == DType::String;

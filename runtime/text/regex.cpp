@@ -13,7 +13,8 @@ namespace {
 constexpr uint32_t kMatchSteps = 20'000'000;  // about a second
 constexpr uint32_t kHeapKilobytes = 64 * 1024;
 constexpr size_t kMaxPattern = 1 << 20;
-constexpr size_t kWorthCompiling = 2048;  // bytes of subjects, and for each search as many as its beginning takes, from which machine code pays
+constexpr size_t kWorthCompiling =
+    2048;  // bytes of subjects, and for each search as many as its beginning takes, from which machine code pays
 constexpr size_t kSearch = 64;
 
 struct CodeDeleter {
@@ -57,7 +58,8 @@ struct Regex::State {
     uint32_t bound = (how & kMatchAtStart ? PCRE2_ANCHORED : 0) | (how & kMatchToEnd ? PCRE2_ENDANCHORED : 0);
     int problem = 0;
     PCRE2_SIZE offset = 0;
-    f.code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options | bound, &problem, &offset, nullptr));
+    f.code.reset(
+        pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options | bound, &problem, &offset, nullptr));
     if (f.code && pcre2_jit_compile(f.code.get(), PCRE2_JIT_COMPLETE) != 0) f.code.reset();
     return f.code.get();
   }
@@ -89,8 +91,10 @@ Result<Regex> Regex::compile(std::string_view pattern, uint32_t flags, RegexProb
   state->valid = flags & kRegexValidText;
   state->pattern = pattern;
   state->options = options;
-  state->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options, &code, &offset, nullptr));
-  if (!state->code && code == PCRE2_ERROR_HEAP_FAILED) return fail(ErrorKind::ResourceExhaustedError, "no memory for a regular expression");
+  state->code.reset(
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options, &code, &offset, nullptr));
+  if (!state->code && code == PCRE2_ERROR_HEAP_FAILED)
+    return fail(ErrorKind::ResourceExhaustedError, "no memory for a regular expression");
   if (!state->code) return refuse(problem_text(code), offset);
   state->data.reset(pcre2_match_data_create_from_pattern(state->code.get(), nullptr));
   state->context.reset(pcre2_match_context_create(nullptr));
@@ -127,7 +131,8 @@ Result<bool> Regex::search(std::string_view subject, size_t start, uint32_t how,
   if (how & kMatchAdvance) options |= PCRE2_NOTEMPTY_ATSTART;
   if (state_->valid) options |= PCRE2_NO_UTF_CHECK;
   auto match = [&](const pcre2_code* code, uint32_t all) {
-    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), start, all, state_->data.get(), state_->context.get());
+    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), start, all, state_->data.get(),
+                       state_->context.get());
   };
   int found = PCRE2_ERROR_JIT_STACKLIMIT;
   if (const pcre2_code* code = state_->fast_code(how, subject.size() - start)) found = match(code, options);
@@ -137,7 +142,8 @@ Result<bool> Regex::search(std::string_view subject, size_t start, uint32_t how,
     found = match(state_->code.get(), options);
   }
   if (found == PCRE2_ERROR_NOMATCH || found == PCRE2_ERROR_PARTIAL) return false;
-  if (found == PCRE2_ERROR_MATCHLIMIT || found == PCRE2_ERROR_DEPTHLIMIT || found == PCRE2_ERROR_HEAPLIMIT || found == PCRE2_ERROR_NOMEMORY)
+  if (found == PCRE2_ERROR_MATCHLIMIT || found == PCRE2_ERROR_DEPTHLIMIT || found == PCRE2_ERROR_HEAPLIMIT ||
+      found == PCRE2_ERROR_NOMEMORY)
     return fail(ErrorKind::ResourceExhaustedError, "the regular expression takes too many steps on this text")
         .with_hint("nested repeats such as (a+)+ try every way to share the text between them");
   if (found < 0) return fail(ErrorKind::ValueError, "regular expression: {}", problem_text(found));

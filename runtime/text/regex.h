@@ -17,20 +17,21 @@ namespace tfl {
 
 /// Flags of a pattern; any of them together.
 inline constexpr uint32_t kRegexIgnoreCase = 1;
-inline constexpr uint32_t kRegexMultiLine = 2;       // ^ and $ at every line
-inline constexpr uint32_t kRegexDotAll = 4;          // . takes newlines
-inline constexpr uint32_t kRegexExtended = 8;        // white space and # comments in the pattern are nothing
-inline constexpr uint32_t kRegexUtf8 = 16;           // characters, not bytes; what is no UTF-8 in a subject matches nothing
-inline constexpr uint32_t kRegexUnicodeClasses = 32; // \w \d \s \b and cases by Unicode's properties
-inline constexpr uint32_t kRegexDollarEndOnly = 64;  // $ not before a last newline
-inline constexpr uint32_t kRegexUngreedy = 128;      // quantifiers are lazy, and greedy with ?
-inline constexpr uint32_t kRegexValidText = 256;     // with kRegexUtf8: pattern and subjects are known to be UTF-8 and not looked at, which
-                                                     // every search would do from end to end
+inline constexpr uint32_t kRegexMultiLine = 2;        // ^ and $ at every line
+inline constexpr uint32_t kRegexDotAll = 4;           // . takes newlines
+inline constexpr uint32_t kRegexExtended = 8;         // white space and # comments in the pattern are nothing
+inline constexpr uint32_t kRegexUtf8 = 16;            // characters, not bytes; what is no UTF-8 in a subject matches nothing
+inline constexpr uint32_t kRegexUnicodeClasses = 32;  // \w \d \s \b and cases by Unicode's properties
+inline constexpr uint32_t kRegexDollarEndOnly = 64;   // $ not before a last newline
+inline constexpr uint32_t kRegexUngreedy = 128;       // quantifiers are lazy, and greedy with ?
+inline constexpr uint32_t kRegexValidText =
+    256;  // with kRegexUtf8: pattern and subjects are known to be UTF-8 and not looked at, which
+          // every search would do from end to end
 
 /// How a search is bound to its place.
-inline constexpr uint32_t kMatchAtStart = 1;   // only at `start`
-inline constexpr uint32_t kMatchToEnd = 2;     // only what ends with the subject
-inline constexpr uint32_t kMatchAdvance = 4;   // nothing empty at `start`: how to go on after an empty match
+inline constexpr uint32_t kMatchAtStart = 1;  // only at `start`
+inline constexpr uint32_t kMatchToEnd = 2;    // only what ends with the subject
+inline constexpr uint32_t kMatchAdvance = 4;  // nothing empty at `start`: how to go on after an empty match
 
 /// What is wrong with a pattern, and where.
 struct RegexProblem {

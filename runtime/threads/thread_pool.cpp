@@ -115,7 +115,9 @@ ThreadPool::ThreadPool(int threads) : state_(new State) {
     return nullptr;
   };
   pthread_t thread;
-  while (static_cast<int>(state_->workers.size()) + 1 < state_->size && pthread_create(&thread, nullptr, begin, state_.get()) == 0) state_->workers.push_back(thread);
+  while (static_cast<int>(state_->workers.size()) + 1 < state_->size &&
+         pthread_create(&thread, nullptr, begin, state_.get()) == 0)
+    state_->workers.push_back(thread);
   state_->size = static_cast<int>(state_->workers.size()) + 1;  // the system may have no more
 }
 

@@ -39,7 +39,9 @@ class ThreadPool {
   template <class F>
   void parallel_for(int64_t n, int64_t grain, F&& body) {
     using Body = std::remove_reference_t<F>;
-    run(n, grain, [](void* f, int64_t first, int64_t last) { (*static_cast<Body*>(f))(first, last); }, const_cast<void*>(static_cast<const void*>(&body)));
+    run(
+        n, grain, [](void* f, int64_t first, int64_t last) { (*static_cast<Body*>(f))(first, last); },
+        const_cast<void*>(static_cast<const void*>(&body)));
   }
 
   /// A worker runs the task when it finds time, unless somebody else has claimed it before. A pool without workers forgets it.

@@ -62,8 +62,7 @@ bool small(const ir::Function& f) {
   ir::walk(f.body, [&](const ir::Node& n) {
     for (const ir::Type& t : n.types) {
       int64_t count = 1;
-      for (int64_t d : t.tensor.dims)
-        fits &= !__builtin_mul_overflow(count, d < 1 ? 1 : d, &count) && count <= kMostElements;
+      for (int64_t d : t.tensor.dims) fits &= !__builtin_mul_overflow(count, d < 1 ? 1 : d, &count) && count <= kMostElements;
     }
     if (n.callee) fits &= small(*n.callee);
   });

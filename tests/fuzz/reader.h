@@ -19,7 +19,8 @@ namespace tfl::fuzz {
 class Reader {
  public:
   /// `definition` defines read(data) for bytes.
-  explicit Reader(std::string_view definition) : context_(limits()), interp_(context_, options()), module_(interp_.module("__main__")) {
+  explicit Reader(std::string_view definition)
+      : context_(limits()), interp_(context_, options()), module_(interp_.module("__main__")) {
     std::string text(definition);
     text += R"(
 def check(data):

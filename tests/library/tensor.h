@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static tfl_tensor tensor(void *data, int code, int bits, int rank, int64_t *shape) {
+static tfl_tensor tensor(void* data, int code, int bits, int rank, int64_t* shape) {
   tfl_tensor t;
   memset(&t, 0, sizeof t);
   t.data = data;

@@ -51,7 +51,8 @@ std::string outline(Context& c, ir::Function& f) {
     std::vector<std::string> broken = verify(c, *cluster);
     walk(cluster->body, [&](const ir::Node& n) {
       bool of_variable = !n.operands.empty() && n.operands[0].type().kind == ir::TypeKind::Resource && n.block != &cluster->body;
-      if (n.op == Op::call || (op_info(n.op).kind == OpKind::Effect && n.op != Op::check && !of_variable)) broken.push_back(std::string(op_info(n.op).name) + " in a cluster");
+      if (n.op == Op::call || (op_info(n.op).kind == OpKind::Effect && n.op != Op::check && !of_variable))
+        broken.push_back(std::string(op_info(n.op).name) + " in a cluster");
     });
     if (!broken.empty() && wrong.empty()) wrong = "cluster " + cluster->name + ": " + broken[0];
   });
@@ -100,12 +101,14 @@ bool check(Context& c, uint64_t seed, size_t& failed_runs) {
   FunctionPtr f = RandomGraph(c, seed).function();
   std::vector<std::string> broken = verify(c, *f);
   if (!broken.empty()) {
-    std::printf("seed %llu: the graph itself: %s\n%s", static_cast<unsigned long long>(seed), broken[0].c_str(), to_text(*f).c_str());
+    std::printf("seed %llu: the graph itself: %s\n%s", static_cast<unsigned long long>(seed), broken[0].c_str(),
+                to_text(*f).c_str());
     return false;
   }
   auto again = ir::parse_text(c, to_text(*f), "round trip");
   if (!again || to_text(*(*again)[0]) != to_text(*f)) {
-    std::printf("seed %llu: does not survive its text: %s\n%s", static_cast<unsigned long long>(seed), again ? "" : again.error().message.c_str(), to_text(*f).c_str());
+    std::printf("seed %llu: does not survive its text: %s\n%s", static_cast<unsigned long long>(seed),
+                again ? "" : again.error().message.c_str(), to_text(*f).c_str());
     return false;
   }
   Outcome expected = run(c, f, seed);
@@ -132,11 +135,13 @@ bool check(Context& c, uint64_t seed, size_t& failed_runs) {
     FunctionPtr small = shrink(c, f, passes, seed);
     FunctionPtr after = clone(*small);
     bool clusters = std::string_view(passes).ends_with(kOutline);
-    (void)optimizer::run_pipeline(c, *after, *optimizer::parse_pipeline(std::string_view(passes).substr(0, clusters ? passes.rfind(kOutline) : passes.size())));
+    (void)optimizer::run_pipeline(
+        c, *after,
+        *optimizer::parse_pipeline(std::string_view(passes).substr(0, clusters ? passes.rfind(kOutline) : passes.size())));
     if (clusters) (void)outline(c, *after);
     wrong = difference(c, small, run(c, small, seed), passes, seed);
-    std::printf("seed %llu, passes %s: %s\n%s// after\n%s\n", static_cast<unsigned long long>(seed), passes.c_str(), wrong.c_str(), to_text(*small).c_str(),
-                to_text(*after).c_str());
+    std::printf("seed %llu, passes %s: %s\n%s// after\n%s\n", static_cast<unsigned long long>(seed), passes.c_str(),
+                wrong.c_str(), to_text(*small).c_str(), to_text(*after).c_str());
     return false;
   }
   return true;

@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "frontend/interpreter/compile/compile.h"
-#include "frontend/core/native_module.h"
 #include "frontend/core/exception.h"
-#include "frontend/core/protocol.h"
 #include "frontend/core/interp.h"
+#include "frontend/core/native_module.h"
+#include "frontend/core/protocol.h"
+#include "frontend/interpreter/compile/compile.h"
 
 namespace tfl::test {
 
@@ -89,7 +89,8 @@ class Caller {
       pool = interp_.call(make_pool_, {});
     }
     if (!pool) {
-      std::fprintf(stderr, "before %s: %s\n", n.name.c_str(), exception_headline(interp_, interp_.exception_of(pool.error())).c_str());
+      std::fprintf(stderr, "before %s: %s\n", n.name.c_str(),
+                   exception_headline(interp_, interp_.exception_of(pool.error())).c_str());
       ++failed;
       return;
     }
@@ -179,8 +180,9 @@ int run(uint32_t seed, bool each, const char* only) {
   std::vector<Value> pool = made_pool->as<List>()->items;
 
   std::vector<Native> natives;
-#define TFL_NATIVE_MODULE(name, init) \
-  if (auto m = interp.import_module(name)) for (Native& n : natives_of(interp, name, m->as<Module>()->dict)) natives.push_back(std::move(n));
+#define TFL_NATIVE_MODULE(name, init)      \
+  if (auto m = interp.import_module(name)) \
+    for (Native & n : natives_of(interp, name, m->as<Module>()->dict)) natives.push_back(std::move(n));
 #include "frontend/core/modules.def"
 #undef TFL_NATIVE_MODULE
   for (Native& n : natives_of(interp, "builtins", interp.builtins.as<Module>()->dict)) natives.push_back(std::move(n));
@@ -206,10 +208,12 @@ int run(uint32_t seed, bool each, const char* only) {
       _exit(0);
     }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0) {}
+    while (waitpid(child, &status, 0) < 0) {
+    }
     if (status != 0) {
       ++bad;
-      std::fprintf(stderr, "%s: %s %d\n", n.name.c_str(), WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+      std::fprintf(stderr, "%s: %s %d\n", n.name.c_str(), WIFSIGNALED(status) ? "signal" : "exit",
+                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
   };
   for (const Native& n : natives) {
@@ -221,7 +225,8 @@ int run(uint32_t seed, bool each, const char* only) {
     for (const Value& v : made) add_methods(methods, n.name, Value::share(interp.type_of(v)), v);
   }
   for (size_t i = 0; i < methods.size(); ++i) go(methods[i]);
-  std::fprintf(stderr, "%zu natives and %zu methods, %llu calls\n", natives.size(), methods.size(), static_cast<unsigned long long>(caller.calls));
+  std::fprintf(stderr, "%zu natives and %zu methods, %llu calls\n", natives.size(), methods.size(),
+               static_cast<unsigned long long>(caller.calls));
   std::fflush(nullptr);
   if (natives.size() < 400 || caller.failed) _exit(2);
   _exit(bad ? 1 : 0);  // what was called with nonsense need not come to an end in order
@@ -236,9 +241,12 @@ int main(int argc, char** argv) {
   bool each = false;
   const char* only = nullptr;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--each") == 0) each = true;
-    else if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) only = argv[++i];
-    else seed = static_cast<uint32_t>(std::atoi(argv[i]));
+    if (std::strcmp(argv[i], "--each") == 0)
+      each = true;
+    else if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+      only = argv[++i];
+    else
+      seed = static_cast<uint32_t>(std::atoi(argv[i]));
   }
   return tfl::test::run(seed, each, only);
 }

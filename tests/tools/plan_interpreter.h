@@ -107,9 +107,7 @@ class PlanRun {
       case plan::Home::temporary:
         expect_of_plan(value.index < slots_.size(), "a slot that is not there");
         return slots_[value.index];
-      case plan::Home::pointer:
-        expect_of_plan(pointers_.contains(v), "a pointer that points nowhere");
-        return pointers_[v];
+      case plan::Home::pointer: expect_of_plan(pointers_.contains(v), "a pointer that points nowhere"); return pointers_[v];
       default: expect_of_plan(false, "a scalar has no memory"); return {};
     }
   }
@@ -149,8 +147,7 @@ class PlanRun {
     expect_of_plan(a.strides.size() == e.at.size(), "a store with other axes");
     std::span<std::byte> bytes = memory(a.value);
     int64_t at = offset(a, &e) * static_cast<int64_t>(dtype_size(x.dtype()));
-    expect_of_plan(at >= 0 && static_cast<size_t>(at) + dtype_size(x.dtype()) <= bytes.size(),
-                   "a store outside the memory");
+    expect_of_plan(at >= 0 && static_cast<size_t>(at) + dtype_size(x.dtype()) <= bytes.size(), "a store outside the memory");
     plan::Home home = p_.values[a.value].home;
     expect_of_plan(home == plan::Home::temporary || home == plan::Home::result || home == plan::Home::pointer,
                    "a store to what is only read");
@@ -219,7 +216,9 @@ class PlanRun {
   }
 
   template <bool (*run)(const Workers&, const MatrixLevel&, const RoutineCall&)>
-  static bool on_matrices(const Workers& w, const RoutineCall& c) { return run(w, matrix_level(IsaLevel::base), c); }
+  static bool on_matrices(const Workers& w, const RoutineCall& c) {
+    return run(w, matrix_level(IsaLevel::base), c);
+  }
   bool routine(const plan::RoutineStep& r) {
     RoutineCall call{};
     call.flags = r.flags;
@@ -234,9 +233,16 @@ class PlanRun {
                      "a routine that writes what is only read");
     }
     for (size_t i = 0; i < r.sizes.size(); ++i) call.sizes[i] = size(r.sizes[i]);
-    constexpr RoutineFunction kRun[] = {scans::run, args::run, scatters::run, segments::run, sorts::run,
-                                         [](const Workers& w, const RoutineCall& c) { return randoms::run(w, random_kernels(IsaLevel::base), c); },
-                                         on_matrices<matrices::solve>, on_matrices<matrices::factor>, samples::run};
+    constexpr RoutineFunction kRun[] = {
+        scans::run,
+        args::run,
+        scatters::run,
+        segments::run,
+        sorts::run,
+        [](const Workers& w, const RoutineCall& c) { return randoms::run(w, random_kernels(IsaLevel::base), c); },
+        on_matrices<matrices::solve>,
+        on_matrices<matrices::factor>,
+        samples::run};
     const uint32_t never = 0;
     bool done = kRun[static_cast<int>(r.routine)](Workers{1, &never}, call);
     failed_ = failed_ || !done;
@@ -365,8 +371,7 @@ class PlanRun {
     size_t axis = k.axes.size() - (k.form == plan::Form::columns ? 2 : 1);
     row.at[axis] = int64_t{1} << 40;
     for (const plan::Stage& stage : k.stages) {
-      if (stage.pass == pass && stage.kind == plan::Stage::Kind::store_once)
-        write(stage.target, value(stage.expr, row), row);
+      if (stage.pass == pass && stage.kind == plan::Stage::Kind::store_once) write(stage.target, value(stage.expr, row), row);
     }
   }
   void iterate(const plan::KernelLoop& l, Element& e, std::vector<Tensor>& variables) {
@@ -437,8 +442,7 @@ class PlanRun {
       case plan::Step::Kind::scalar: {
         std::vector<Tensor> operands;
         for (plan::ValueId v : s.expr.operands) operands.push_back(scalars_.at(v));
-        Tensor t =
-            s.expr.kind == plan::ExprKind::load ? read(s.expr.access, s.expr.dtype, nullptr) : simple(s.expr, operands);
+        Tensor t = s.expr.kind == plan::ExprKind::load ? read(s.expr.access, s.expr.dtype, nullptr) : simple(s.expr, operands);
         expect_of_plan(t.dtype() == p_.values[s.result].dtype && t.rank() == 0, "a scalar of another type");
         scalars_[s.result] = t;
         return !failed_;

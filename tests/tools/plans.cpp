@@ -78,8 +78,7 @@ std::string compiled(Context& c, const FunctionPtr& f, uint64_t seed, const std:
   counts.unplanned += made.unplanned;
   counts.runs += made.compiled;
   if (actual == expected && made.failed == 0) return {};
-  return (made.failed ? "the compiler refused a plan; " : "") + ("expected\n" + expected) + "\nand got\n" + actual +
-         "\n";
+  return (made.failed ? "the compiler refused a plan; " : "") + ("expected\n" + expected) + "\nand got\n" + actual + "\n";
 }
 
 std::string difference(Context& c, const FunctionPtr& given, uint64_t seed, Counts& counts, How how) {
@@ -130,8 +129,7 @@ bool check(Context& c, uint64_t seed, Counts& counts, How how) {
     return !difference(c, g, seed, unused, how == How::compile ? how : How::plans).empty();
   });
   std::printf("seed %llu: %s\n%s\n", static_cast<unsigned long long>(seed),
-              difference(c, small, seed, unused, how == How::compile ? how : How::plans).c_str(),
-              to_text(*small).c_str());
+              difference(c, small, seed, unused, how == How::compile ? how : How::plans).c_str(), to_text(*small).c_str());
   return false;
 }
 
@@ -149,8 +147,8 @@ int check_file(Context& c, const char* path, How how) {
     if (!what.empty()) std::printf("%s\n", what.c_str());
     wrong += !what.empty();
   }
-  std::printf("%zu clusters, %zu without a plan, %zu runs, %zu declined, %zu differences\n", counts.clusters,
-              counts.unplanned, counts.runs, counts.declined, wrong);
+  std::printf("%zu clusters, %zu without a plan, %zu runs, %zu declined, %zu differences\n", counts.clusters, counts.unplanned,
+              counts.runs, counts.declined, wrong);
   return wrong ? 1 : 0;
 }
 
@@ -172,7 +170,7 @@ int main(int argc, char** argv) {
   tfl::test::Counts counts;
   tfl::Context context(tfl::test::options(1));
   for (size_t i = 0; i < count && wrong < 5; ++i) wrong += !tfl::test::check(context, first + i, counts, how);
-  std::printf("%zu clusters, %zu without a plan, %zu runs, %zu declined, %zu differences\n", counts.clusters,
-              counts.unplanned, counts.runs, counts.declined, wrong);
+  std::printf("%zu clusters, %zu without a plan, %zu runs, %zu declined, %zu differences\n", counts.clusters, counts.unplanned,
+              counts.runs, counts.declined, wrong);
   return wrong ? 1 : 0;
 }

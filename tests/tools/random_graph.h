@@ -29,7 +29,8 @@ class RandomGraph {
       Tensor value = random_tensor(context_, t.dtype, dims, static_cast<uint32_t>(random_()), chance(2));
       constexpr double kEdges[] = {-0.0, 0.0, 1.0, -1.0, __builtin_inf(), __builtin_nan("")};
       for (int64_t i = 0; is_floating(t.dtype) && i < value.size(); ++i) {
-        if (chance(3)) store_double(t.dtype, kEdges[pick(std::size(kEdges))], value.raw() + static_cast<size_t>(i) * dtype_size(t.dtype));
+        if (chance(3))
+          store_double(t.dtype, kEdges[pick(std::size(kEdges))], value.raw() + static_cast<size_t>(i) * dtype_size(t.dtype));
       }
       if (p->types[0].kind == ir::TypeKind::Resource) {
         variables.push_back(std::make_shared<TestVariable>(value));
@@ -53,7 +54,8 @@ class RandomGraph {
     Values values;
     for (size_t i = 0; i < params; ++i) values.push_back(f->body.add_param(ir::Type::of(some_type(true)), ""));
     if (f->name == "main") {
-      for (size_t i = 0; i < 2; ++i) values.push_back(f->body.add_param(ir::Type::variable({DType::F32, true, i ? Dims{3} : Dims{}}), ""));
+      for (size_t i = 0; i < 2; ++i)
+        values.push_back(f->body.add_param(ir::Type::variable({DType::F32, true, i ? Dims{3} : Dims{}}), ""));
     }
     fill(f->body, values, nodes, 0);
     // Most of what was made is wanted, so that most of it matters.
@@ -94,7 +96,9 @@ class RandomGraph {
     return find(values, [](const ir::Type& t) { return t.is_tensor() && is_numeric(t.tensor.dtype); });
   }
   Ref scalar_of(const Values& values, DType dtype) {
-    return find(values, [dtype](const ir::Type& t) { return t.is_tensor() && t.tensor.dtype == dtype && t.tensor.ranked && t.tensor.dims.empty(); });
+    return find(values, [dtype](const ir::Type& t) {
+      return t.is_tensor() && t.tensor.dtype == dtype && t.tensor.ranked && t.tensor.dims.empty();
+    });
   }
   Ref like(const Values& values, const ir::Type& wanted) {
     return find(values, [&](const ir::Type& t) { return t == wanted; });
@@ -109,8 +113,10 @@ class RandomGraph {
         std::byte* at = value.raw() + static_cast<size_t>(i) * dtype_size(t.dtype);
         constexpr double kSpecial[] = {0, 1, 2, -0.0, -1};
         double v = kSpecial[all];
-        if (is_floating(t.dtype)) store_double(t.dtype, v, at);
-        else store_int(t.dtype, static_cast<int64_t>(v), at);
+        if (is_floating(t.dtype))
+          store_double(t.dtype, v, at);
+        else
+          store_int(t.dtype, static_cast<int64_t>(v), at);
       }
     }
     return ir::append_constant(b, value);
@@ -132,8 +138,10 @@ class RandomGraph {
 
   void fill(ir::Block& b, Values& values, int nodes, int depth) {
     for (int i = 0; i < nodes; ++i) {
-      if (values.empty() || chance(8)) values.push_back(constant(b, some_type(false)));
-      else node(b, values, depth);
+      if (values.empty() || chance(8))
+        values.push_back(constant(b, some_type(false)));
+      else
+        node(b, values, depth);
     }
   }
 
@@ -142,23 +150,29 @@ class RandomGraph {
       case 0:
       case 1:
       case 2: {
-        constexpr Op kOps[] = {Op::negative, Op::abs, Op::square, Op::floor, Op::exp, Op::sigmoid, Op::relu, Op::sign, Op::round, Op::tanh, Op::identity};
+        constexpr Op kOps[] = {Op::negative, Op::abs,  Op::square, Op::floor, Op::exp,     Op::sigmoid,
+                               Op::relu,     Op::sign, Op::round,  Op::tanh,  Op::identity};
         return add(b, values, kOps[pick(std::size(kOps))], {number_of(values)});
       }
       case 3:
       case 4:
       case 5:
       case 6: {
-        constexpr Op kOps[] = {Op::add, Op::subtract, Op::multiply, Op::divide, Op::maximum, Op::minimum, Op::less, Op::equal, Op::greater_equal, Op::squared_difference};
+        constexpr Op kOps[] = {Op::add,     Op::subtract, Op::multiply, Op::divide,        Op::maximum,
+                               Op::minimum, Op::less,     Op::equal,    Op::greater_equal, Op::squared_difference};
         Ref x = number_of(values);
         if (!x) return;
-        Ref y = chance(5) ? x : chance(3) ? constant(b, x.type().tensor) : find(values, [&](const ir::Type& t) { return t.is_tensor() && t.tensor.dtype == x.type().tensor.dtype; });
+        Ref y = chance(5) ? x
+                : chance(3)
+                    ? constant(b, x.type().tensor)
+                    : find(values, [&](const ir::Type& t) { return t.is_tensor() && t.tensor.dtype == x.type().tensor.dtype; });
         if (chance(2)) std::swap(x, y);
         return add(b, values, kOps[pick(std::size(kOps))], {x, y});
       }
       case 7: {
         Ref x = scalar_of(values, DType::I32);
-        return add(b, values, chance(2) ? Op::floordiv : Op::mod, {x, chance(2) ? integer(b, 1 + static_cast<int32_t>(pick(3))) : scalar_of(values, DType::I32)});
+        return add(b, values, chance(2) ? Op::floordiv : Op::mod,
+                   {x, chance(2) ? integer(b, 1 + static_cast<int32_t>(pick(3))) : scalar_of(values, DType::I32)});
       }
       case 8: {
         Ref p = find(values, [](const ir::Type& t) { return t.is_tensor() && t.tensor.dtype == DType::Bool; });
@@ -175,12 +189,15 @@ class RandomGraph {
       }
       case 10:
       case 11: return moves(b, values);
-      case 12: return add(b, values, Op::matmul, {number_of(values), number_of(values)}, Attrs().set_bool(Attr::transpose_a, chance(2)).set_bool(Attr::transpose_b, chance(2)));
+      case 12:
+        return add(b, values, Op::matmul, {number_of(values), number_of(values)},
+                   Attrs().set_bool(Attr::transpose_a, chance(2)).set_bool(Attr::transpose_b, chance(2)));
       case 13: {
         constexpr DType kTypes[] = {DType::F32, DType::F64, DType::I32, DType::I64};
         return add(b, values, Op::cast, {tensor_of(values)}, Attrs().set_dtype(Attr::dtype, kTypes[pick(4)]));
       }
-      case 14: return add(b, values, chance(2) ? Op::shape : Op::size, {tensor_of(values)}, Attrs().set_dtype(Attr::dtype, DType::I32));
+      case 14:
+        return add(b, values, chance(2) ? Op::shape : Op::size, {tensor_of(values)}, Attrs().set_dtype(Attr::dtype, DType::I32));
       case 15:
       case 16: return depth < 3 ? branches(b, values, depth) : void();
       case 17:
@@ -188,8 +205,12 @@ class RandomGraph {
       case 19: return call(b, values);
       case 20: return effect(b, values);
       case 21: return array(b, values);
-      case 22: return add(b, values, Op::gather, {tensor_of(values), integers(b, {static_cast<int32_t>(pick(2)), static_cast<int32_t>(pick(3))})});
-      default: return add(b, values, chance(2) ? Op::stack : Op::concat, {tensor_of(values), tensor_of(values)}, Attrs().set_int(Attr::axis, 0));
+      case 22:
+        return add(b, values, Op::gather,
+                   {tensor_of(values), integers(b, {static_cast<int32_t>(pick(2)), static_cast<int32_t>(pick(3))})});
+      default:
+        return add(b, values, chance(2) ? Op::stack : Op::concat, {tensor_of(values), tensor_of(values)},
+                   Attrs().set_int(Attr::axis, 0));
     }
   }
 
@@ -203,7 +224,8 @@ class RandomGraph {
         bool odd = chance(2);
         return add(b, values, Op::reshape, {x, integers(b, odd ? std::vector<int32_t>{-1} : std::vector<int32_t>{3, -1})});
       }
-      case 2: return add(b, values, Op::expand_dims, {x}, Attrs().set_int(Attr::axis, static_cast<int64_t>(pick(dims.size() + 1))));
+      case 2:
+        return add(b, values, Op::expand_dims, {x}, Attrs().set_int(Attr::axis, static_cast<int64_t>(pick(dims.size() + 1))));
       case 3: {
         Dims ones;
         for (size_t i = 0; i < dims.size(); ++i) {
@@ -212,8 +234,11 @@ class RandomGraph {
         return ones.empty() ? void() : add(b, values, Op::squeeze, {x}, Attrs().set_ints(Attr::axes, ones));
       }
       case 4: return dims.empty() ? void() : add(b, values, Op::reverse, {x}, Attrs().set_ints(Attr::axes, {0}));
-      case 5: return dims.empty() ? void() : add(b, values, Op::strided_slice, {x, integers(b, {static_cast<int32_t>(pick(2))}), integers(b, {3}), integers(b, {1})},
-                                                 Attrs().set_int(chance(2) ? Attr::shrink_axis_mask : Attr::end_mask, 1));
+      case 5:
+        return dims.empty() ? void()
+                            : add(b, values, Op::strided_slice,
+                                  {x, integers(b, {static_cast<int32_t>(pick(2))}), integers(b, {3}), integers(b, {1})},
+                                  Attrs().set_int(chance(2) ? Attr::shrink_axis_mask : Attr::end_mask, 1));
       case 6: return add(b, values, Op::broadcast_to, {x, integers(b, {2, 3})});
       case 7: return dims.size() == 1 ? add(b, values, Op::tile, {x, integers(b, {1 + static_cast<int32_t>(pick(2))})}) : void();
       default: {
@@ -248,7 +273,8 @@ class RandomGraph {
 
   void branches(ir::Block& b, Values& values, int depth) {
     bool cond = !chance(4);
-    Ref first = chance(8) ? constant(b, {cond ? DType::Bool : DType::I32, true, {}}) : scalar_of(values, cond ? DType::Bool : DType::I32);
+    Ref first =
+        chance(8) ? constant(b, {cond ? DType::Bool : DType::I32, true, {}}) : scalar_of(values, cond ? DType::Bool : DType::I32);
     if (!first) return;
     Values inputs = some_inputs(values);
     std::vector<std::unique_ptr<ir::Block>> regions;
@@ -314,7 +340,8 @@ class RandomGraph {
     finish(b, values, Op::while_loop, inputs, attrs, std::move(regions));
   }
 
-  void finish(ir::Block& b, Values& values, Op op, Values operands, Attrs attrs, std::vector<std::unique_ptr<ir::Block>> regions) {
+  void finish(ir::Block& b, Values& values, Op op, Values operands, Attrs attrs,
+              std::vector<std::unique_ptr<ir::Block>> regions) {
     Result<ir::Node*> n = ir::append(context_, b, op, operands, std::move(attrs), std::move(regions));
     if (!n) return;
     for (uint32_t i = 0; i < (*n)->types.size(); ++i) values.push_back({*n, i});
@@ -347,15 +374,16 @@ class RandomGraph {
       default: {
         Values seed;
         add(b, seed, Op::next_seed, {integer(b, 3)});
-        return add(b, values, Op::stateless_uniform, {integers(b, {3}), seed[0]},
-                   Attrs().set_dtype(Attr::dtype, DType::F32));
+        return add(b, values, Op::stateless_uniform, {integers(b, {3}), seed[0]}, Attrs().set_dtype(Attr::dtype, DType::F32));
       }
     }
   }
 
   void array(ir::Block& b, Values& values) {
     Ref a = find(values, [](const ir::Type& t) { return t.kind == ir::TypeKind::Array; });
-    if (!a) return add(b, values, Op::array_new, {integer(b, 3)}, Attrs().set_dtype(Attr::dtype, DType::F32).set_ints(Attr::shape, {3}).set_bool(Attr::grows, chance(2)));
+    if (!a)
+      return add(b, values, Op::array_new, {integer(b, 3)},
+                 Attrs().set_dtype(Attr::dtype, DType::F32).set_ints(Attr::shape, {3}).set_bool(Attr::grows, chance(2)));
     Ref at = integer(b, static_cast<int32_t>(pick(3)));
     switch (pick(5)) {
       case 0:

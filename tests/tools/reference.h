@@ -6,9 +6,12 @@
 #include <quadmath.h>
 #else  // clang does not look where g++ keeps it; the library is the same
 extern "C" {
-__float128 acosq(__float128), acoshq(__float128), asinq(__float128), asinhq(__float128), atanq(__float128), atanhq(__float128), cosq(__float128);
-__float128 coshq(__float128), erfq(__float128), erfcq(__float128), expq(__float128), expm1q(__float128), fabsq(__float128), lgammaq(__float128);
-__float128 logq(__float128), log1pq(__float128), sinq(__float128), sinhq(__float128), sqrtq(__float128), tanq(__float128), tanhq(__float128);
+__float128 acosq(__float128), acoshq(__float128), asinq(__float128), asinhq(__float128), atanq(__float128), atanhq(__float128),
+    cosq(__float128);
+__float128 coshq(__float128), erfq(__float128), erfcq(__float128), expq(__float128), expm1q(__float128), fabsq(__float128),
+    lgammaq(__float128);
+__float128 logq(__float128), log1pq(__float128), sinq(__float128), sinhq(__float128), sqrtq(__float128), tanq(__float128),
+    tanhq(__float128);
 __float128 atan2q(__float128, __float128), fmodq(__float128, __float128), powq(__float128, __float128), scalbnq(__float128, int);
 int ilogbq(__float128), isinfq(__float128), isnanq(__float128);
 }
@@ -24,17 +27,14 @@ using Quad = __float128;
 
 inline double sigmoid(double x, double) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 inline Quad sigmoid_quad(Quad x, double) { return 1 / (1 + expq(-x)); }
-inline double softplus(double x, double) {
-  return std::isnan(x) ? x : std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)));
-}
+inline double softplus(double x, double) { return std::isnan(x) ? x : std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
 inline Quad softplus_quad(Quad x, double) { return log1pq(expq(x)); }
 
 inline double erfinv(double x, double got) {
   if (!(std::fabs(x) < 1) || x == 0) {
     return std::fabs(x) == 1 ? std::copysign(INFINITY, x) : x == 0 ? x : std::numeric_limits<double>::quiet_NaN();
   }
-  double error =
-      std::fabs(x) < 0.5 ? std::erf(got) - x : std::copysign((1 - std::fabs(x)) - std::erfc(std::fabs(got)), x);
+  double error = std::fabs(x) < 0.5 ? std::erf(got) - x : std::copysign((1 - std::fabs(x)) - std::erfc(std::fabs(got)), x);
   return got - error * (std::sqrt(M_PI) / 2) * std::exp(got * got);
 }
 inline Quad erfinv_quad(Quad x, double got) {
@@ -56,15 +56,14 @@ inline Quad ndtri_quad(Quad p, double got) {
 }
 
 inline double digamma(double x, double) {
-  if (std::isnan(x) || x == -INFINITY || (x <= 0 && std::floor(x) == x))
-    return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(x) || x == -INFINITY || (x <= 0 && std::floor(x) == x)) return std::numeric_limits<double>::quiet_NaN();
   if (x == INFINITY) return x;
   long double y = x <= 0 ? 1.0L - x : x, sum = 0;
   for (; y < 16; y += 1) sum -= 1 / y;
   long double w = 1 / (y * y);
-  sum += std::log(y) - 0.5L / y -
-         w * (1.0L / 12 - w * (1.0L / 120 -
-                               w * (1.0L / 252 - w * (1.0L / 240 - w * (1.0L / 132 - w * (691.0L / 32760 - w / 12))))));
+  sum +=
+      std::log(y) - 0.5L / y -
+      w * (1.0L / 12 - w * (1.0L / 120 - w * (1.0L / 252 - w * (1.0L / 240 - w * (1.0L / 132 - w * (691.0L / 32760 - w / 12))))));
   if (x <= 0) {
     long double f = x - std::rint((long double)x);
     sum -= 3.14159265358979323846L / std::tan(3.14159265358979323846L * f);

@@ -273,9 +273,7 @@ int main(int argc, char** argv) {
       o.threads = std::max(1, std::atoi(value));
     } else if (a == "--isa") {
       std::string level = value;
-      isa = std::min(isa, level == "base" ? tfl::IsaLevel::base
-                          : level == "v3" ? tfl::IsaLevel::v3
-                                          : tfl::IsaLevel::v4);
+      isa = std::min(isa, level == "base" ? tfl::IsaLevel::base : level == "v3" ? tfl::IsaLevel::v3 : tfl::IsaLevel::v4);
     } else {
       o.names.push_back(a);
       continue;

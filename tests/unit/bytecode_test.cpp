@@ -183,8 +183,9 @@ TEST_CASE("bytecode: loops compare and jump at once", "[bytecode]") {
 
 TEST_CASE("bytecode: finally is copied to every way out", "[bytecode]") {
   World w;
-  std::string text = w.function("def f(a):\n    for x in a:\n        try:\n            if x: break\n            if a: continue\n"
-                                "            return x\n        finally:\n            g()\n");
+  std::string text = w.function(
+      "def f(a):\n    for x in a:\n        try:\n            if x: break\n            if a: continue\n"
+      "            return x\n        finally:\n            g()\n");
   CHECK(count(text, "LoadGlobal") == 4);  // break, continue, return, an error; the normal end cannot be reached
 }
 
@@ -204,7 +205,8 @@ TEST_CASE("bytecode: damaged bytes are an error", "[bytecode]") {
   Value code = w.code(std::string(kEverything));
   std::string data = serialise_code(w.interp, code);
   auto source = code.as<Code>()->source;
-  for (size_t size = 0; size < data.size(); size += 37) CHECK_FALSE(deserialise_code(w.interp, data.substr(0, size), source).ok());
+  for (size_t size = 0; size < data.size(); size += 37)
+    CHECK_FALSE(deserialise_code(w.interp, data.substr(0, size), source).ok());
   std::string payload = data.substr(format::kHeaderSize);
   REQUIRE(deserialise_code(w.interp, with_header(payload), source).ok());
   int refused = 0;
@@ -216,8 +218,10 @@ TEST_CASE("bytecode: damaged bytes are an error", "[bytecode]") {
       body[(state >> 33) % body.size()] = static_cast<char>(state >> 20);
     }
     auto result = deserialise_code(w.interp, with_header(body), source);
-    if (!result) ++refused;
-    else dump_code(w.interp, *result);
+    if (!result)
+      ++refused;
+    else
+      dump_code(w.interp, *result);
   }
   CHECK(refused > 1000);
   for (size_t i = 0; i < data.size(); i += 101) {
@@ -279,7 +283,8 @@ TEST_CASE("bytecode: functions of the library are read when somebody asks", "[by
 }
 
 TEST_CASE("bytecode: spans pack and unpack", "[bytecode]") {
-  std::vector<InstructionSpan> spans = {{{1, 0, 1, 5}, {}}, {{1, 0, 1, 5}, {}}, {{7, 4, 9, 2}, {}}, {{3, 1, 3, 9}, {3, 3, 3, 4}}, {{0, 0, 0, 0}, {}}};
+  std::vector<InstructionSpan> spans = {
+      {{1, 0, 1, 5}, {}}, {{1, 0, 1, 5}, {}}, {{7, 4, 9, 2}, {}}, {{3, 1, 3, 9}, {3, 3, 3, 4}}, {{0, 0, 0, 0}, {}}};
   std::string packed = pack_spans(spans);
   auto again = unpack_spans(packed, spans.size());
   REQUIRE(again.size() == spans.size());
@@ -327,7 +332,8 @@ TEST_CASE("bytecode: limits are diagnostics", "[bytecode]") {
   for (int i = 0; i < 50000; ++i) sum += "+a";
   w.code(sum + "\n");
   std::string finals;
-  for (int i = 0; i < 18; ++i) finals += std::string(static_cast<size_t>(i), ' ') + "try: f()\n" + std::string(static_cast<size_t>(i), ' ') + "finally:\n";
+  for (int i = 0; i < 18; ++i)
+    finals += std::string(static_cast<size_t>(i), ' ') + "try: f()\n" + std::string(static_cast<size_t>(i), ' ') + "finally:\n";
   w.compile(finals + std::string(18, ' ') + "f()\n");
 }
 
@@ -351,7 +357,7 @@ TEST_CASE("bytecode: cache on disk", "[bytecode]") {
     World w;
     first = dump_code(w.interp, compile_cached(w.interp, source).code);
   }
-  struct stat s {};
+  struct stat s{};
   CHECK(stat((std::string(folder) + "/tfl/bytecode").c_str(), &s) == 0);
   {
     World w;

@@ -21,10 +21,13 @@ uint64_t single(const Tensor& t, int64_t i) {
   return bits;
 }
 
-#define TFL_CAST_TYPES(X)                                                                                  \
-  X(F16, f16)                                                                                              \
-  X(BF16, bf16) X(F32, float) X(F64, double) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) \
-      X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t) X(Bool, bool)
+#define TFL_CAST_TYPES(X)                                                                                        \
+  X(F16, f16)                                                                                                    \
+  X(BF16, bf16)                                                                                                  \
+  X(F32, float)                                                                                                  \
+  X(F64, double)                                                                                                 \
+  X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) \
+      X(U64, uint64_t) X(Bool, bool)
 
 template <class From>
 uint64_t single_to(DType to, const Tensor& t, int64_t i) {
@@ -109,12 +112,9 @@ TEST_CASE("bit casts change the last size", "[cast]") {
   Tensor whole = apply1(c, Op::bitcast, {x}, Attrs().set_dtype(Attr::dtype, DType::I32)).take();
   CHECK(describe(whole) == "int32[1]");
   CHECK(*whole.data<int32_t>() == 67305985);
-  CHECK(describe(apply1(c, Op::bitcast, {tensor<int64_t>(c, DType::I64, {1}, {1})},
-                        Attrs().set_dtype(Attr::dtype, DType::I32))
+  CHECK(describe(apply1(c, Op::bitcast, {tensor<int64_t>(c, DType::I64, {1}, {1})}, Attrs().set_dtype(Attr::dtype, DType::I32))
                      .take()) == "int32[1, 2]");
-  CHECK_FALSE(
-      apply1(c, Op::bitcast, {tensor<int8_t>(c, DType::I8, {1}, {1})}, Attrs().set_dtype(Attr::dtype, DType::I32))
-          .ok());
+  CHECK_FALSE(apply1(c, Op::bitcast, {tensor<int8_t>(c, DType::I8, {1}, {1})}, Attrs().set_dtype(Attr::dtype, DType::I32)).ok());
 }
 
 TEST_CASE("ranges count as TensorFlow does", "[create]") {
@@ -137,10 +137,8 @@ TEST_CASE("ranges count as TensorFlow does", "[create]") {
   CHECK(refused(DType::I32, 0, 10, 0) == "Requires delta != 0: 0 [Op:Range] name: ");
   CHECK(refused(DType::I32, 0, 10, -1) == "Requires start >= limit when delta < 0: 0/10 [Op:Range] name: ");
   CHECK(refused(DType::F32, 10, 0, 1) == "Requires start <= limit when delta > 0: 10/0 [Op:Range] name: ");
-  CHECK(refused(DType::F32, 0, 1e30, 1) ==
-        "Requires ((limit - start) / delta) <= 9223372036854775807 [Op:Range] name: ");
-  Tensor huge = tensor<int64_t>(c, DType::I64, {}, {INT64_MIN}),
-         limit = tensor<int64_t>(c, DType::I64, {}, {INT64_MAX}),
+  CHECK(refused(DType::F32, 0, 1e30, 1) == "Requires ((limit - start) / delta) <= 9223372036854775807 [Op:Range] name: ");
+  Tensor huge = tensor<int64_t>(c, DType::I64, {}, {INT64_MIN}), limit = tensor<int64_t>(c, DType::I64, {}, {INT64_MAX}),
          step = tensor<int64_t>(c, DType::I64, {}, {int64_t{1} << 62});
   Tensor wide = apply1(c, Op::range, {huge, limit, step}).take();
   REQUIRE(wide.size() == 4);

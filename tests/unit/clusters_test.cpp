@@ -41,8 +41,7 @@ struct Sized {
   std::string text(const plan::Sizes& sizes) const {
     std::string out;
     for (plan::Size s : sizes)
-      out +=
-          (out.empty() ? "" : ",") + (plan::is_known(s) ? std::to_string(s) : "s" + std::to_string(plan::symbol_of(s)));
+      out += (out.empty() ? "" : ",") + (plan::is_known(s) ? std::to_string(s) : "s" + std::to_string(plan::symbol_of(s)));
     return out;
   }
   std::string result(size_t i = 0) const { return text(shapes->dims(f->body.results[i])); }

@@ -10,8 +10,7 @@
 
 namespace tfl::test {
 
-inline std::string compile(const plan::Plan& p,
-                           codegen::CompileRequest::Output output = codegen::CompileRequest::Output::object,
+inline std::string compile(const plan::Plan& p, codegen::CompileRequest::Output output = codegen::CompileRequest::Output::object,
                            codegen::Cpu cpu = codegen::CompileRequest().cpu) {
   codegen::CompileRequest request;
   request.plan = &p;

@@ -39,7 +39,8 @@ TEST_CASE("numbers choose their element type", "[convert]") {
 
 TEST_CASE("nested lists give sizes", "[convert]") {
   Session s;
-  Value rows = s.row({s.row({Value::integer(1), Value::integer(2)}), s.row({Value::integer(3), Value::integer(4)}), s.row({Value::integer(5), Value::integer(6)})});
+  Value rows = s.row({s.row({Value::integer(1), Value::integer(2)}), s.row({Value::integer(3), Value::integer(4)}),
+                      s.row({Value::integer(5), Value::integer(6)})});
   auto t = to_concrete(s.interp, rows);
   REQUIRE(t);
   CHECK(shape_text(t->dims()) == "[3,2]");
@@ -58,9 +59,12 @@ TEST_CASE("what does not fit is refused in TensorFlow's words", "[convert]") {
     REQUIRE_FALSE(t);
     return std::string(error_kind_name(t.error().kind)) + ": " + t.error().message;
   };
-  CHECK(message(s.row({s.row({Value::integer(1)}), Value::integer(2)})) == "ValueError: Can't convert non-rectangular Python sequence to Tensor.");
-  CHECK(message(s.row({Value::integer(1), s.interp.str("a")})) == "ValueError: Can't convert Python sequence with mixed types to Tensor.");
-  CHECK(message(Value::none()) == "ValueError: Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.");
+  CHECK(message(s.row({s.row({Value::integer(1)}), Value::integer(2)})) ==
+        "ValueError: Can't convert non-rectangular Python sequence to Tensor.");
+  CHECK(message(s.row({Value::integer(1), s.interp.str("a")})) ==
+        "ValueError: Can't convert Python sequence with mixed types to Tensor.");
+  CHECK(message(Value::none()) ==
+        "ValueError: Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.");
   ToTensor ints;
   ints.dtype = DType::I32;
   CHECK(message(Value::real(1.5), ints) == "TypeError: Cannot convert 1.5 to EagerTensor of dtype int32");

@@ -120,8 +120,7 @@ Tensor to_filter(Context& context, const Setting& s, const Dims& sizes, const Te
               for (int64_t z = 0; z < s.columns.out; ++z) {
                 int64_t iy = s.rows.first(y) + p * s.rows.dilation, ix = s.columns.first(z) + q * s.columns.dilation;
                 bool inside = iy >= 0 && iy < s.rows.in && ix >= 0 && ix < s.columns.in;
-                chain.add(inside ? at(x, b, iy, ix, s.depthwise ? i : group * s.in() + i) : 0.0f,
-                          at(g, b, y, z, channel));
+                chain.add(inside ? at(x, b, iy, ix, s.depthwise ? i : group * s.in() + i) : 0.0f, at(g, b, y, z, channel));
               }
           *to++ = chain.value();
         }
@@ -149,8 +148,8 @@ void check(const Case& k, bool depthwise) {
     for (int threads : {1, 3}) {
       Context c(options(threads, isa));
       INFO(shape_text(k.x) << " " << shape_text(k.filter) << " stride " << k.stride << " dilation " << k.dilation << " "
-                           << k.padding << " depthwise " << depthwise << " level " << static_cast<int>(isa)
-                           << " threads " << threads);
+                           << k.padding << " depthwise " << depthwise << " level " << static_cast<int>(isa) << " threads "
+                           << threads);
       CHECK(first_difference(y, apply1(c, ops[0], {x, w}, attrs).take()) == -1);
       CHECK(first_difference(dx, apply1(c, ops[1], {sizes_tensor(c, k.x), w, g}, attrs).take()) == -1);
       CHECK(first_difference(dw, apply1(c, ops[2], {x, sizes_tensor(c, k.filter), g}, attrs).take()) == -1);
@@ -206,12 +205,10 @@ TEST_CASE("every padding, stride, dilation and number of groups, for each type",
             Tensor a = as(c, x, t), b = as(c, w, t), d = as(c, g, t);
             CHECK(first_difference(as(c, y, t), apply1(c, Op::conv2d, {a, b}, attrs).take()) == -1);
             CHECK(first_difference(as(c, dx, t),
-                                   apply1(c, Op::conv2d_backprop_input, {sizes_tensor(c, k.x), b, d}, attrs).take()) ==
-                  -1);
+                                   apply1(c, Op::conv2d_backprop_input, {sizes_tensor(c, k.x), b, d}, attrs).take()) == -1);
             if (t == DType::I32) continue;
-            CHECK(first_difference(
-                      as(c, dw, t),
-                      apply1(c, Op::conv2d_backprop_filter, {a, sizes_tensor(c, k.filter), d}, attrs).take()) == -1);
+            CHECK(first_difference(as(c, dw, t),
+                                   apply1(c, Op::conv2d_backprop_filter, {a, sizes_tensor(c, k.filter), d}, attrs).take()) == -1);
           }
         }
       }
@@ -232,8 +229,7 @@ TEST_CASE("depthwise convolutions have the defined bits", "[convolution]") {
 TEST_CASE("volumes are convolved as images are", "[convolution]") {
   // A filter of depth 1 over a volume is the same filter over each of its slices.
   Context c;
-  Tensor x = random_tensor(c, DType::F64, {2, 3, 5, 6, 4}, 1, true),
-         w = random_tensor(c, DType::F64, {1, 3, 2, 4, 5}, 2, true);
+  Tensor x = random_tensor(c, DType::F64, {2, 3, 5, 6, 4}, 1, true), w = random_tensor(c, DType::F64, {1, 3, 2, 4, 5}, 2, true);
   Attrs volumes, images;
   volumes.set_ints(Attr::strides, Dims{1, 2, 1}).set_text(Attr::padding, "SAME");
   images.set_ints(Attr::strides, Dims{2, 1}).set_text(Attr::padding, "SAME");
@@ -252,8 +248,7 @@ TEST_CASE("pooling looks past the padding", "[convolution]") {
       Tensor x = floats(c, {1, 3, 3, 1}, {1, 2, 3, 4, -5, 6, 7, 8, 8});
       Attrs attrs = attrs_of(k, Attr::ksize, {2, 2});
       CHECK(first_difference(apply1(c, Op::max_pool, {x}, attrs).take(), floats(c, {1, 2, 2, 1}, {4, 6, 8, 8})) == -1);
-      CHECK(first_difference(apply1(c, Op::avg_pool, {x}, attrs).take(),
-                             floats(c, {1, 2, 2, 1}, {0.5f, 4.5f, 7.5f, 8})) == -1);
+      CHECK(first_difference(apply1(c, Op::avg_pool, {x}, attrs).take(), floats(c, {1, 2, 2, 1}, {0.5f, 4.5f, 7.5f, 8})) == -1);
       Tensor g = floats(c, {1, 2, 2, 1}, {1, 2, 4, 8}), y = floats(c, {1, 2, 2, 1}, {4, 6, 8, 8});
       CHECK(first_difference(apply1(c, Op::max_pool_grad, {x, y, g}, attrs).take(),
                              floats(c, {1, 3, 3, 1}, {0, 0, 0, 1, 0, 2, 0, 4, 8})) == -1);
@@ -267,8 +262,7 @@ TEST_CASE("pooling looks past the padding", "[convolution]") {
       Tensor average = apply1(c, Op::avg_pool, {images}, overlapping).take();
       Tensor back = apply1(c, Op::avg_pool_grad, {sizes_tensor(c, {2, 6, 5, 19}), gradient}, overlapping).take();
       double forward_sum = 0, backward_sum = 0;
-      for (int64_t i = 0; i < average.size(); ++i)
-        forward_sum += average.data<double>()[i] * gradient.data<double>()[i];
+      for (int64_t i = 0; i < average.size(); ++i) forward_sum += average.data<double>()[i] * gradient.data<double>()[i];
       for (int64_t i = 0; i < back.size(); ++i) backward_sum += back.data<double>()[i] * images.data<double>()[i];
       CHECK(forward_sum == Approx(backward_sum).epsilon(1e-9));
     }
@@ -290,7 +284,6 @@ TEST_CASE("what a convolution refuses", "[convolution]") {
   CHECK(message({5, 5, 3}, {3, 3, 3, 4}, "SAME", 1) == "convolution input must be 4-dimensional: [5,5,3] [Op:Conv2D]");
   CHECK(message({1, 5, 5, 3}, {7, 7, 3, 1}, "VALID", 1) ==
         "Computed output size would be negative: -1 [input_size: 5, effective_filter_size: 7, stride: 1] [Op:Conv2D]");
-  CHECK(message({1, 5, 5, 3}, {3, 3, 3, 4}, "SAME", 0) ==
-        "Row and column strides should be larger than 0. [Op:Conv2D]");
+  CHECK(message({1, 5, 5, 3}, {3, 3, 3, 4}, "SAME", 0) == "Row and column strides should be larger than 0. [Op:Conv2D]");
   CHECK(message({0, 5, 5, 3}, {3, 3, 3, 4}, "SAME", 1) == "no error");
 }

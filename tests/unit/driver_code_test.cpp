@@ -171,8 +171,8 @@ TEST_CASE("driver: a loop in a loop, with a branch in it") {
   // total = 0; for i < 10: for j < i: total += j if j < 5 else 1
   Maker m;
   Block& body = m.p.body;
-  ValueId zero = m.constant(body, DType::I64, 0), one = m.constant(body, DType::I64, 1),
-          five = m.constant(body, DType::I64, 5), ten = m.constant(body, DType::I64, 10);
+  ValueId zero = m.constant(body, DType::I64, 0), one = m.constant(body, DType::I64, 1), five = m.constant(body, DType::I64, 5),
+          ten = m.constant(body, DType::I64, 10);
   auto count_to = [&](ValueId bound, ValueId from, bool visible, auto&& inside) {
     Step loop = step(Step::Kind::loop);
     loop.initial = {zero, from};

@@ -98,8 +98,8 @@ TEST_CASE("machine code keeps -0 beside conversions", "[element code]") {
   Context c(options(1));
   KernelPlan p(c);
   using Pair = std::pair<DType, DType>;
-  for (auto [from, to] : {Pair(DType::F16, DType::F16), Pair(DType::F32, DType::F64), Pair(DType::F64, DType::F32),
-                          Pair(DType::F16, DType::F32)}) {
+  for (auto [from, to] :
+       {Pair(DType::F16, DType::F16), Pair(DType::F32, DType::F64), Pair(DType::F64, DType::F32), Pair(DType::F16, DType::F32)}) {
     KernelMaker k(p.plan, Form::map, {kElements});
     Tensor values = any_tensor(c, from, kElements, 4);
     auto size = static_cast<int64_t>(dtype_size(from));

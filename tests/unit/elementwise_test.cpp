@@ -159,8 +159,7 @@ TEST_CASE("rows compute their formulas in every layout", "[elementwise]") {
       auto n = static_cast<size_t>(op_info(op).max_operands);
       for (const Dims& dims : {Dims{}, Dims{0}, Dims{3}, Dims{61}, Dims{2, 0, 3}, Dims{7, 5}}) {
         std::vector<Tensor> in;
-        for (size_t k = 0; k < n; ++k)
-          in.push_back(operand(c, op, k, dtype, dims, static_cast<uint32_t>(17 * k + dims.size())));
+        for (size_t k = 0; k < n; ++k) in.push_back(operand(c, op, k, dtype, dims, static_cast<uint32_t>(17 * k + dims.size())));
         Tensor out = run(c, op, in);
         CHECK(shape_text(out.dims()) == shape_text(dims));
         CHECK(differs_from_formula(c, op, in, out) == -1);
@@ -212,8 +211,7 @@ TEST_CASE("large results agree for every level and number of threads", "[element
     int64_t size = slow ? 2001 : 140003;
     auto n = static_cast<size_t>(op_info(op).max_operands);
     std::vector<Tensor> in;
-    for (size_t k = 0; k < n; ++k)
-      in.push_back(operand(reference, op, k, dtype, {size}, static_cast<uint32_t>(k + 77)));
+    for (size_t k = 0; k < n; ++k) in.push_back(operand(reference, op, k, dtype, {size}, static_cast<uint32_t>(k + 77)));
     Tensor want = run(reference, op, in);
     for (auto [threads, isa] : {std::pair{2, IsaLevel::v4}, {3, IsaLevel::v3}}) {
       INFO(op_info(op).name << " " << dtype_name(dtype) << " threads " << threads);
@@ -245,11 +243,9 @@ TEST_CASE("errors of elementwise operations are TensorFlow's", "[elementwise]") 
         "[Op:LogicalAnd] name: ");
   CHECK(message(Op::floordiv, {i, zero}) == "Integer division by zero [Op:FloorDiv] name: ");
   CHECK(message(Op::mod, {i, ints(c, {2}, {1, 0})}) == "Integer division by zero [Op:FloorMod] name: ");
-  CHECK(message(Op::pow, {i, ints(c, {}, {-1})}) ==
-        "Integers to negative integer powers are not allowed [Op:Pow] name: ");
+  CHECK(message(Op::pow, {i, ints(c, {}, {-1})}) == "Integers to negative integer powers are not allowed [Op:Pow] name: ");
   CHECK(message(Op::exp, {i})
-            .starts_with(
-                "Value for attr 'T' of int32 is not in the list of allowed values: half, bfloat16, float, double"));
+            .starts_with("Value for attr 'T' of int32 is not in the list of allowed values: half, bfloat16, float, double"));
   Tensor cond = tensor<uint8_t>(c, DType::Bool, {2}, {1, 0});
   CHECK(message(Op::where, {i, i, i}) ==
         "cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a int32 tensor "
@@ -265,8 +261,7 @@ TEST_CASE("errors of elementwise operations are TensorFlow's", "[elementwise]") 
 
 TEST_CASE("strings compare, join and are chosen", "[elementwise]") {
   Context c(options(1));
-  Tensor a = tensor<std::string>(c, DType::String, {3}, {"a", "b", "c"}),
-         b = tensor<std::string>(c, DType::String, {}, {"b"});
+  Tensor a = tensor<std::string>(c, DType::String, {3}, {"a", "b", "c"}), b = tensor<std::string>(c, DType::String, {}, {"b"});
   Tensor equal = run(c, Op::equal, {a, b});
   CHECK(equal.data<uint8_t>()[0] == 0);
   CHECK(equal.data<uint8_t>()[1] == 1);

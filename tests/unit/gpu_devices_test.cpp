@@ -123,7 +123,9 @@ TEST_CASE("operations take elements from a device", "[gpu]") {
 
 TEST_CASE("a tensor that goes unseen is never copied", "[gpu]") {
   Fixture f;
-  { Tensor t = f.remote({1, 2}); }
+  {
+    Tensor t = f.remote({1, 2});
+  }
   CHECK(f.device->down == 0);
   CHECK(f.device->blocks.empty());
 }

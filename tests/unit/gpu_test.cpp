@@ -18,8 +18,8 @@ struct EmulatedGpu {
 
   /// Where the GPU's results differ from the eager ones, or why there are none; operands named in `constant` are known when code is
   /// made; with `open` the sizes of the others are not.
-  std::string difference(Op op, const std::vector<Tensor>& operands, const Attrs& attrs = {},
-                         std::vector<size_t> constant = {}, bool open = false) {
+  std::string difference(Op op, const std::vector<Tensor>& operands, const Attrs& attrs = {}, std::vector<size_t> constant = {},
+                         bool open = false) {
     ir::Function f;
     f.name = "f";
     std::vector<ir::Ref> refs;
@@ -32,8 +32,7 @@ struct EmulatedGpu {
       // Of images and filters only their number may be open.
       Dims dims(operands[i].dims());
       if (open) std::fill(dims.begin(), dims.size() >= 4 ? dims.begin() + 1 : dims.end(), -1);
-      if (dims.size() >= 4 && open && i > 0 && (op == Op::conv2d || op == Op::depthwise_conv2d))
-        dims = Dims(operands[i].dims());
+      if (dims.size() >= 4 && open && i > 0 && (op == Op::conv2d || op == Op::depthwise_conv2d)) dims = Dims(operands[i].dims());
       refs.push_back(f.body.add_param(ir::Type::of({operands[i].dtype(), true, dims}), "x" + std::to_string(i)));
       inputs.push_back(operands[i]);
     }
@@ -86,8 +85,8 @@ TEST_CASE("products on a GPU", "[gpu]") {
       bool ta = how & 1, tb = how & 2;
       Tensor a = random_tensor(gpu.c, dtype, ta ? Dims{s.k, s.m} : Dims{s.m, s.k}, 1, true);
       Tensor b = random_tensor(gpu.c, dtype, tb ? Dims{s.n, s.k} : Dims{s.k, s.n}, 2, true);
-      CHECK(gpu.difference(Op::matmul, {a, b}, Attrs().set_bool(Attr::transpose_a, ta).set_bool(Attr::transpose_b, tb),
-                           {}, how > 3) == "");
+      CHECK(gpu.difference(Op::matmul, {a, b}, Attrs().set_bool(Attr::transpose_a, ta).set_bool(Attr::transpose_b, tb), {},
+                           how > 3) == "");
     }
   }
   Tensor a = random_tensor(gpu.c, DType::F32, {3, 40, 50}, 1), b = random_tensor(gpu.c, DType::F32, {3, 50, 45}, 2);
@@ -103,19 +102,16 @@ TEST_CASE("convolutions on a GPU, and their gradients", "[gpu]") {
     Dims x, filter, strides, dilations;
     const char* padding;
   };
-  const Case cases[] = {{{2, 9, 8, 3}, {3, 3, 3, 5}, {1, 1}, {1, 1}, "SAME"},
-                        {{1, 9, 8, 3}, {3, 2, 3, 40}, {2, 1}, {1, 1}, "VALID"},
-                        {{3, 11, 7, 4}, {3, 3, 2, 6}, {2, 3}, {1, 1}, "SAME"},
-                        {{2, 12, 12, 2}, {3, 3, 2, 4}, {1, 1}, {2, 3}, "SAME"},
-                        {{2, 10, 10, 34}, {3, 3, 34, 66}, {1, 1}, {1, 1}, "SAME"},
-                        {{1, 5, 5, 60}, {3, 3, 60, 33}, {2, 2}, {1, 1}, "SAME"},
-                        {{1, 4, 4, 1}, {1, 1, 1, 1}, {3, 3}, {1, 1}, "VALID"}};
+  const Case cases[] = {
+      {{2, 9, 8, 3}, {3, 3, 3, 5}, {1, 1}, {1, 1}, "SAME"},      {{1, 9, 8, 3}, {3, 2, 3, 40}, {2, 1}, {1, 1}, "VALID"},
+      {{3, 11, 7, 4}, {3, 3, 2, 6}, {2, 3}, {1, 1}, "SAME"},     {{2, 12, 12, 2}, {3, 3, 2, 4}, {1, 1}, {2, 3}, "SAME"},
+      {{2, 10, 10, 34}, {3, 3, 34, 66}, {1, 1}, {1, 1}, "SAME"}, {{1, 5, 5, 60}, {3, 3, 60, 33}, {2, 2}, {1, 1}, "SAME"},
+      {{1, 4, 4, 1}, {1, 1, 1, 1}, {3, 3}, {1, 1}, "VALID"}};
   int number = 0;
   for (const Case& k : cases) {
     {
       DType dtype = number++ == 2 ? DType::F64 : DType::F32;
-      INFO(dtype_name(dtype) << " " << k.x[1] << " " << k.filter[0] << " " << k.filter[3] << " " << k.strides[0]
-                             << k.strides[1]);
+      INFO(dtype_name(dtype) << " " << k.x[1] << " " << k.filter[0] << " " << k.filter[3] << " " << k.strides[0] << k.strides[1]);
       Attrs attrs = window_attrs(k.strides, k.padding, k.dilations);
       Tensor x = random_tensor(gpu.c, dtype, k.x, 1), w = random_tensor(gpu.c, dtype, k.filter, 2);
       CHECK(gpu.difference(Op::conv2d, {x, w}, attrs, {}, number % 2 == 0) == "");
@@ -133,8 +129,7 @@ TEST_CASE("depthwise convolutions on a GPU, and their gradients", "[gpu]") {
     for (Dims strides : {Dims{1, 1}, Dims{2, 2}}) {
       INFO(times << " " << strides[0]);
       Attrs attrs = window_attrs(strides, "SAME");
-      Tensor x = random_tensor(gpu.c, DType::F32, {2, 9, 8, 5}, 1),
-             w = random_tensor(gpu.c, DType::F32, {3, 2, 5, times}, 2);
+      Tensor x = random_tensor(gpu.c, DType::F32, {2, 9, 8, 5}, 1), w = random_tensor(gpu.c, DType::F32, {3, 2, 5, times}, 2);
       CHECK(gpu.difference(Op::depthwise_conv2d, {x, w}, attrs) == "");
       Tensor y = apply1(gpu.c, Op::depthwise_conv2d, {x, w}, attrs).take();
       Tensor g = random_tensor(gpu.c, DType::F32, Dims(y.dims()), 3);
@@ -151,8 +146,7 @@ TEST_CASE("pooling on a GPU, and its gradients", "[gpu]") {
       for (int64_t stride : {1, 3}) {
         DType dtype = stride == 1 ? DType::F32 : DType::F64;
         INFO(padding << " " << stride);
-        Attrs attrs =
-            Attrs().set_ints(Attr::ksize, {3, 2}).set_ints(Attr::strides, {stride, 2}).set_text(Attr::padding, padding);
+        Attrs attrs = Attrs().set_ints(Attr::ksize, {3, 2}).set_ints(Attr::strides, {stride, 2}).set_text(Attr::padding, padding);
         Tensor x = random_tensor(gpu.c, dtype, {2, 8, 9, 3}, 1);
         CHECK(gpu.difference(Op::max_pool, {x}, attrs) == "");
         CHECK(gpu.difference(Op::avg_pool, {x}, attrs) == "");
@@ -172,10 +166,10 @@ TEST_CASE("scans on a GPU", "[gpu]") {
       if (dtype != DType::F32 && flags != static_cast<int>(dtype) % 4) continue;
       INFO(dtype_name(dtype) << " " << flags);
       Attrs attrs = Attrs().set_bool(Attr::exclusive, flags & 1).set_bool(Attr::reverse, flags & 2);
-      CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, dtype, {3, 50, 7}, 1, true)},
-                           Attrs(attrs).set_int(Attr::axis, 1)) == "");
-      CHECK(gpu.difference(Op::cumprod, {random_tensor(gpu.c, dtype, {300}, 2, true)},
-                           Attrs(attrs).set_int(Attr::axis, 0), {}, true) == "");
+      CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, dtype, {3, 50, 7}, 1, true)}, Attrs(attrs).set_int(Attr::axis, 1)) ==
+            "");
+      CHECK(gpu.difference(Op::cumprod, {random_tensor(gpu.c, dtype, {300}, 2, true)}, Attrs(attrs).set_int(Attr::axis, 0), {},
+                           true) == "");
       if (dtype != DType::F32 && dtype != DType::F16) continue;
       CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, dtype, {13 * 4096 + 5}, 3, true)},
                            Attrs(attrs).set_int(Attr::axis, 0)) == "");
@@ -183,7 +177,8 @@ TEST_CASE("scans on a GPU", "[gpu]") {
   }
   // One block's, and more blocks than a block of threads has threads.
   CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, DType::F32, {6000}, 3, true)}, Attrs().set_int(Attr::axis, 0)) == "");
-  CHECK(gpu.difference(Op::cumprod, {random_tensor(gpu.c, DType::F32, {3, 9000, 5}, 3, true)}, Attrs().set_int(Attr::axis, 1)) == "");
+  CHECK(gpu.difference(Op::cumprod, {random_tensor(gpu.c, DType::F32, {3, 9000, 5}, 3, true)}, Attrs().set_int(Attr::axis, 1)) ==
+        "");
   CHECK(gpu.difference(Op::cumsum, {random_tensor(gpu.c, DType::F32, {4096 * 259 + 5}, 3, true)},
                        Attrs().set_int(Attr::axis, 0)) == "");
 }
@@ -244,8 +239,7 @@ TEST_CASE("writes by index and segments on a GPU", "[gpu]") {
     }
     if (dtype == DType::Bool) continue;
     CHECK(gpu.difference(Op::scatter_nd, {indices, updates, ints(c, {2}, {90, 6})}, {}, {2}) == "");
-    for (Op op :
-         {Op::unsorted_segment_sum, Op::unsorted_segment_prod, Op::unsorted_segment_max, Op::unsorted_segment_min}) {
+    for (Op op : {Op::unsorted_segment_sum, Op::unsorted_segment_prod, Op::unsorted_segment_max, Op::unsorted_segment_min}) {
       if (dtype == DType::F64 || (dtype == DType::U8 && op != Op::unsorted_segment_max)) continue;
       INFO(op_info(op).name);
       CHECK(gpu.difference(op, {updates, ids, ints(c, {}, {95})}, {}, {2}) == "");
@@ -254,8 +248,8 @@ TEST_CASE("writes by index and segments on a GPU", "[gpu]") {
   Tensor wide = random_tensor(c, DType::F32, {700}, 1);
   CHECK(gpu.difference(Op::tensor_scatter_add, {wide, indices, random_tensor(c, DType::F32, {500}, 2)}) == "");
   Tensor pairs = ints(c, {4, 2}, {0, 1, 2, 2, 0, 1, 1, 0});
-  CHECK(gpu.difference(Op::tensor_scatter_add, {random_tensor(c, DType::F32, {3, 3, 2}, 1), pairs,
-                                                random_tensor(c, DType::F32, {4, 2}, 2)}) == "");
+  CHECK(gpu.difference(Op::tensor_scatter_add,
+                       {random_tensor(c, DType::F32, {3, 3, 2}, 1), pairs, random_tensor(c, DType::F32, {4, 2}, 2)}) == "");
   // A list that is too long to be made, beside others, and updates of few elements by one block.
   std::vector<int32_t> hot;
   for (int i = 0; i < 20000; ++i) hot.push_back(i % 10 == 0 ? i % 7 : 3);
@@ -264,7 +258,8 @@ TEST_CASE("writes by index and segments on a GPU", "[gpu]") {
   CHECK(gpu.difference(Op::unsorted_segment_sum, {many, ints(c, {20000}, hot), ints(c, {}, {8})}, {}, {2}) == "");
   CHECK(gpu.difference(Op::unsorted_segment_max, {many, ints(c, {20000}, hot), ints(c, {}, {8})}, {}, {2}, true) == "");
   Tensor few = ints(c, {6, 1}, {2, 0, 2, 2, 1, 0});
-  CHECK(gpu.difference(Op::tensor_scatter_add, {random_tensor(c, DType::F32, {3, 4}, 1), few, random_tensor(c, DType::F32, {6, 4}, 2)}) == "");
+  CHECK(gpu.difference(Op::tensor_scatter_add,
+                       {random_tensor(c, DType::F32, {3, 4}, 1), few, random_tensor(c, DType::F32, {6, 4}, 2)}) == "");
   // What is out of range raises on the CPU, and the GPU leaves it to it.
   ir::Function f;
   f.name = "f";
@@ -289,12 +284,11 @@ TEST_CASE("random numbers on a GPU", "[gpu]") {
     }
     for (DType dtype : {DType::I32, DType::I64, DType::U32}) {
       INFO(dtype_name(dtype) << " " << n);
-      CHECK(gpu.difference(Op::stateless_uniform_full_int, {shape, seed}, Attrs().set_dtype(Attr::dtype, dtype), {0}) ==
-            "");
+      CHECK(gpu.difference(Op::stateless_uniform_full_int, {shape, seed}, Attrs().set_dtype(Attr::dtype, dtype), {0}) == "");
       if (dtype == DType::U32) continue;
       Tensor low = cast_to(c, ints(c, {}, {-5}), dtype), high = cast_to(c, ints(c, {}, {1000003}), dtype);
-      CHECK(gpu.difference(Op::stateless_uniform_int, {shape, seed, low, high}, Attrs().set_dtype(Attr::dtype, dtype),
-                           {0}) == "");
+      CHECK(gpu.difference(Op::stateless_uniform_int, {shape, seed, low, high}, Attrs().set_dtype(Attr::dtype, dtype), {0}) ==
+            "");
     }
   }
 }
@@ -351,8 +345,8 @@ std::string doubled(int64_t n, const std::string& limit = "") {
 std::string chosen(int64_t n) {
   std::string type = "f32[" + std::to_string(n) + "]";
   return "func @f(%x: " + type + ", %p: bool) -> (" + type + ") {\n%r = cond(%p, %x) : " + type + " then (%y: " + type +
-         ") {\n%e = exp(%y) : " + type + "\nyield %e\n} else (%y: " + type +
-         ") {\n%s = cumsum(%y) {axis = 0} : " + type + "\nyield %s\n}\nreturn %r\n}";
+         ") {\n%e = exp(%y) : " + type + "\nyield %e\n} else (%y: " + type + ") {\n%s = cumsum(%y) {axis = 0} : " + type +
+         "\nyield %s\n}\nreturn %r\n}";
 }
 
 }  // namespace
@@ -400,11 +394,14 @@ TEST_CASE("a function that is called often is one graph, for each number of bloc
 TEST_CASE("products of TF32 are near those of f32, and only when they were asked for", "[gpu]") {
   Placed p;
   codegen::GpuCluster cluster;
-  std::shared_ptr<ir::Function> f = parse_graph(
-      p.c, "func @f(%a: f32[80, 90], %b: f32[70, 90]) -> (f32[80, 70]) {\n%m = matmul(%a, %b) {transpose_b = true} : f32[80, 70]\n%r = "
-           "relu(%m) : f32[80, 70]\nreturn %r\n}");
+  std::shared_ptr<ir::Function> f = parse_graph(p.c,
+                                                "func @f(%a: f32[80, 90], %b: f32[70, 90]) -> (f32[80, 70]) {\n%m = matmul(%a, "
+                                                "%b) {transpose_b = true} : f32[80, 70]\n%r = "
+                                                "relu(%m) : f32[80, 70]\nreturn %r\n}");
   Tensor inputs[2] = {random_tensor(p.c, DType::F32, {80, 90}, 1), random_tensor(p.c, DType::F32, {70, 90}, 2)};
-  Tensor exact = apply1(p.c, Op::relu, {apply1(p.c, Op::matmul, {inputs[0], inputs[1]}, Attrs().set_bool(Attr::transpose_b, true)).take()}).take();
+  Tensor exact =
+      apply1(p.c, Op::relu, {apply1(p.c, Op::matmul, {inputs[0], inputs[1]}, Attrs().set_bool(Attr::transpose_b, true)).take()})
+          .take();
   for (bool fast : {false, true, false}) {
     INFO(fast);
     p.c.devices().tensor_float_32 = fast;

@@ -64,12 +64,13 @@ inline std::string result_text(const ir::Datum& d) {
 
 struct Ran {
   std::vector<ir::Datum> outputs;
-  std::string text;     // results, or the error's class and message
+  std::string text;  // results, or the error's class and message
   std::string printed;
   uint32_t failed_line = 0;
 };
 
-inline Ran run_graph(Context& c, std::shared_ptr<const ir::Function> f, std::vector<ir::Datum> inputs, int64_t patience = 1000000) {
+inline Ran run_graph(Context& c, std::shared_ptr<const ir::Function> f, std::vector<ir::Datum> inputs,
+                     int64_t patience = 1000000) {
   RecordingHost host(c);
   host.patience = patience;
   Ran ran;

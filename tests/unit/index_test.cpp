@@ -36,9 +36,8 @@ TEST_CASE("gather along every axis, in batches, of every type", "[index]") {
           dims.push_back(7);
           Tensor indices = Tensor::empty(c, DType::I64, dims).take();
           for (int64_t i = 0; i < indices.size(); ++i) indices.data<int64_t>()[i] = i * i % x.dim(axis);
-          Tensor y = apply1(c, Op::gather, {x, indices},
-                            Attrs().set_int(Attr::axis, axis - 3).set_int(Attr::batch_dims, batch))
-                         .take();
+          Tensor y =
+              apply1(c, Op::gather, {x, indices}, Attrs().set_int(Attr::axis, axis - 3).set_int(Attr::batch_dims, batch)).take();
           REQUIRE(y.rank() == 3);
           REQUIRE(y.dim(axis) == 7);
           for (int64_t n = 0; n < y.size(); ++n) {
@@ -55,8 +54,7 @@ TEST_CASE("gather along every axis, in batches, of every type", "[index]") {
         }
       }
     }
-    Tensor large = random_tensor(c, DType::F32, {5000, 100}, 3),
-           order = Tensor::empty(c, DType::I32, Dims{6000}).take();
+    Tensor large = random_tensor(c, DType::F32, {5000, 100}, 3), order = Tensor::empty(c, DType::I32, Dims{6000}).take();
     for (int i = 0; i < 6000; ++i) order.data<int32_t>()[i] = static_cast<int32_t>(i * 7919LL % 5000);
     Tensor rows = apply1(c, Op::gather, {large, order}).take();
     bool same = true;
@@ -69,8 +67,7 @@ TEST_CASE("gather along every axis, in batches, of every type", "[index]") {
 TEST_CASE("an index out of range is named by its place", "[index]") {
   Context c;
   Tensor x = vector_of(c, {1, 2, 3}), m = ints(c, {2, 2}, {1, 2, 3, 4});
-  CHECK(message(apply1(c, Op::gather, {x, vector_of(c, {0, 5, -1})})) ==
-        "indices[1] = 5 is not in [0, 3) [Op:GatherV2]");
+  CHECK(message(apply1(c, Op::gather, {x, vector_of(c, {0, 5, -1})})) == "indices[1] = 5 is not in [0, 3) [Op:GatherV2]");
   CHECK(message(apply1(c, Op::gather, {x, ints(c, {}, {-1})})) == "indices = -1 is not in [0, 3) [Op:GatherV2]");
   CHECK(message(apply1(c, Op::gather, {m, ints(c, {2, 2}, {0, 1, 2, 0})}, Attrs().set_int(Attr::axis, 1))) ==
         "indices[1,0] = 2 is not in [0, 2) [Op:GatherV2]");
@@ -84,20 +81,14 @@ TEST_CASE("an index out of range is named by its place", "[index]") {
 
 TEST_CASE("scatters apply their updates in order", "[index]") {
   Context c;
-  Tensor x = vector_of(c, {10, 20, 30, 40}), where = ints(c, {4, 1}, {2, 0, 2, 2}),
-         updates = vector_of(c, {1, 2, 35, 4});
-  CHECK(values(c, apply1(c, Op::tensor_scatter_update, {x, where, updates}).take()) ==
-        std::vector<int32_t>{2, 20, 4, 40});
-  CHECK(values(c, apply1(c, Op::tensor_scatter_add, {x, where, updates}).take()) ==
-        std::vector<int32_t>{12, 20, 70, 40});
-  CHECK(values(c, apply1(c, Op::tensor_scatter_sub, {x, where, updates}).take()) ==
-        std::vector<int32_t>{8, 20, -10, 40});
+  Tensor x = vector_of(c, {10, 20, 30, 40}), where = ints(c, {4, 1}, {2, 0, 2, 2}), updates = vector_of(c, {1, 2, 35, 4});
+  CHECK(values(c, apply1(c, Op::tensor_scatter_update, {x, where, updates}).take()) == std::vector<int32_t>{2, 20, 4, 40});
+  CHECK(values(c, apply1(c, Op::tensor_scatter_add, {x, where, updates}).take()) == std::vector<int32_t>{12, 20, 70, 40});
+  CHECK(values(c, apply1(c, Op::tensor_scatter_sub, {x, where, updates}).take()) == std::vector<int32_t>{8, 20, -10, 40});
   CHECK(values(c, apply1(c, Op::tensor_scatter_min, {x, where, updates}).take()) == std::vector<int32_t>{2, 20, 1, 40});
-  CHECK(values(c, apply1(c, Op::tensor_scatter_max, {x, where, updates}).take()) ==
-        std::vector<int32_t>{10, 20, 35, 40});
+  CHECK(values(c, apply1(c, Op::tensor_scatter_max, {x, where, updates}).take()) == std::vector<int32_t>{10, 20, 35, 40});
   CHECK(values(c, x) == std::vector<int32_t>{10, 20, 30, 40});
-  Tensor rows =
-      apply1(c, Op::scatter_nd, {ints(c, {2, 1}, {1, 1}), ints(c, {2, 2}, {1, 2, 3, 4}), vector_of(c, {3, 2})}).take();
+  Tensor rows = apply1(c, Op::scatter_nd, {ints(c, {2, 1}, {1, 1}), ints(c, {2, 2}, {1, 2, 3, 4}), vector_of(c, {3, 2})}).take();
   CHECK(values(c, rows) == std::vector<int32_t>{0, 0, 4, 6, 0, 0});
 }
 
@@ -155,9 +146,8 @@ TEST_CASE("sorts are stable, NaN is the largest, -0 equals 0", "[index]") {
             std::vector<int64_t> expected(57);
             std::iota(expected.begin(), expected.end(), 0);
             auto at = [&](int64_t p) { return (i * 57 + p) * 3 + j; };
-            std::stable_sort(expected.begin(), expected.end(), [&](int64_t a, int64_t b) {
-              return descending ? less(at(b), at(a)) : less(at(a), at(b));
-            });
+            std::stable_sort(expected.begin(), expected.end(),
+                             [&](int64_t a, int64_t b) { return descending ? less(at(b), at(a)) : less(at(a), at(b)); });
             for (int64_t p = 0; p < 57; ++p) {
               same &= order.data<int32_t>()[at(p)] == expected[p];
               same &= element_bits(sorted, at(p)) == element_bits(x, at(expected[p]));
@@ -180,8 +170,7 @@ TEST_CASE("top_k, unique and searchsorted", "[index]") {
   CHECK(values(c, distinct[0]) == std::vector<int32_t>{3, 1, 2});
   CHECK(values(c, distinct[1]) == std::vector<int32_t>{0, 1, 0, 2, 1, 0});
   CHECK(values(c, distinct[2]) == std::vector<int32_t>{3, 2, 1});
-  CHECK(apply_all(c, Op::unique, {floats(c, {4}, {__builtin_nanf(""), __builtin_nanf(""), 0.0f, -0.0f})})[0].size() ==
-        3);
+  CHECK(apply_all(c, Op::unique, {floats(c, {4}, {__builtin_nanf(""), __builtin_nanf(""), 0.0f, -0.0f})})[0].size() == 3);
   Tensor many = random_tensor(c, DType::I32, {5000}, 4);
   std::vector<Tensor> u = apply_all(c, Op::unique, {many});
   std::map<int32_t, int32_t> seen;

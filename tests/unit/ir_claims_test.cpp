@@ -31,8 +31,10 @@ TEST_CASE("claims: what regions and functions take holds what they are given") {
   CHECK(wrong(call) == "@f: call: input 0 is f32[?], which may be other than f32[2]");
   // A name of a size stands for one size.
   auto named = [](std::string_view x, std::string_view y, std::string_view a, std::string_view b) {
-    return fmt::format("func @f(%x: f32[{}], %y: f32[{}]) -> (f32[?]) {{\n  %0 = call @g(%x, %y) : f32[?]\n  return %0\n}}\n"
-                       "func @g(%a: f32[{}], %b: f32[{}]) -> (f32[{}]) {{\n  %0 = exp(%a) : f32[{}]\n  return %0\n}}", x, y, a, b, a, a);
+    return fmt::format(
+        "func @f(%x: f32[{}], %y: f32[{}]) -> (f32[?]) {{\n  %0 = call @g(%x, %y) : f32[?]\n  return %0\n}}\n"
+        "func @g(%a: f32[{}], %b: f32[{}]) -> (f32[{}]) {{\n  %0 = exp(%a) : f32[{}]\n  return %0\n}}",
+        x, y, a, b, a, a);
   };
   CHECK(wrong(named("?", "?", "n", "m")) == "");
   CHECK(wrong(named("k", "n", "n", "k")) == "");

@@ -84,7 +84,8 @@ TEST_CASE("graph: loops swap variables, keep invariants, stop at their limit") {
   std::string limited(text);
   limited.replace(limited.find("num = 3"), 7, "num = 3, limit = 5");
   CHECK(run_graph(c, parse_graph(c, limited), {datum(ints(c, {}, {10}))}).text == "5 : i32; 10 : i32");
-  CHECK(run_graph(c, parse_graph(c, text), {datum(ints(c, {}, {2000000000}))}, 50).text == "DeadlineExceededError: too many iterations");
+  CHECK(run_graph(c, parse_graph(c, text), {datum(ints(c, {}, {2000000000}))}, 50).text ==
+        "DeadlineExceededError: too many iterations");
 }
 
 TEST_CASE("graph: the same value twice among operands and results") {
@@ -209,13 +210,17 @@ TEST_CASE("graph: arrays are values") {
     %which = constant [1, 1] : i32[2]
     %picked = array_gather(%b, %which) : f32[2,2]
     return %all, %count, %unset, %long, %picked
-  })") == "[1.0, 2.0, 2.0, 4.0] : f32[2,2]; 3 : i32; splat 0.0 : f32[2]; [0.0, 0.0, 1.0, 2.0] : f32[4]; [1.0, 2.0, 1.0, 2.0] : f32[2,2]");
+  })") ==
+        "[1.0, 2.0, 2.0, 4.0] : f32[2,2]; 3 : i32; splat 0.0 : f32[2]; [0.0, 0.0, 1.0, 2.0] : f32[4]; [1.0, 2.0, 1.0, 2.0] : "
+        "f32[2,2]");
 }
 
 TEST_CASE("graph: arrays check their bounds and shapes") {
   auto failing = [](std::string middle) {
-    return run("func @f() -> () {\n%n = constant 2 : i32\n%at = constant 5 : i32\n%x = constant [1, 2, 3] : f32[3]\n"
-               "%a = array_new(%n) {dtype = f32, shape = [2]} : array f32[2]\n" + middle + "return\n}");
+    return run(
+        "func @f() -> () {\n%n = constant 2 : i32\n%at = constant 5 : i32\n%x = constant [1, 2, 3] : f32[3]\n"
+        "%a = array_new(%n) {dtype = f32, shape = [2]} : array f32[2]\n" +
+        middle + "return\n}");
   };
   CHECK(failing("%b = array_read(%a, %at) : f32[2]\n") ==
         "InvalidArgumentError: Trying to access element 5 in a list with 2 elements.");

@@ -20,12 +20,13 @@ std::string inferred(std::string_view text) {
 }
 
 std::string reshaped(std::string_view sizes) {
-  return inferred("func @f(%x: f32[?,784], %y: f32[n,784]) -> (f32[...]) {\n"
-                  "%zero = constant [0] : i32[1]\n%one = constant [1] : i32[1]\n%k = constant 28 : i32\n"
-                  "%sx = shape(%x) {dtype = i32} : i32[2]\n%sy = shape(%y) {dtype = i32} : i32[2]\n"
-                  "%nx = strided_slice(%sx, %zero, %one, %one) {shrink_axis_mask = 1} : i32\n"
-                  "%ny = strided_slice(%sy, %zero, %one, %one) {shrink_axis_mask = 1} : i32\n" +
-                  std::string(sizes) + "\nreturn %r\n}");
+  return inferred(
+      "func @f(%x: f32[?,784], %y: f32[n,784]) -> (f32[...]) {\n"
+      "%zero = constant [0] : i32[1]\n%one = constant [1] : i32[1]\n%k = constant 28 : i32\n"
+      "%sx = shape(%x) {dtype = i32} : i32[2]\n%sy = shape(%y) {dtype = i32} : i32[2]\n"
+      "%nx = strided_slice(%sx, %zero, %one, %one) {shrink_axis_mask = 1} : i32\n"
+      "%ny = strided_slice(%sy, %zero, %one, %one) {shrink_axis_mask = 1} : i32\n" +
+      std::string(sizes) + "\nreturn %r\n}");
 }
 
 }  // namespace
@@ -47,17 +48,22 @@ TEST_CASE("ir type: joins, subtypes, text") {
 TEST_CASE("ir infer: sizes computed in the graph stay as static as they can") {
   CHECK(reshaped("%s = stack(%nx, %k, %k) {axis = 0} : i32[3]\n%r = reshape(%x, %s) : f32[...]") == "f32[?,28,28]");
   CHECK(reshaped("%s = stack(%ny, %k, %k) {axis = 0} : i32[3]\n%r = reshape(%y, %s) : f32[...]") == "f32[n,28,28]");
-  CHECK(reshaped("%m = constant -1 : i32\n%s = stack(%m, %k, %k) {axis = 0} : i32[3]\n%r = reshape(%y, %s) : f32[...]") == "f32[n,28,28]");
-  CHECK(reshaped("%s = stack(%ny, %k) {axis = 0} : i32[2]\n%v = constant 1.0 : f32\n%r = fill(%s, %v) : f32[...]") == "f32[n,28]");
+  CHECK(reshaped("%m = constant -1 : i32\n%s = stack(%m, %k, %k) {axis = 0} : i32[3]\n%r = reshape(%y, %s) : f32[...]") ==
+        "f32[n,28,28]");
+  CHECK(reshaped("%s = stack(%ny, %k) {axis = 0} : i32[2]\n%v = constant 1.0 : f32\n%r = fill(%s, %v) : f32[...]") ==
+        "f32[n,28]");
   CHECK(reshaped("%v = constant 1.0 : f32\n%r = fill(%sy, %v) : f32[...]") == "f32[n,784]");
-  CHECK(reshaped("%d = add(%k, %k) : i32\n%s = stack(%d, %k) {axis = 0} : i32[2]\n%v = constant 1.0 : f32\n%r = broadcast_to(%v, %s) : f32[...]") == "f32[56,28]");
-  CHECK(inferred("func @f() -> (i32[...]) {\n%z = constant 0 : i32\n%k = constant 28 : i32\n%o = constant 2 : i32\n%r = range(%z, %k, %o) : i32[...]\nreturn %r }") ==
-        "i32[14]");
+  CHECK(reshaped("%d = add(%k, %k) : i32\n%s = stack(%d, %k) {axis = 0} : i32[2]\n%v = constant 1.0 : f32\n%r = broadcast_to(%v, "
+                 "%s) : f32[...]") == "f32[56,28]");
+  CHECK(inferred("func @f() -> (i32[...]) {\n%z = constant 0 : i32\n%k = constant 28 : i32\n%o = constant 2 : i32\n%r = "
+                 "range(%z, %k, %o) : i32[...]\nreturn %r }") == "i32[14]");
   CHECK(reshaped("%m = constant [1, 2] : i32[2]\n%r = tile(%y, %m) : f32[...]") == "f32[n,1568]");
   CHECK(reshaped("%o = constant 1 : i32\n%m = stack(%o, %nx) {axis = 0} : i32[2]\n%r = tile(%y, %m) : f32[...]") == "f32[n,?]");
-  CHECK(reshaped("%b = constant [0, 4] : i32[2]\n%s = constant [-1, 10] : i32[2]\n%r = slice(%y, %b, %s) : f32[...]") == "f32[n,10]");
+  CHECK(reshaped("%b = constant [0, 4] : i32[2]\n%s = constant [-1, 10] : i32[2]\n%r = slice(%y, %b, %s) : f32[...]") ==
+        "f32[n,10]");
   CHECK(reshaped("%r = reshape(%x, %sy) : f32[...]") == "f32[n,784]");
-  CHECK(inferred("func @f(%x: f32[n,4], %y: f32[4,m]) -> (f32[...]) {\n%r = matmul(%x, %y) : f32[...]\nreturn %r }") == "f32[n,m]");
+  CHECK(inferred("func @f(%x: f32[n,4], %y: f32[4,m]) -> (f32[...]) {\n%r = matmul(%x, %y) : f32[...]\nreturn %r }") ==
+        "f32[n,m]");
   CHECK(inferred("func @f(%x: f32[n,1], %y: f32[n,4]) -> (f32[...]) {\n%r = add(%x, %y) : f32[...]\nreturn %r }") == "f32[n,4]");
 }
 
@@ -161,14 +167,20 @@ TEST_CASE("ir verify: names what is broken") {
     return list.empty() ? std::string() : list[0];
   };
   CHECK(broken([](ir::Function&) {}).empty());
-  CHECK(broken([](ir::Function& f) { std::swap(f.body.nodes[0], f.body.nodes[1]); }) == "negative: operand 0 is not defined before in its block");
+  CHECK(broken([](ir::Function& f) { std::swap(f.body.nodes[0], f.body.nodes[1]); }) ==
+        "negative: operand 0 is not defined before in its block");
   CHECK(broken([](ir::Function& f) { f.body.nodes[0]->types.clear(); }).find("exp: 0 results") == 0);
   CHECK(broken([](ir::Function& f) { f.body.nodes[1]->operands.clear(); }) == "negative: 0 operands");
-  CHECK(broken([](ir::Function& f) { f.body.nodes[0]->name = f.body.nodes[1]->name = "n"; }) == "negative n: its name is not unique");
+  CHECK(broken([](ir::Function& f) { f.body.nodes[0]->name = f.body.nodes[1]->name = "n"; }) ==
+        "negative n: its name is not unique");
   CHECK(broken([](ir::Function& f) { f.body.nodes[2]->regions.pop_back(); }).find("cond: ") == 0);
-  CHECK(broken([](ir::Function& f) { f.body.nodes[2]->regions[0]->results[0] = f.body.param(0); }).find("is not defined before in its block") != std::string::npos);
+  CHECK(broken([](ir::Function& f) {
+          f.body.nodes[2]->regions[0]->results[0] = f.body.param(0);
+        }).find("is not defined before in its block") != std::string::npos);
   CHECK(broken([](ir::Function& f) { f.body.nodes[0]->location = 99; }) == "exp: an unknown location");
-  CHECK(broken([](ir::Function& f) { f.body.nodes[2]->regions[0]->params[0]->types[0].tensor.dtype = DType::I32; }).find("cond: ") == 0);
+  CHECK(broken([](ir::Function& f) {
+          f.body.nodes[2]->regions[0]->params[0]->types[0].tensor.dtype = DType::I32;
+        }).find("cond: ") == 0);
 }
 
 }  // namespace tfl::test

@@ -15,7 +15,8 @@ std::string refusal(std::string_view text) {
 }
 
 // Every row of control.def but parameters.
-constexpr const char* kEverything = R"(func @everything(%p: bool, %i: i32, %x: f32[n,3], %v: variable f32[3], %h: resource, %a: array f32[3]) -> ("first": f32[n,3], "second": i32) {
+constexpr const char* kEverything =
+    R"(func @everything(%p: bool, %i: i32, %x: f32[n,3], %v: variable f32[3], %h: resource, %a: array f32[3]) -> ("first": f32[n,3], "second": i32) {
   %0 = constant "a \"quoted\" \\ line\n\x01" : str
   %1 = cond(%p, %x) : f32[n,3] then (%y: f32[n,3]) {
     yield %y
@@ -103,7 +104,8 @@ TEST_CASE("ir text: constants of every type keep their bits") {
   uint32_t bits = 0x7fc12345;
   std::memcpy(strange.raw(), &bits, 4);
   CHECK(result_text(datum(strange)) == "0x7fc12345 : f32");
-  CHECK(element_bits(parse_graph(c, "func @f() -> (f32) { %a = constant 0x7fc12345 : f32 return %a }")->body.nodes[0]->constant, 0) == bits);
+  CHECK(element_bits(parse_graph(c, "func @f() -> (f32) { %a = constant 0x7fc12345 : f32 return %a }")->body.nodes[0]->constant,
+                     0) == bits);
 }
 
 TEST_CASE("ir text: large constants may go apart") {
@@ -125,8 +127,9 @@ TEST_CASE("ir text: large constants may go apart") {
   REQUIRE(again);
   CHECK(ir::to_text(*(*again)[0]) == ir::to_text(*(*parsed)[0]));
   CHECK(refusal(shorter).find("number of a tensor that comes with the text") != std::string::npos);
-  CHECK(ir::parse_text(c, "func @f() -> (i32[3]) {\n  %0 = constant apart 0 : i32[3]\n  return %0\n}\n", "t", apart).error().message.find("another type") !=
-        std::string::npos);
+  CHECK(ir::parse_text(c, "func @f() -> (i32[3]) {\n  %0 = constant apart 0 : i32[3]\n  return %0\n}\n", "t", apart)
+            .error()
+            .message.find("another type") != std::string::npos);
 }
 
 TEST_CASE("ir text: places and names") {
@@ -149,17 +152,23 @@ TEST_CASE("ir text: what is refused, and where") {
   CHECK(refusal("func @f() -> () {\n  %a = nothing() : f32\n  return\n}") == "t:2:8: unknown operation nothing");
   CHECK(refusal("func @f(%x: f32) -> (f32) {\n  return %y\n}") == "t:2:10: %y is not defined before in its block");
   CHECK(refusal("func @f(%x: f32, %x: f32) -> () { return }") == "t:1:25: two values of one name");
-  CHECK(refusal("func @f(%x: f32[2]) -> (f32[3]) {\n %y = exp(%x) : f32[3]\n return %y }") == "@f: exp: result 0 is f32[2] and not f32[3]");
+  CHECK(refusal("func @f(%x: f32[2]) -> (f32[3]) {\n %y = exp(%x) : f32[3]\n return %y }") ==
+        "@f: exp: result 0 is f32[2] and not f32[3]");
   CHECK(refusal("func @f(%x: f32) -> (i32) {\n %y = exp(%x) : i32\n return %y }") == "@f: exp: result 0 is f32 and not i32");
   CHECK(refusal("func @f(%x: i32) -> (i32) {\n %y = exp(%x) : i32\n return %y }").find("@f: exp") == 0);
-  CHECK(refusal("func @f() -> () {\n %y = constant [1, 2] : f32[3]\n return }").find("another number of elements") != std::string::npos);
-  CHECK(refusal("func @f() -> () {\n %y = constant 300 : u8\n return }").find("no element of u8") != std::string::npos);
-  CHECK(refusal("func @f() -> () {\n %y = constant splat 0 : f32[4000000000,4000000000]\n return }").find("elements") != std::string::npos);
-  CHECK(refusal("func @f() -> () {\n call @f()\n return }").find("recursive") != std::string::npos);
-  CHECK(refusal("func @f() -> () {\n call @g()\n return }\nfunc @g() -> () {\n call @f()\n return }").find("recursive") != std::string::npos);
-  CHECK(refusal("func @f(%p: bool) -> () {\n cond(%p) then () { yield }\n return }").find("cond") != std::string::npos);
-  CHECK(refusal("func @f(%p: bool) -> () {\n %a = constant 1 : i32\n cond(%p) then () { print(%a) yield } else () { yield }\n return }").find("not defined") !=
+  CHECK(refusal("func @f() -> () {\n %y = constant [1, 2] : f32[3]\n return }").find("another number of elements") !=
         std::string::npos);
+  CHECK(refusal("func @f() -> () {\n %y = constant 300 : u8\n return }").find("no element of u8") != std::string::npos);
+  CHECK(refusal("func @f() -> () {\n %y = constant splat 0 : f32[4000000000,4000000000]\n return }").find("elements") !=
+        std::string::npos);
+  CHECK(refusal("func @f() -> () {\n call @f()\n return }").find("recursive") != std::string::npos);
+  CHECK(refusal("func @f() -> () {\n call @g()\n return }\nfunc @g() -> () {\n call @f()\n return }").find("recursive") !=
+        std::string::npos);
+  CHECK(refusal("func @f(%p: bool) -> () {\n cond(%p) then () { yield }\n return }").find("cond") != std::string::npos);
+  CHECK(
+      refusal(
+          "func @f(%p: bool) -> () {\n %a = constant 1 : i32\n cond(%p) then () { print(%a) yield } else () { yield }\n return }")
+          .find("not defined") != std::string::npos);
   std::string deep = "func @f(%p: bool) -> () {\n";
   for (int i = 0; i < 5000; ++i) deep += "cond(%p, %p) then (%p: bool) {";
   CHECK(refusal(deep).find("nested too deeply") != std::string::npos);
@@ -175,9 +184,12 @@ TEST_CASE("ir text: damaged text never breaks the reader") {
     std::string damaged = text;
     for (int k = 0; k < 2; ++k) {
       size_t at = random() % damaged.size();
-      if (random() % 3 == 0) damaged.erase(at, 1 + random() % 8);
-      else if (random() % 2) damaged[at] = static_cast<char>(random() % 128);
-      else damaged.insert(at, damaged.substr(random() % damaged.size(), 12));
+      if (random() % 3 == 0)
+        damaged.erase(at, 1 + random() % 8);
+      else if (random() % 2)
+        damaged[at] = static_cast<char>(random() % 128);
+      else
+        damaged.insert(at, damaged.substr(random() % damaged.size(), 12));
     }
     auto parsed = ir::parse_text(c, damaged, "t");
     if (!parsed) continue;

@@ -76,8 +76,7 @@ TEST_CASE("kernels: maps over several axes") {
       Size bd = symbolic ? p.symbol(s.b * s.d) : s.b * s.d;
       if (symbolic) p.plan.symbols.back() = {Symbol::Kind::multiply, 0, 0, b, d};
       Size row = is_known(d) ? d : d;
-      ValueId x = p.random(DType::F32, n, 1), bias = p.random(DType::F32, s.d, 2),
-              column = p.random(DType::F32, s.a, 3);
+      ValueId x = p.random(DType::F32, n, 1), bias = p.random(DType::F32, s.d, 2), column = p.random(DType::F32, s.a, 3);
       ValueId turned = p.random(DType::F32, n, 4), out = p.zeros(DType::F32, n), second = p.zeros(DType::I32, n);
       KernelMaker k(p.plan, Form::map, {a, b, d});
       ExprId v = k.load(x, {bd, row, 1});
@@ -185,8 +184,7 @@ TEST_CASE("kernels: rows of every reduction") {
   if (cpus.empty()) return;
   size_t number = 0;
   for (DType dtype : kTypes) {
-    for (ReduceKind kind :
-         {ReduceKind::sum, ReduceKind::prod, ReduceKind::max, ReduceKind::min, ReduceKind::wide_sum}) {
+    for (ReduceKind kind : {ReduceKind::sum, ReduceKind::prod, ReduceKind::max, ReduceKind::min, ReduceKind::wide_sum}) {
       if (kind == ReduceKind::wide_sum && !is_integer(dtype)) continue;
       if (is_bool(dtype) && kind != ReduceKind::max && kind != ReduceKind::min) continue;
       INFO(dtype_name(dtype) << " " << static_cast<int>(kind));
@@ -287,8 +285,7 @@ TEST_CASE("kernels: blocks and their tree") {
     KernelPlan p(c);
     int64_t count = (n + kReduceBlock - 1) / kReduceBlock;
     DType partial = kind == ReduceKind::wide_sum ? DType::I64 : dtype == DType::F16 ? DType::F32 : dtype;
-    ValueId x = p.random(dtype, outer * n, 3, true), partials = p.zeros(partial, outer * count),
-            out = p.zeros(dtype, outer);
+    ValueId x = p.random(dtype, outer * n, 3, true), partials = p.zeros(partial, outer * count), out = p.zeros(dtype, outer);
     Size length = symbolic ? p.symbol(n) : n, blocks = symbolic ? p.symbol(count) : count;
     KernelMaker k(p.plan, Form::blocks, {outer, length});
     ExprId v = k.load(x, {length, 1});
@@ -297,8 +294,8 @@ TEST_CASE("kernels: blocks and their tree") {
     k.kernel.stages[0].target = {partials, 0, Sizes{blocks, 1}, {}, kNone};
     k.done(cost);
     KernelMaker t(p.plan, Form::tree, {outer, blocks});
-    ExprId sum = t.reduce(0, t.load(partials, {blocks, 1}), kind, dtype,
-                          kind == ReduceKind::sum && is_integer(dtype) ? 0 : length);
+    ExprId sum =
+        t.reduce(0, t.load(partials, {blocks, 1}), kind, dtype, kind == ReduceKind::sum && is_integer(dtype) ? 0 : length);
     t.store(0, t.apply(Op::add, dtype, {sum, sum}), out, {1, 0}, 0, kNone, true);
     t.done();
     p.cut = 3;
@@ -333,10 +330,8 @@ TEST_CASE("kernels: loops inside elements") {
       ExprId next_count = k.apply(Op::add, DType::I32, {count, k.cast(DType::I32, inside)});
       ExprId next_step = k.apply(Op::add, DType::I32, {i, k.constant(DType::I32, 1)});
       KernelLoop loop;
-      loop.variables = {{zero, next_r, DType::F32},
-                        {zero, next_i, DType::F32},
-                        {none, next_count, DType::I32},
-                        {none, next_step, DType::I32}};
+      loop.variables = {
+          {zero, next_r, DType::F32}, {zero, next_i, DType::F32}, {none, next_count, DType::I32}, {none, next_step, DType::I32}};
       loop.condition = k.apply(Op::less, DType::Bool, {i, most});
       loop.limit = limit;
       k.kernel.loops.push_back(std::move(loop));

@@ -114,8 +114,7 @@ struct Reference {
         std::vector<int64_t> at = places(e.access);
         size_t n = dtype_size(e.dtype);
         for (size_t i = 0; i < at.size(); ++i) {
-          if (at[i] >= 0)
-            std::memcpy(t.raw() + i * n, memory[e.access.value].raw() + static_cast<size_t>(at[i]) * n, n);
+          if (at[i] >= 0) std::memcpy(t.raw() + i * n, memory[e.access.value].raw() + static_cast<size_t>(at[i]) * n, n);
         }
         break;
       }
@@ -187,8 +186,7 @@ struct Reference {
       for (int64_t b = 0; b < count; ++b) {
         int64_t size = std::min(kReduceBlock, length - b * kReduceBlock);
         Tensor part = Tensor::empty(c, x.dtype(), Dims{size}).take();
-        std::memcpy(part.raw(), x.raw() + static_cast<size_t>(o * length + b * kReduceBlock) * n,
-                    static_cast<size_t>(size) * n);
+        std::memcpy(part.raw(), x.raw() + static_cast<size_t>(o * length + b * kReduceBlock) * n, static_cast<size_t>(size) * n);
         int64_t place = p.size(s.target.offset) + b * p.size(s.target.strides[dims.size() - 1]);
         for (size_t a = 0; a + 1 < dims.size(); ++a) place += at[a] * p.size(s.target.strides[a]);
         std::memcpy(memory[s.target.value].raw() + static_cast<size_t>(place) * n, reduce(part, s.reduce, 0).raw(), n);
@@ -211,8 +209,7 @@ struct Reference {
       while (level.size() > 1) {
         std::vector<Tensor> next;
         for (size_t i = 0; i < level.size(); i += 2) {
-          next.push_back(i + 1 < level.size() ? run_op(kOps[static_cast<int>(kind)], {level[i], level[i + 1]})
-                                              : level[i]);
+          next.push_back(i + 1 < level.size() ? run_op(kOps[static_cast<int>(kind)], {level[i], level[i + 1]}) : level[i]);
         }
         level = next;
       }
@@ -236,8 +233,7 @@ struct Reference {
         const Stage& s = k.stages[i];
         if (s.pass != pass || s.kind != Stage::Kind::reduce) continue;
         Tensor x = cast_to(c, eval(s.expr), partial_of(s.reduce, k.exprs[s.expr].dtype));
-        results[i] =
-            finish(k.form == Form::tree ? tree(x, s.reduce) : reduce(x, s.reduce, static_cast<int64_t>(axis)), s);
+        results[i] = finish(k.form == Form::tree ? tree(x, s.reduce) : reduce(x, s.reduce, static_cast<int64_t>(axis)), s);
       }
       std::vector<std::pair<const Stage*, Tensor>> writes;
       for (const Stage& s : k.stages) {
@@ -286,9 +282,7 @@ void in_parts(Frame* frame, KernelFunction kernel, int64_t units, int64_t grain)
 
 }  // namespace
 
-std::shared_ptr<const LoadedCode> KernelPlan::compile(Cpu cpu) const {
-  return load_code(plan, cpu);
-}
+std::shared_ptr<const LoadedCode> KernelPlan::compile(Cpu cpu) const { return load_code(plan, cpu); }
 
 int64_t KernelPlan::run(const LoadedCode& code) {
   static constexpr Services services{in_parts, nullptr};
@@ -347,8 +341,7 @@ void KernelPlan::compare(const std::vector<Tensor>& expected) const {
   for (size_t i = 0; i < memory.size(); ++i) {
     int64_t at = first_difference(memory[i], expected[i]);
     INFO("value " << i << " element " << at << " of " << memory[i].size());
-    if (at >= 0)
-      UNSCOPED_INFO("bits " << element_bits(memory[i], at) << ", should be " << element_bits(expected[i], at));
+    if (at >= 0) UNSCOPED_INFO("bits " << element_bits(memory[i], at) << ", should be " << element_bits(expected[i], at));
     CHECK(at == -1);
   }
 }

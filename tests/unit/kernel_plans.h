@@ -26,8 +26,7 @@ struct KernelMaker {
     kernel.exprs.push_back(std::move(e));
     return static_cast<ExprId>(kernel.exprs.size() - 1);
   }
-  ExprId load(ValueId from, Sizes strides, Size offset = 0, SmallVec<Access::Indexed, 2> indexed = {},
-              ExprId mask = kNone) {
+  ExprId load(ValueId from, Sizes strides, Size offset = 0, SmallVec<Access::Indexed, 2> indexed = {}, ExprId mask = kNone) {
     Expr e;
     e.kind = ExprKind::load;
     e.dtype = plan.values[from].dtype;
@@ -75,8 +74,7 @@ struct KernelMaker {
     kernel.stages.push_back(std::move(s));
     return static_cast<uint32_t>(kernel.stages.size() - 1);
   }
-  void store(uint32_t pass, ExprId e, ValueId to, Sizes strides, Size offset = 0, ExprId mask = kNone,
-             bool once = false) {
+  void store(uint32_t pass, ExprId e, ValueId to, Sizes strides, Size offset = 0, ExprId mask = kNone, bool once = false) {
     uint32_t s = stage(once ? Stage::Kind::store_once : Stage::Kind::store, pass, e);
     kernel.stages[s].target = {to, offset, std::move(strides), {}, mask};
   }

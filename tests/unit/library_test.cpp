@@ -34,7 +34,8 @@ Translated translate(std::string_view pattern, uint32_t flags = 0) {
 TEST_CASE("SHA-512 gives the digests of the standard's examples") {
   CHECK(hex("").substr(0, 32) == "cf83e1357eefb8bdf1542850d66d8007");
   CHECK(hex("abc") ==
-        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f");
+        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94f"
+        "a54ca49f");
   // Padding that needs a block of its own.
   CHECK(hex(std::string(112, 'a')).substr(0, 16) == "c01d080efd492776");
 }

@@ -1,9 +1,9 @@
 // Machine code in memory: an object is loaded and called, and damaged ones are refused.
 #include "codegen/load/loader.h"
 
-#include "tests/catch.h"
 #include <cstring>
 #include <random>
+#include "tests/catch.h"
 
 #include "runtime/files/file.h"
 
@@ -89,9 +89,7 @@ TEST_CASE("damaged objects do no harm", "[jit]") {
     std::string bad = object;
     for (int k = 0; k < 1 + i % 3; ++k) {
       // The header, the table of sections, or anywhere: symbols, relocations, names.
-      size_t at = i % 3 == 0   ? random() % 64
-                  : i % 3 == 1 ? table + random() % (object.size() - table)
-                               : random() % object.size();
+      size_t at = i % 3 == 0 ? random() % 64 : i % 3 == 1 ? table + random() % (object.size() - table) : random() % object.size();
       if (random() % 4 == 0) {
         uint64_t number = random() % 2 ? ~uint64_t{0} >> random() % 64 : uint64_t{1} << random() % 64;
         std::memcpy(bad.data() + at, &number, std::min<size_t>(8, bad.size() - at));

@@ -1,7 +1,7 @@
 // Half types, casts and integer formulas of runtime/math.
-#include "tests/catch.h"
 #include <limits>
 #include <random>
+#include "tests/catch.h"
 
 #include "runtime/math/cast.h"
 #include "tests/unit/math_kernels.h"
@@ -149,8 +149,8 @@ void check_pairs(DType type) {
         wrong += fdiv[i] != static_cast<T>(f) || fmod[i] != static_cast<T>(a - f * b);
       }
       int count = b < 0 ? 0 : b > 7 ? 7 : b;
-      wrong += left[i] != static_cast<T>(a << count) || right[i] != static_cast<T>(a >> count) ||
-               product[i] != static_cast<T>(a * b);
+      wrong +=
+          left[i] != static_cast<T>(a << count) || right[i] != static_cast<T>(a >> count) || product[i] != static_cast<T>(a * b);
     }
     CHECK(wrong == 0);
   }

@@ -48,16 +48,15 @@ inline tfl::ElementwiseLoop loop(tfl::IsaLevel isa, tfl::DType type, tfl::Op op)
 inline std::vector<std::byte> run(tfl::ElementwiseLoop f, std::int64_t n, std::size_t out_size, const void* x,
                                   const void* y = nullptr, const void* z = nullptr) {
   std::vector<std::byte> out(static_cast<std::size_t>(n) * out_size);
-  const std::byte* in[3] = {static_cast<const std::byte*>(x), static_cast<const std::byte*>(y),
-                            static_cast<const std::byte*>(z)};
+  const std::byte* in[3] = {static_cast<const std::byte*>(x), static_cast<const std::byte*>(y), static_cast<const std::byte*>(z)};
   const std::int64_t step[3] = {1, 1, 1};
   f(n, out.data(), in, step);
   return out;
 }
 
 template <class T>
-std::vector<T> compute(tfl::IsaLevel isa, tfl::DType type, tfl::Op op, const std::vector<T>& x,
-                       const std::vector<T>& y = {}, const std::vector<T>& z = {}) {
+std::vector<T> compute(tfl::IsaLevel isa, tfl::DType type, tfl::Op op, const std::vector<T>& x, const std::vector<T>& y = {},
+                       const std::vector<T>& z = {}) {
   std::vector<std::byte> bytes =
       run(loop(isa, type, op), static_cast<std::int64_t>(x.size()), sizeof(T), x.data(), y.data(), z.data());
   std::vector<T> out(x.size());

@@ -1,7 +1,7 @@
 // The formulas of runtime/math through the kernels of every instruction set level: equal bits, special values, known values.
-#include "tests/catch.h"
 #include <limits>
 #include <random>
+#include "tests/catch.h"
 
 #include "runtime/math/pow.h"
 #include "runtime/math/trig.h"

@@ -167,7 +167,8 @@ TEST_CASE("what a product refuses", "[matmul]") {
   CHECK(message(zeros(DType::F32, {3}), zeros(DType::F32, {3, 3})) == "In[0] ndims must be >= 2 [Op:MatMul]");
   CHECK(message(zeros(DType::F32, {2, 1, 1}), zeros(DType::F32, {3, 1, 1})) ==
         "In[0] and In[1] must have compatible batch dimensions: [2,1,1] vs. [3,1,1] [Op:BatchMatMulV2]");
-  CHECK(message(zeros(DType::Bool, {1, 1}), zeros(DType::Bool, {1, 1})).starts_with("Value for attr 'T' of bool is not in the list"));
-  CHECK(message(zeros(DType::F32, {1, 1}), zeros(DType::F64, {1, 1})).find("was expected to be a float tensor but is a double tensor") !=
-        std::string::npos);
+  CHECK(message(zeros(DType::Bool, {1, 1}), zeros(DType::Bool, {1, 1}))
+            .starts_with("Value for attr 'T' of bool is not in the list"));
+  CHECK(message(zeros(DType::F32, {1, 1}), zeros(DType::F64, {1, 1}))
+            .find("was expected to be a float tensor but is a double tensor") != std::string::npos);
 }

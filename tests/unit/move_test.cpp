@@ -153,8 +153,7 @@ TEST_CASE("strided slices are Python's", "[move]") {
   CHECK(values(c, index({1, -1, 2}).take()) == std::vector<int32_t>{22});
   CHECK(message(index({0, 3})) == "slice index 3 of dimension 1 out of bounds. [Op:StridedSlice]");
   CHECK(message(index({-3})) == "slice index -1 of dimension 0 out of bounds. [Op:StridedSlice]");
-  CHECK(message(index({0, 0, 0, 0})) ==
-        "Index out of range using input dim 3; input has only 3 dims [Op:StridedSlice]");
+  CHECK(message(index({0, 0, 0, 0})) == "Index out of range using input dim 3; input has only 3 dims [Op:StridedSlice]");
 }
 
 TEST_CASE("concat, stack, split and unstack undo each other", "[move]") {
@@ -210,14 +209,12 @@ TEST_CASE("tile, pad and roll by their definition", "[move]") {
         for (int64_t j = 0; j < 7; ++j) {
           int64_t r = i - 2, s = j;
           bool inside = r >= 0 && r < 3 && s < 4;
-          int32_t expected =
-              mode[0] == 'C' ? (inside ? element(x, r, s) : 0) : element(x, mirrored(r, 3), mirrored(s, 4));
+          int32_t expected = mode[0] == 'C' ? (inside ? element(x, r, s) : 0) : element(x, mirrored(r, 3), mirrored(s, 4));
           CHECK(element(padded, i, j) == expected);
         }
       }
     }
-    Tensor rolled =
-        apply1(c, Op::roll, {from, vector_of(c, {4, -1, 2})}, Attrs().set_ints(Attr::axes, {0, 1, -1})).take();
+    Tensor rolled = apply1(c, Op::roll, {from, vector_of(c, {4, -1, 2})}, Attrs().set_ints(Attr::axes, {0, 1, -1})).take();
     for (int64_t i = 0; i < 3; ++i) {
       for (int64_t j = 0; j < 4; ++j) CHECK(element(rolled, (i + 1) % 3, (j + 1) % 4) == element(x, i, j));
     }
@@ -234,9 +231,9 @@ TEST_CASE("diagonals and bands", "[move]") {
   band.set_ints(Attr::k, {-1, 1});
   Tensor packed = apply1(c, Op::matrix_diag_part, {m, tensor<int32_t>(c, DType::I32, {}, {9})}, band).take();
   CHECK(values(c, packed) == std::vector<int32_t>{1, 6, 11, 0, 5, 10, 4, 9, 9});
-  Tensor cleared = apply1(c, Op::matrix_band_part,
-                          {m, tensor<int32_t>(c, DType::I32, {}, {1}), tensor<int32_t>(c, DType::I32, {}, {1})})
-                       .take();
+  Tensor cleared =
+      apply1(c, Op::matrix_band_part, {m, tensor<int32_t>(c, DType::I32, {}, {1}), tensor<int32_t>(c, DType::I32, {}, {1})})
+          .take();
   CHECK(values(c, cleared) == std::vector<int32_t>{0, 1, 0, 0, 4, 5, 6, 0, 0, 9, 10, 11});
   Attrs wide = band;
   wide.set_int(Attr::num_rows, 3).set_int(Attr::num_cols, 4);

@@ -3,9 +3,9 @@
 
 #include <xmmintrin.h>
 
-#include "tests/catch.h"
 #include <cstring>
 #include <thread>
+#include "tests/catch.h"
 
 #include "codegen/load/services.h"
 #include "runtime/kernels/context_workers.h"
@@ -191,11 +191,9 @@ TEST_CASE("what does not fit is declined and changes nothing", "[jit]") {
 
   // Code that gives up.
   std::vector<Tensor> inputs = {ramp(context, Dims{5})};
-  CHECK_FALSE(r.run(
-      context, [](Frame*) { return codegen::kFailed; }, inputs, 2));
+  CHECK_FALSE(r.run(context, [](Frame*) { return codegen::kFailed; }, inputs, 2));
   CHECK_FALSE(r.results[0]);
-  CHECK_FALSE(r.run(
-      context, [](Frame* f) { return f->failed = 1, codegen::kDone; }, inputs, 2));
+  CHECK_FALSE(r.run(context, [](Frame* f) { return f->failed = 1, codegen::kDone; }, inputs, 2));
   context.interrupt = 1;
   CHECK_FALSE(r.run(context, add_code, inputs, 2));
   context.interrupt = 0;
@@ -214,8 +212,7 @@ TEST_CASE("division of sizes rounds down", "[jit]") {
   Runner r(p, {vector(context, {1})});
   // -1 / 2 is -1 and not 0.
   std::vector<Tensor> inputs = {ramp(context, Dims{1})};
-  CHECK(r.run(
-      context, [](Frame* f) { return f->words[3] == -1 ? codegen::kDone : codegen::kFailed; }, inputs, 2));
+  CHECK(r.run(context, [](Frame* f) { return f->words[3] == -1 ? codegen::kDone : codegen::kFailed; }, inputs, 2));
 }
 
 TEST_CASE("memory over the limit is declined", "[jit]") {
@@ -248,8 +245,7 @@ TEST_CASE("an input that nobody else holds gives its memory to a result", "[jit]
   CHECK(inputs[0].same_object(other));
   // The run fails, or could: the input is still there.
   inputs = {ramp(context, Dims{1000})};
-  CHECK_FALSE(r.run(
-      context, [](Frame*) { return codegen::kInterrupted; }, inputs, 2));
+  CHECK_FALSE(r.run(context, [](Frame*) { return codegen::kInterrupted; }, inputs, 2));
   CHECK(inputs[0]);
   p.body.steps.emplace_back();
   p.body.steps[0].kind = Step::Kind::check;
@@ -284,9 +280,7 @@ TEST_CASE("results that are inputs or constants", "[jit]") {
 
 TEST_CASE("plans that make no sense are not run", "[jit]") {
   Context context;
-  auto usable = [&](const Plan& p) {
-    return NativeFunction(std::make_shared<const Plan>(p), {vector(context, {1})}).usable();
-  };
+  auto usable = [&](const Plan& p) { return NativeFunction(std::make_shared<const Plan>(p), {vector(context, {1})}).usable(); };
   Plan p = add_plan();
   CHECK(usable(p));
   p.values[0].word = 99;
@@ -309,8 +303,8 @@ TEST_CASE("machine code runs with the language's arithmetic", "[jit]") {
   _mm_setcsr((before & ~0x6000u) | 0x8040u | 0x2000u);  // flush subnormals, round down
   unsigned set = _mm_getcsr();
   std::vector<Tensor> inputs = {vector(context, {0})};
-  bool done = r.run(
-      context, [](Frame*) { return (_mm_getcsr() & ~0x3Fu) == 0x1F80 ? codegen::kDone : codegen::kFailed; }, inputs, 2);
+  bool done =
+      r.run(context, [](Frame*) { return (_mm_getcsr() & ~0x3Fu) == 0x1F80 ? codegen::kDone : codegen::kFailed; }, inputs, 2);
   unsigned after = _mm_getcsr();
   _mm_setcsr(before);
   CHECK(done);

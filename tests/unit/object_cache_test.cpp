@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/catch.h"
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include "tests/catch.h"
 
 #include "runtime/files/cache_files.h"
 #include "runtime/files/file.h"

@@ -103,7 +103,8 @@ TEST_CASE("ints: true division rounds once", "[objects]") {
 }
 
 TEST_CASE("hashes: equal numbers hash equal", "[objects]") {
-  for (int64_t i : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{1} << 61, -(int64_t{1} << 61), int64_t{1} << 62, int64_t{123456789}}) {
+  for (int64_t i :
+       {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{1} << 61, -(int64_t{1} << 61), int64_t{1} << 62, int64_t{123456789}}) {
     CHECK(hash_int(i) == hash_double(static_cast<double>(i)));
   }
   CHECK(static_cast<int64_t>(hash_int(-1)) == -2);
@@ -161,7 +162,9 @@ TEST_CASE("dict: a queue of keys does not become slow", "[objects]") {
 
 TEST_CASE("set: ints come in CPython's order", "[objects]") {
   Host h;
-  Value s = h.call("set", {h.interp.list({Value::integer(100), Value::integer(3), Value::integer(-1), Value::integer(17), Value::integer(8)})});
+  Value s = h.call(
+      "set",
+      {h.interp.list({Value::integer(100), Value::integer(3), Value::integer(-1), Value::integer(17), Value::integer(8)})});
   CHECK(h.shown(s) == "{3, 100, 8, 17, -1}");
   Value more = h.call("set", {h.call("range", {Value::integer(10)})});
   CHECK(h.shown(more) == "{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}");
@@ -171,7 +174,8 @@ TEST_CASE("sort: stable, and nothing is lost when a comparison fails", "[objects
   Host h;
   std::vector<Value> items;
   uint64_t state = 3;
-  for (int i = 0; i < 3000; ++i) items.push_back(h.interp.tuple({Value::integer(static_cast<int64_t>(next_random(state) % 50)), Value::integer(i)}));
+  for (int i = 0; i < 3000; ++i)
+    items.push_back(h.interp.tuple({Value::integer(static_cast<int64_t>(next_random(state) % 50)), Value::integer(i)}));
   std::vector<Value> sorted = items;
   REQUIRE(sort_values(h.interp, sorted, Value::none(), false).ok());
   for (size_t i = 1; i < sorted.size(); ++i) {
@@ -179,11 +183,13 @@ TEST_CASE("sort: stable, and nothing is lost when a comparison fails", "[objects
     REQUIRE((key(i - 1, 0) < key(i, 0) || (key(i - 1, 0) == key(i, 0) && key(i - 1, 1) < key(i, 1))));
   }
   std::vector<Value> mixed;
-  for (int i = 0; i < 500; ++i) mixed.push_back(i == 250 ? h.interp.str("x") : Value::integer(static_cast<int64_t>(next_random(state) % 99)));
+  for (int i = 0; i < 500; ++i)
+    mixed.push_back(i == 250 ? h.interp.str("x") : Value::integer(static_cast<int64_t>(next_random(state) % 99)));
   CHECK(!sort_values(h.interp, mixed, Value::none(), false).ok());
   CHECK(std::none_of(mixed.begin(), mixed.end(), [](const Value& v) { return v.is_empty(); }));
   std::vector<Value> floats;
-  for (int i = 0; i < 500; ++i) floats.push_back(Value::real(i % 7 == 0 ? std::nan("") : static_cast<double>(next_random(state) % 99)));
+  for (int i = 0; i < 500; ++i)
+    floats.push_back(Value::real(i % 7 == 0 ? std::nan("") : static_cast<double>(next_random(state) % 99)));
   CHECK(sort_values(h.interp, floats, Value::none(), true).ok());
 }
 
@@ -248,12 +254,16 @@ TEST_CASE("text: searching and splitting", "[objects]") {
 }
 
 TEST_CASE("formats: numbers in fields", "[objects]") {
-  auto real = [](std::string_view spec, double v) { return format_real(parse_format_spec(spec, 0, '>', "float").take(), v, "float").take(); };
+  auto real = [](std::string_view spec, double v) {
+    return format_real(parse_format_spec(spec, 0, '>', "float").take(), v, "float").take();
+  };
   CHECK(real("020,", 1234567.5) == "00,000,001,234,567.5");
   CHECK(real(".400f", 0.1).size() == 402);
   CHECK(real(".2000e", 1.0 / 3).size() == 2006);
   CHECK(real("z.1f", -0.01) == "0.0");
-  auto whole = [](std::string_view spec, int64_t v) { return format_integer(parse_format_spec(spec, 'd', '>', "int").take(), v, "int").take(); };
+  auto whole = [](std::string_view spec, int64_t v) {
+    return format_integer(parse_format_spec(spec, 'd', '>', "int").take(), v, "int").take();
+  };
   CHECK(whole("#_x", INT64_MIN) == "-0x8000_0000_0000_0000");
   CHECK(whole("012,", 1234567) == "0,001,234,567");
 }

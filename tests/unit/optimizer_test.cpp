@@ -16,7 +16,8 @@ TEST_CASE("optimizer: pipelines are text") {
 
 TEST_CASE("optimizer: reports say what changed") {
   Context c;
-  auto f = parse_graph(c, "func @f(%x: f32) -> (f32) {\n%a = exp(%x) : f32\n%b = exp(%x) : f32\n%c = add(%a, %b) : f32\nreturn %c }");
+  auto f =
+      parse_graph(c, "func @f(%x: f32) -> (f32) {\n%a = exp(%x) : f32\n%b = exp(%x) : f32\n%c = add(%a, %b) : f32\nreturn %c }");
   std::vector<optimizer::PassReport> reports;
   optimizer::PipelineOptions options;
   options.reports = &reports;

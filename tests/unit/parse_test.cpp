@@ -3,10 +3,10 @@
 #include "frontend/syntax/parse/parse.h"
 
 #include <algorithm>
-#include "tests/catch.h"
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include "tests/catch.h"
 
 #include "frontend/syntax/ast/dump.h"
 #include "frontend/syntax/diagnostics/render.h"
@@ -110,8 +110,7 @@ TEST_CASE("f-strings", "[parse]") {
   CHECK(shape("f'{a == b} {c != d} {e <= f}'") ==
         "FormattedString field Compare Name a == Name b ' ' field Compare Name c != Name d ' ' field Compare Name e <= "
         "Name f");
-  CHECK(shape("f'{x:{y}}' 'z' f'{w}'") ==
-        "FormattedString field Name x spec FormattedString field Name y 'z' field Name w");
+  CHECK(shape("f'{x:{y}}' 'z' f'{w}'") == "FormattedString field Name x spec FormattedString field Name y 'z' field Name w");
   CHECK(shape("f'{d[\"k:}\"]}'") == "FormattedString field Subscript index String 'k:}' Name d");
   CHECK(shape("f'{ {1: 2}[1] }'") == "FormattedString field Subscript index Int 1 Dict key Int 1 value Int 2");
   CHECK(shape("f'{(lambda x: x)(1)}'") == "FormattedString field Call arg Int 1 Lambda param positional x Name x");
@@ -135,8 +134,7 @@ TEST_CASE("statements", "[parse]") {
   CHECK(shape("a[0].b += 1") == "AugAssign += target Attribute b Subscript index Int 0 Name a value Int 1");
   CHECK(shape("x: int = 3") == "AnnAssign simple target Name x annotation Name int value Int 3");
   CHECK(shape("(x): int") == "AnnAssign target Name x annotation Name int");
-  CHECK(shape("x[1:2, ::3, ...]") ==
-        "Subscript index Tuple Slice lower Int 1 upper Int 2 Slice step Int 3 Ellipsis Name x");
+  CHECK(shape("x[1:2, ::3, ...]") == "Subscript index Tuple Slice lower Int 1 upper Int 2 Slice step Int 3 Ellipsis Name x");
   CHECK(shape("f(a, *b, c=1, **d)") == "Call arg Name a arg Starred Name b c= Int 1 ** Name d Name f");
   CHECK(shape("f(x for x in y)") == "Call arg Comprehension generator element Name x for Name x in Name y Name f");
   CHECK(shape("{a: b for a, b in c if d if e}") ==
@@ -161,10 +159,9 @@ TEST_CASE("statements", "[parse]") {
 }
 
 TEST_CASE("layout", "[parse]") {
-  CHECK(
-      dump_tokens(Source("t", "if a:  # c\n\n  b\n # d\n  c\nd")) ==
-      "1:1 IF if\n1:4 NAME a\n1:5 COLON :\n1:6 NEWLINE\n3:3 INDENT\n3:3 NAME b\n3:4 NEWLINE\n5:3 NAME c\n5:4 NEWLINE\n"
-      "6:1 DEDENT\n6:1 NAME d\n6:2 NEWLINE\n6:2 EOF\n");
+  CHECK(dump_tokens(Source("t", "if a:  # c\n\n  b\n # d\n  c\nd")) ==
+        "1:1 IF if\n1:4 NAME a\n1:5 COLON :\n1:6 NEWLINE\n3:3 INDENT\n3:3 NAME b\n3:4 NEWLINE\n5:3 NAME c\n5:4 NEWLINE\n"
+        "6:1 DEDENT\n6:1 NAME d\n6:2 NEWLINE\n6:2 EOF\n");
   CHECK(dump_tokens(Source("t", "a = (\n  1,\n\n2)\\\n  + 3\r\nb\r")) ==
         "1:1 NAME a\n1:3 ASSIGN =\n1:5 LPAREN (\n2:3 NUMBER 1\n2:4 COMMA ,\n4:1 NUMBER 2\n4:2 RPAREN )\n5:3 PLUS "
         "+\n5:5 NUMBER 3\n"
@@ -291,7 +288,7 @@ TEST_CASE("rendering", "[parse]") {
 TEST_CASE("every diagnostic has a golden test", "[parse]") {
   namespace fs = std::filesystem;
   const std::vector<std::string> elsewhere = {"source_too_large", "invalid_utf8", "end_after_line_join",  // above
-                                              "code_too_large"};  // takes megabytes
+                                              "code_too_large"};                                          // takes megabytes
   std::string root = TFL_SOURCE_DIR "/tests/golden";
   std::string missing;
   for (size_t i = 0; i < diagnostic_count(); ++i) {
@@ -303,8 +300,7 @@ TEST_CASE("every diagnostic has a golden test", "[parse]") {
     }
     if (std::find(elsewhere.begin(), elsewhere.end(), name) != elsewhere.end()) continue;
     bool found = false;
-    for (const auto& folder : fs::directory_iterator(root))
-      found = found || fs::exists(folder.path() / (name + ".test"));
+    for (const auto& folder : fs::directory_iterator(root)) found = found || fs::exists(folder.path() / (name + ".test"));
     if (!found) missing += name + " ";
   }
   INFO("write tests/golden/FOLDER/NAME.test");

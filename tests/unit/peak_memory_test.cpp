@@ -1,7 +1,7 @@
 // What a script's chain of elementwise operations needs: its live tensors and little more.
-#include "tests/catch.h"
 #include <memory>
 #include <string>
+#include "tests/catch.h"
 
 #include "frontend/core/exception.h"
 #include "frontend/core/interp.h"
@@ -36,7 +36,9 @@ size_t needed_by(const std::string& setup, const std::string& line) {
 
 /// The peak while `line` runs, in sizes of its operand x, which lives before and after.
 double peak_of(const std::string& line) {
-  const char* setup = "import tensorflow as tf\nx = tf.fill([10000000], 0.25)\ntf.exp(tf.maximum(tf.abs(tf.sin(tf.sqrt(tf.constant([0.5])))), 0.0))\n";
+  const char* setup =
+      "import tensorflow as tf\nx = tf.fill([10000000], 0.25)\ntf.exp(tf.maximum(tf.abs(tf.sin(tf.sqrt(tf.constant([0.5])))), "
+      "0.0))\n";
   return 1.0 + static_cast<double>(needed_by(setup, line)) / kBytes;
 }
 
@@ -62,7 +64,8 @@ def slope(start, w, n):
         tape.watch([start, w])
         h = start
         for i in tf.range(n):
-            )" + body + R"(
+            )" + body +
+                      R"(
         loss = tf.reduce_sum(h) + 0.0 * tf.reduce_sum(w)
     return tape.gradient(loss, [start, w])
 slope(start, w, tf.constant(3))

@@ -88,8 +88,7 @@ TEST_CASE("A softmax is one kernel of three passes, of any length of its rows", 
     CHECK(p.forms == Forms{Form::rows});
     CHECK(p.plan.slots.empty());
     int exponentials = 0;
-    for (const plan::Expr& e : p.plan.kernels[0].exprs)
-      exponentials += e.kind == plan::ExprKind::apply && e.op == Op::exp;
+    for (const plan::Expr& e : p.plan.kernels[0].exprs) exponentials += e.kind == plan::ExprKind::apply && e.op == Op::exp;
     CHECK(exponentials == 1);
   }
 }
@@ -127,8 +126,8 @@ TEST_CASE("Long reductions are cut into blocks", "[plan]") {
 
 TEST_CASE("Elementwise users of a product are its epilogue", "[plan]") {
   Context c(options(1));
-  Planned p = check_plan(
-      c, R"(func @f(%x: f32[?,24], %w1: f32[24,16], %b1: f32[16], %w2: f32[16,10], %b2: f32[10]) -> (f32[?,10]) {
+  Planned p =
+      check_plan(c, R"(func @f(%x: f32[?,24], %w1: f32[24,16], %b1: f32[16], %w2: f32[16,10], %b2: f32[10]) -> (f32[?,10]) {
   %0 = matmul(%x, %w1) : f32[?,16]
   %1 = add(%0, %b1) : f32[?,16]
   %2 = relu(%1) : f32[?,16]
@@ -337,23 +336,27 @@ TEST_CASE("Long loops that do not need one another run side by side", "[plan]") 
   auto two = [&](std::string first, std::string limit) {
     auto loop = [&](const std::string& i, const std::string& y, const std::string& from, const std::string& rest) {
       return i + ", " + y + " = while_loop(%0, " + from + R"() {num = 2} : i32, f32[40,40] while (%i: i32, %y: f32[40,40]) {
-    %l = constant )" + limit + R"( : i32
+    %l = constant )" +
+             limit + R"( : i32
     %p = less(%i, %l) : bool
     yield %p
   } do (%i: i32, %y: f32[40,40]) {
     %m = matmul(%y, %y) : f32[40,40]
     %t = tanh(%m) : f32[40,40]
-    %r = )" + rest + R"( : f32[40,40]
+    %r = )" + rest +
+             R"( : f32[40,40]
     %one = constant 1 : i32
     %j = add(%i, %one) : i32
     yield %j, %r
   })";
     };
-    plan::Plan p = check_plan(c, "func @f(%x: f32[40,40]) -> (f32[40,40], i32) {\n  %0 = constant 0 : i32\n  %a = negative(%x) : f32[40,40]\n  " +
-                               loop("%1", "%2", "%a", "reverse(%t) {axes = [0]}") + "\n  %b = exp(" + first + ") : f32[40,40]\n  " +
-                               loop("%3", "%4", "%b", "square(%t)") +
-                               "\n  %5 = add(%2, %4) : f32[40,40]\n  %6 = add(%1, %3) : i32\n  return %5, %6\n}")
-                 .plan;
+    plan::Plan p =
+        check_plan(
+            c, "func @f(%x: f32[40,40]) -> (f32[40,40], i32) {\n  %0 = constant 0 : i32\n  %a = negative(%x) : f32[40,40]\n  " +
+                   loop("%1", "%2", "%a", "reverse(%t) {axes = [0]}") + "\n  %b = exp(" + first + ") : f32[40,40]\n  " +
+                   loop("%3", "%4", "%b", "square(%t)") +
+                   "\n  %5 = add(%2, %4) : f32[40,40]\n  %6 = add(%1, %3) : i32\n  return %5, %6\n}")
+            .plan;
     size_t n = 0;
     for (const plan::Step& s : p.body.steps) n += s.beside;
     return n;
@@ -413,7 +416,8 @@ TEST_CASE("What no kernel can say is a call of a routine between kernels", "[pla
   %dims = constant [6, 9] : i32[2]
   %seed = constant [3, 5] : i32[2]
   %0 = square(%x) : f32[6,9]
-  %1 = )" + call + " : " + type + "\n  %2 = add(%1, %1) : " + type + "\n  return %2\n}");
+  %1 = )" + call + " : " + type +
+                                  "\n  %2 = add(%1, %1) : " + type + "\n  return %2\n}");
     REQUIRE(p.plan.routines.size() == 1);
     CHECK(p.plan.routines[0].routine == k.routine);
     CHECK(p.forms.size() == (k.routine == Routine::random ? 1 : 2));
@@ -423,8 +427,9 @@ TEST_CASE("What no kernel can say is a call of a routine between kernels", "[pla
 TEST_CASE("Many rows of few columns are reduced in blocks", "[plan]") {
   Context c(options(1));
   auto reduced = [&](std::string_view dims, std::string_view op, std::string_view result) {
-    return check_plan(c, "func @f(%x: " + std::string(dims) + ") -> (" + std::string(result) + ") {\n  %0 = negative(%x) : " + std::string(dims) +
-                             "\n  %1 = " + std::string(op) + "(%0) {axes = [0]} : " + std::string(result) + "\n  return %1\n}")
+    return check_plan(c, "func @f(%x: " + std::string(dims) + ") -> (" + std::string(result) +
+                             ") {\n  %0 = negative(%x) : " + std::string(dims) + "\n  %1 = " + std::string(op) +
+                             "(%0) {axes = [0]} : " + std::string(result) + "\n  return %1\n}")
         .forms;
   };
   Forms blocks{Form::columns, Form::columns, Form::tree};

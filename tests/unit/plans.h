@@ -1,8 +1,8 @@
 // Plans made by hand, compiled, loaded and run: for the tests of what the driver of a plan does.
 #pragma once
 
-#include "tests/catch.h"
 #include <cstring>
+#include "tests/catch.h"
 
 #include "codegen/abi.h"
 #include "tests/unit/compiled.h"
@@ -71,8 +71,7 @@ struct Maker {
     for (ValueId id : operands) e.operands.push_back(id);
     return give(b, std::move(e), visible);
   }
-  ValueId load(Block& b, ValueId from, int64_t offset = 0, ValueId index = kNone, int64_t factor = 1,
-               ValueId mask = kNone) {
+  ValueId load(Block& b, ValueId from, int64_t offset = 0, ValueId index = kNone, int64_t factor = 1, ValueId mask = kNone) {
     Expr e;
     e.kind = ExprKind::load;
     e.dtype = p.values[from].dtype;

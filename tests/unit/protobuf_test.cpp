@@ -44,16 +44,18 @@ TEST_CASE("protobuf: groups are skipped") {
 
 TEST_CASE("protobuf: damaged messages") {
   const std::string damaged[] = {
-      std::string("\x08", 1),                                        // no number
+      std::string("\x08", 1),                                           // no number
       std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11),  // more than 64 bits
-      std::string("\x12\x05" "abcd", 6),                             // longer than what is left
+      std::string("\x12\x05"
+                  "abcd",
+                  6),                                                   // longer than what is left
       std::string("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11),  // a length of 2^64 - 1
-      std::string("\x0d\x01\x02\x03", 4),                            // half a fixed number
-      std::string("\x00\x01", 2),                                    // field 0
-      std::string("\x0e", 1),                                        // a kind that there is not
-      std::string("\x0c", 1),                                        // the end of a group that did not begin
-      std::string("\x0b\x14", 2),                                    // ... of another one
-      std::string(1000, '\x0b'),                                     // groups without end
+      std::string("\x0d\x01\x02\x03", 4),                               // half a fixed number
+      std::string("\x00\x01", 2),                                       // field 0
+      std::string("\x0e", 1),                                           // a kind that there is not
+      std::string("\x0c", 1),                                           // the end of a group that did not begin
+      std::string("\x0b\x14", 2),                                       // ... of another one
+      std::string(1000, '\x0b'),                                        // groups without end
   };
   for (const std::string& message : damaged) {
     WireReader reader(message);
@@ -89,7 +91,9 @@ TEST_CASE("protobuf: any bytes end") {
     WireReader reader(message);
     WireField f;
     while (reader.next(f)) {
-      if (f.wire == Wire::Bytes) CHECK((f.bytes.empty() || (f.bytes.data() >= message.data() && f.bytes.data() + f.bytes.size() <= message.data() + message.size())));
+      if (f.wire == Wire::Bytes)
+        CHECK((f.bytes.empty() ||
+               (f.bytes.data() >= message.data() && f.bytes.data() + f.bytes.size() <= message.data() + message.size())));
     }
   }
 }

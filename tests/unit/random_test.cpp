@@ -15,9 +15,8 @@ namespace {
 using Words = std::vector<uint32_t>;
 
 const Philox kStreams[] = {
-    Philox::from_seed(7, 11),
-    Philox({0xfffffff9u, 0xffffffffu, 5, 6}, {1, 2}),                       // the lower half of the counter overflows
-    Philox({0xfffffffcu, 0xffffffffu, 0xffffffffu, 3}, {~0u, 0x1234567u}),  // and with it the next word
+    Philox::from_seed(7, 11), Philox({0xfffffff9u, 0xffffffffu, 5, 6}, {1, 2}),  // the lower half of the counter overflows
+    Philox({0xfffffffcu, 0xffffffffu, 0xffffffffu, 3}, {~0u, 0x1234567u}),       // and with it the next word
 };
 
 Words words_of(const Philox& base, uint64_t first, uint64_t step, int64_t groups) {
@@ -38,8 +37,7 @@ bool same_bits(const T* x, const T* y, int64_t n) {
 /// Words that hold every end of what a number is made of.
 Words special_words() {
   Words w;
-  const uint32_t ends[] = {0,          1,        0x7fffff, 0x800000, 0xfffff,    0x100000,
-                           0xffffffff, 0x400000, 0x200000, 0x600000, 0x80000000, 3};
+  const uint32_t ends[] = {0, 1, 0x7fffff, 0x800000, 0xfffff, 0x100000, 0xffffffff, 0x400000, 0x200000, 0x600000, 0x80000000, 3};
   for (uint32_t a : ends) {
     for (uint32_t b : ends) w.insert(w.end(), {a, b, b ^ 0x55555, a});
   }
@@ -52,8 +50,7 @@ Words special_words() {
 TEST_CASE("Words of many groups are those of each group", "[random]") {
   for (IsaLevel isa : isa_levels()) {
     for (const Philox& base : kStreams) {
-      for (auto [first, step, groups] :
-           {std::tuple{uint64_t{0}, uint64_t{1}, int64_t{37}}, {5, 1, 8}, {3, 256, 9}, {0, 64, 1}}) {
+      for (auto [first, step, groups] : {std::tuple{uint64_t{0}, uint64_t{1}, int64_t{37}}, {5, 1, 8}, {3, 256, 9}, {0, 64, 1}}) {
         INFO("level " << static_cast<int>(isa) << " first " << first << " step " << step);
         Words out(static_cast<size_t>(4 * groups + kRandomSlack));
         random_kernels(isa).words(base.state(), first, step, groups, out.data());

@@ -99,9 +99,8 @@ TEST_CASE("float reductions keep the defined order, on every level and with any 
     Context c(options(threads, isa));
     for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
       for (Op op : kFloatReductions) {
-        for (const Dims& dims :
-             {Dims{1, 1, 1}, Dims{3, 5, 1}, Dims{2, 16, 1}, Dims{5, 37, 1}, Dims{2, 4096, 1}, Dims{3, 9001, 1},
-              Dims{1, 70001, 1}, Dims{2, 3, 7}, Dims{1, 40, 131}, Dims{2, 5000, 3}, Dims{300, 2, 3}}) {
+        for (const Dims& dims : {Dims{1, 1, 1}, Dims{3, 5, 1}, Dims{2, 16, 1}, Dims{5, 37, 1}, Dims{2, 4096, 1}, Dims{3, 9001, 1},
+                                 Dims{1, 70001, 1}, Dims{2, 3, 7}, Dims{1, 40, 131}, Dims{2, 5000, 3}, Dims{300, 2, 3}}) {
           bool tame = (dims[1] + dims[2]) % 2 || dims[1] > 5000;
           check_middle(c, op, random_tensor(c, dtype, dims, static_cast<uint32_t>(dims[1] * 7 + dims[2]), tame));
         }
@@ -122,8 +121,7 @@ TEST_CASE("several axes are one row-major sequence", "[reduce]") {
   Tensor x = random_tensor(c, DType::F32, {3, 4, 5, 6}, 11, true);
   for (const Dims& axes : {Dims{0, 1, 2, 3}, Dims{0, 2}, Dims{1, 3}, Dims{-1, 0}, Dims{1, 2}, Dims{0, 1}, Dims{}}) {
     for (bool keep : {false, true}) {
-      Tensor out =
-          apply1(c, Op::reduce_sum, {x}, Attrs().set_ints(Attr::axes, axes).set_bool(Attr::keepdims, keep)).take();
+      Tensor out = apply1(c, Op::reduce_sum, {x}, Attrs().set_ints(Attr::axes, axes).set_bool(Attr::keepdims, keep)).take();
       bool reduced[4] = {};
       for (int64_t a : axes) reduced[a < 0 ? a + 4 : a] = true;
       Dims want;
@@ -228,8 +226,7 @@ TEST_CASE("argmax and argmin: the first, and never NaN", "[reduce]") {
   }
 }
 
-TEST_CASE("scans are sequential within a block and carried over blocks by the binary digits of their number",
-          "[scan]") {
+TEST_CASE("scans are sequential within a block and carried over blocks by the binary digits of their number", "[scan]") {
   Context c(options(2));
   for (int64_t n : {0, 1, 5, 4096, 4097, 8192, 8193, 30000}) {
     for (int64_t columns : {1, 3, 70}) {
@@ -276,11 +273,10 @@ TEST_CASE("scans are sequential within a block and carried over blocks by the bi
     }
   }
   Tensor x = floats(c, {3}, {1, 2, 3});
-  Tensor both =
-      apply1(c, Op::cumsum, {x}, Attrs().set_bool(Attr::exclusive, true).set_bool(Attr::reverse, true)).take();
+  Tensor both = apply1(c, Op::cumsum, {x}, Attrs().set_bool(Attr::exclusive, true).set_bool(Attr::reverse, true)).take();
   CHECK(first_difference(both, floats(c, {3}, {5, 3, 0})) == -1);
-  CHECK(first_difference(apply1(c, Op::cumprod, {x}, Attrs().set_bool(Attr::reverse, true)).take(),
-                         floats(c, {3}, {6, 6, 3})) == -1);
+  CHECK(first_difference(apply1(c, Op::cumprod, {x}, Attrs().set_bool(Attr::reverse, true)).take(), floats(c, {3}, {6, 6, 3})) ==
+        -1);
   Tensor m = ints(c, {2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(first_difference(apply1(c, Op::cumsum, {m}, Attrs().set_int(Attr::axis, -1)).take(),
                          ints(c, {2, 3}, {1, 3, 6, 4, 9, 15})) == -1);
@@ -315,9 +311,10 @@ TEST_CASE("reductions of views are those of their copies", "[reduce]") {
   Context c(options(1));
   Tensor x = random_tensor(c, DType::F32, {7, 6, 5, 4}, 11, true);
   // Every choice of axes over views with gaps, turned and reversed ones.
-  const Tensor views[] = {Tensor::view(c, x, Dims{7, 2, 5, 4}, Dims{120, 20, 4, 1}, 20), Tensor::view(c, x, Dims{3, 6, 2, 4}, Dims{240, 20, 8, 1}, 0),
-                          Tensor::view(c, x, Dims{7, 6, 5, 2}, Dims{120, 20, 4, 1}, 1), Tensor::view(c, x, Dims{4, 5, 6, 7}, Dims{1, 4, 20, 120}, 0),
-                          Tensor::view(c, x, Dims{7, 6, 5, 4}, Dims{120, -20, 4, -1}, 103)};
+  const Tensor views[] = {
+      Tensor::view(c, x, Dims{7, 2, 5, 4}, Dims{120, 20, 4, 1}, 20), Tensor::view(c, x, Dims{3, 6, 2, 4}, Dims{240, 20, 8, 1}, 0),
+      Tensor::view(c, x, Dims{7, 6, 5, 2}, Dims{120, 20, 4, 1}, 1), Tensor::view(c, x, Dims{4, 5, 6, 7}, Dims{1, 4, 20, 120}, 0),
+      Tensor::view(c, x, Dims{7, 6, 5, 4}, Dims{120, -20, 4, -1}, 103)};
   for (const Tensor& view : views) {
     Tensor copy = contiguous(c, view).take();
     for (int mask = 0; mask < 16; ++mask) {
@@ -328,7 +325,8 @@ TEST_CASE("reductions of views are those of their copies", "[reduce]") {
       for (Op op : {Op::reduce_sum, Op::reduce_max}) {
         INFO(shape_text(view.dims()) << " strides " << shape_text(view.strides()) << " axes " << shape_text(axes));
         Attrs attrs = Attrs().set_ints(Attr::axes, axes);
-        CHECK(first_difference(apply1(c, op, {copy}, attrs).take(), contiguous(c, apply1(c, op, {view}, attrs).take()).take()) == -1);
+        CHECK(first_difference(apply1(c, op, {copy}, attrs).take(), contiguous(c, apply1(c, op, {view}, attrs).take()).take()) ==
+              -1);
       }
     }
   }

@@ -17,7 +17,9 @@ enum class Layout : uint8_t { plain, scalar_first, scalar_last, broadcast, trans
 
 // One result a type and layout; the parameters' sizes are those of `sizes`, or unknown.
 struct RowGraph {
-  RowGraph(Context& c, Op o, bool known) : context(c), op(o), f(std::make_shared<ir::Function>()), sizes_known(known) { f->name = "row"; }
+  RowGraph(Context& c, Op o, bool known) : context(c), op(o), f(std::make_shared<ir::Function>()), sizes_known(known) {
+    f->name = "row";
+  }
 
   ir::Ref param(DType dtype, Dims dims) {
     TensorType type{dtype, true, dims};
@@ -62,7 +64,8 @@ struct RowGraph {
       int64_t n = 1;
       for (int64_t d : shapes[i]) n *= d;
       Tensor flat = row_operand(context, op, place[i], dtypes[i], n, static_cast<uint32_t>(i * 7 + 1));
-      out.push_back(contiguous(context, Tensor::view(context, flat, shapes[i], Tensor::row_major_strides(shapes[i].span()), 0)).take());
+      out.push_back(
+          contiguous(context, Tensor::view(context, flat, shapes[i], Tensor::row_major_strides(shapes[i].span()), 0)).take());
     }
     return out;
   }

@@ -158,16 +158,19 @@ TEST_CASE("scopes: what is wrong with names", "[scope]") {
   CHECK(messages_of("def f():\n    x = 1\n    global x\n") == "3: name 'x' is assigned to before global declaration\n");
   CHECK(messages_of("def f(x):\n    global x\n") == "2: name 'x' is parameter and global\n");
   CHECK(messages_of("def f():\n    nonlocal x\n    x = 1\n") == "2: no binding for nonlocal 'x' found\n");
-  CHECK(messages_of("def f():\n    x = 1\n    def g():\n        nonlocal x\n        global x\n") == "5: name 'x' is nonlocal and global\n");
+  CHECK(messages_of("def f():\n    x = 1\n    def g():\n        nonlocal x\n        global x\n") ==
+        "5: name 'x' is nonlocal and global\n");
   CHECK(messages_of("def f():\n    x: int = 1\n    global x\n") == "3: annotated name 'x' can't be global\n");
-  CHECK(messages_of("r = [x := 1 for x in [1]]\n") == "1: assignment expression cannot rebind comprehension iteration variable 'x'\n");
+  CHECK(messages_of("r = [x := 1 for x in [1]]\n") ==
+        "1: assignment expression cannot rebind comprehension iteration variable 'x'\n");
   CHECK(messages_of("r = [1 for x in (y := [1])]\n") ==
         "1: assignment expression cannot be used in a comprehension iterable expression\n");
   CHECK(messages_of("class C:\n    r = [y := x for x in [1]]\n") ==
         "2: assignment expression within a comprehension cannot be used in a class body\n");
   CHECK(messages_of("r = [[(j := 0) for i in [1]] for j in [2]]\n") ==
         "1: assignment expression cannot rebind comprehension iteration variable 'j'\n");
-  CHECK(messages_of("x = 1\nfrom __future__ import annotations\n") == "2: from __future__ imports must occur at the beginning of the file\n");
+  CHECK(messages_of("x = 1\nfrom __future__ import annotations\n") ==
+        "2: from __future__ imports must occur at the beginning of the file\n");
   CHECK(messages_of("from __future__ import braces\n") == "1: future feature braces is not defined\n");
 }
 

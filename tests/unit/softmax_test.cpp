@@ -32,8 +32,8 @@ TEST_CASE("softmax of rows has the bits of the operations it stands for", "[soft
           Tensor x = random_tensor(c, dtype, Dims{3, 11, n}, 5, true);
           REQUIRE(has_softmax_rows(x));
           for (bool logs : {false, true}) {
-            INFO(dtype_name(dtype) << " " << n << " level " << static_cast<int>(isa) << " threads " << threads
-                                   << " logs " << logs);
+            INFO(dtype_name(dtype) << " " << n << " level " << static_cast<int>(isa) << " threads " << threads << " logs "
+                                   << logs);
             CHECK(first_difference(composed(c, x, logs), softmax_rows(c, x, logs).take()) == -1);
           }
         }
@@ -48,8 +48,7 @@ TEST_CASE("shares of softmax, from 1 down to the subnormal ones, are quotients",
       Context c;
       Tensor wide = Tensor::empty(c, DType::F64, Dims{300, 500}).take();
       std::mt19937_64 random(11);
-      for (int64_t i = 0; i < wide.size(); ++i)
-        wide.data<double>()[i] = static_cast<double>(random() >> 11) * 0x1p-53 * width;
+      for (int64_t i = 0; i < wide.size(); ++i) wide.data<double>()[i] = static_cast<double>(random() >> 11) * 0x1p-53 * width;
       for (IsaLevel isa : isa_levels()) {
         Context at_level(options(2, isa));
         Tensor x = cast_to(at_level, wide, dtype);
@@ -86,11 +85,9 @@ namespace {
 // The operations of tf.nn.softmax or its logarithm over an axis as a graph, which may give their sum besides.
 std::string softmax_graph(std::string_view type, std::string_view reduced, int axis, bool logs, bool gives_sum) {
   std::string over = fmt::format("{{axes = [{}], keepdims = true}} : {}", axis, reduced);
-  std::string text =
-      fmt::format("func @f(%x: {0}) -> ({0}{1}{2}) {{\n", type, gives_sum ? ", " : "", gives_sum ? reduced : "");
-  text +=
-      fmt::format("%m = reduce_max(%x) {1}\n%d = subtract(%x, %m) : {0}\n%e = exp(%d) : {0}\n%s = reduce_sum(%e) {1}\n",
-                  type, over);
+  std::string text = fmt::format("func @f(%x: {0}) -> ({0}{1}{2}) {{\n", type, gives_sum ? ", " : "", gives_sum ? reduced : "");
+  text += fmt::format("%m = reduce_max(%x) {1}\n%d = subtract(%x, %m) : {0}\n%e = exp(%d) : {0}\n%s = reduce_sum(%e) {1}\n", type,
+                      over);
   text += logs ? fmt::format("%l = log(%s) : {1}\n%y = subtract(%d, %l) : {0}\n", type, reduced)
                : fmt::format("%y = divide(%e, %s) : {}\n", type);
   return text + (gives_sum ? "return %y, %s\n}" : "return %y\n}");

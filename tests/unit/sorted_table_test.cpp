@@ -7,7 +7,8 @@ using namespace tfl;
 
 TEST_CASE("a table of several blocks is read as it was written") {
   TableEntries entries{{"", "header"}};
-  for (int i = 0; i < 20000; ++i) entries.emplace_back(fmt::format("layer/{:06}/kernel", i), std::string(static_cast<size_t>(i % 50), 'v'));
+  for (int i = 0; i < 20000; ++i)
+    entries.emplace_back(fmt::format("layer/{:06}/kernel", i), std::string(static_cast<size_t>(i % 50), 'v'));
   std::string file = write_sorted_table(entries);
   REQUIRE(file.size() > size_t{1} << 19);
   auto read = read_sorted_table(file);
@@ -34,8 +35,19 @@ TEST_CASE("every bit of a table is believed only when its checksum is right") {
 TEST_CASE("Snappy's literals and copies") {
   using namespace std::string_literals;
   CHECK(*snappy_inflated("\x05\x10hello"s) == "hello");
-  CHECK(*snappy_inflated("\x09\x04" "ab" "\x0d\x02"s) == "ababababa");       // seven bytes from two before
-  CHECK(*snappy_inflated("\x06\x04" "ab" "\x0e\x02\x00"s) == "ababab");      // four, with an offset of two bytes
-  for (const std::string& bad : {""s, "\x05\x10hell"s, "\x05\x10hello!"s, "\x06\x10hello"s, "\x04\x04" "ab" "\x0d\x03"s, "\xff\xff\xff\xff\x0f"s, "\x02\x04" "ab" "\x0d\x02"s})
+  CHECK(*snappy_inflated("\x09\x04"
+                         "ab"
+                         "\x0d\x02"s) == "ababababa");  // seven bytes from two before
+  CHECK(*snappy_inflated("\x06\x04"
+                         "ab"
+                         "\x0e\x02\x00"s) == "ababab");  // four, with an offset of two bytes
+  for (const std::string& bad : {""s, "\x05\x10hell"s, "\x05\x10hello!"s, "\x06\x10hello"s,
+                                 "\x04\x04"
+                                 "ab"
+                                 "\x0d\x03"s,
+                                 "\xff\xff\xff\xff\x0f"s,
+                                 "\x02\x04"
+                                 "ab"
+                                 "\x0d\x02"s})
     CHECK(!snappy_inflated(bad));
 }

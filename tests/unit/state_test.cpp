@@ -52,9 +52,9 @@ struct Outcome {
 std::ostream& operator<<(std::ostream& out, const Outcome& o) { return out << o.text << " | " << o.variables; }
 
 Outcome run_with(Context& c, std::shared_ptr<const ir::Function> f, int32_t n, bool same_variable = false) {
-  std::vector<std::shared_ptr<TestVariable>> variables = {
-      std::make_shared<TestVariable>(ints(c, {}, {100})), std::make_shared<TestVariable>(ints(c, {}, {1})),
-      std::make_shared<TestVariable>(floats(c, {3}, {0.5, 1, -0.0}))};
+  std::vector<std::shared_ptr<TestVariable>> variables = {std::make_shared<TestVariable>(ints(c, {}, {100})),
+                                                          std::make_shared<TestVariable>(ints(c, {}, {1})),
+                                                          std::make_shared<TestVariable>(floats(c, {3}, {0.5, 1, -0.0}))};
   if (same_variable) variables[1] = variables[0];
   std::vector<ir::Datum> inputs = {datum(ints(c, {}, {n}))};
   for (const auto& v : variables) inputs.push_back({{}, {}, v});
@@ -119,8 +119,8 @@ TEST_CASE("what cannot be a value stays a variable", "[state]") {
   std::vector<ir::VariableUse> uses;
   bool possible = true;
   // Assigned by the condition, of any size, handed on.
-  CHECK_FALSE(ir::without_variables(
-      c, *parse_graph(c, with(kLoop, "%p = less", "assign_variable(%t, %i)\n    %p = less")), uses, possible));
+  CHECK_FALSE(ir::without_variables(c, *parse_graph(c, with(kLoop, "%p = less", "assign_variable(%t, %i)\n    %p = less")), uses,
+                                    possible));
   CHECK_FALSE(possible);
   std::string any = kLoop;
   while (any.find("variable f32[3]") != any.npos) any = with(any, "variable f32[3]", "variable f32[?]");

@@ -121,7 +121,6 @@ TEST_CASE("walks merge what is one run", "[tensor]") {
   CHECK(walk.strides[1] == Dims{0, 1});
   int32_t from[24], to[7];
   for (int i = 0; i < 24; ++i) from[i] = i;
-  pack_elements(4, walk.sizes, walk.strides[1], reinterpret_cast<const std::byte*>(from), 9, 7,
-                reinterpret_cast<std::byte*>(to));
+  pack_elements(4, walk.sizes, walk.strides[1], reinterpret_cast<const std::byte*>(from), 9, 7, reinterpret_cast<std::byte*>(to));
   CHECK(std::vector<int32_t>(to, to + 7) == std::vector<int32_t>{9, 10, 11, 0, 1, 2, 3});
 }

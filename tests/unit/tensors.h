@@ -30,9 +30,7 @@ inline bool is_nan_bits(DType dtype, uint64_t bits) {
     default: return false;
   }
 }
-inline bool same_bits(DType dtype, uint64_t a, uint64_t b) {
-  return a == b || (is_nan_bits(dtype, a) && is_nan_bits(dtype, b));
-}
+inline bool same_bits(DType dtype, uint64_t a, uint64_t b) { return a == b || (is_nan_bits(dtype, a) && is_nan_bits(dtype, b)); }
 
 /// Index of the first element in which two contiguous tensors of one shape differ; -1 when they agree.
 inline int64_t first_difference(const Tensor& a, const Tensor& b) {
@@ -73,9 +71,8 @@ inline Tensor random_tensor(Context& c, DType dtype, Dims dims, uint32_t seed, b
   auto n = t.size();
   if (is_floating(dtype)) {
     Tensor wide = Tensor::empty(c, DType::F64, dims).take();
-    constexpr double kSpecial[] = {
-        0.0,    -0.0, 1.0,   -1.0, 0.5, 2.0, 3.0, __builtin_inf(), -__builtin_inf(), __builtin_nan(""),
-        1e-310, 1e30, -1e30, 1e-40};
+    constexpr double kSpecial[] = {0.0,    -0.0, 1.0,   -1.0, 0.5, 2.0, 3.0, __builtin_inf(), -__builtin_inf(), __builtin_nan(""),
+                                   1e-310, 1e30, -1e30, 1e-40};
     for (int64_t i = 0; i < n; ++i) {
       uint64_t r = random();
       double unit = static_cast<double>(r >> 12) * 0x1p-52 * 2 - 1;

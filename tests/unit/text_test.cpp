@@ -73,8 +73,7 @@ TEST_CASE("floats of one array share a format", "[text]") {
       {DType::F16, {0.0001, 0.001}, "[0.0001 0.001 ]"},
       {DType::BF16, {0.1, -2, 1e20, kNan, kInf}, "[0.100098 -2 9.97277e+19 nan inf]"},
   };
-  for (const Case& k : cases)
-    CHECK(array_str(of(c, k.dtype, {static_cast<int64_t>(k.values.size())}, k.values)) == k.text);
+  for (const Case& k : cases) CHECK(array_str(of(c, k.dtype, {static_cast<int64_t>(k.values.size())}, k.values)) == k.text);
 }
 
 TEST_CASE("scalars", "[text]") {
@@ -126,8 +125,8 @@ TEST_CASE("every half is printed by digits that read back as it", "[text]") {
   for (uint32_t bits = 1; bits < 0x7c00; ++bits) {
     double value = to_f32(f16{static_cast<uint16_t>(bits)});
     Digits d = shortest_digits(DType::F16, value);
-    double back = std::strtod(
-        (d.digits.substr(0, 1) + "." + d.digits.substr(1) + "e" + std::to_string(d.exponent)).c_str(), nullptr);
+    double back =
+        std::strtod((d.digits.substr(0, 1) + "." + d.digits.substr(1) + "e" + std::to_string(d.exponent)).c_str(), nullptr);
     REQUIRE(to_f16(back).bits == bits);
     REQUIRE(d.digits.size() <= 5);
   }
@@ -163,8 +162,8 @@ TEST_CASE("rows, nesting and line breaks", "[text]") {
   CHECK(array_repr(counting(c, DType::F64, {0})) == "array([], dtype=float64)");
   CHECK(array_repr(counting(c, DType::I64, {3})) == "array([0, 1, 2])");
   CHECK(array_repr(of(c, DType::F32, {}, {5.5})) == "array(5.5, dtype=float32)");
-  Tensor words = tensor<std::string>(
-      c, DType::String, {4}, {"long string element number one", "two", "long string element number three", "q'\""});
+  Tensor words = tensor<std::string>(c, DType::String, {4},
+                                     {"long string element number one", "two", "long string element number three", "q'\""});
   CHECK(array_repr(words) ==
         "array([b'long string element number one', b'two',\n"
         "       b'long string element number three', b'q\\'\"'], dtype=object)");
@@ -177,8 +176,7 @@ TEST_CASE("summaries", "[text]") {
   CHECK(array_repr(counting(c, DType::I32, {1001})) ==
         "array([   0,    1,    2, ...,  998,  999, 1000],\n"
         "      shape=(1001,), dtype=int32)");
-  CHECK(array_repr(counting(c, DType::I64, {1, 1001})) ==
-        "array([[   0,    1,    2, ...,  998,  999, 1000]], shape=(1, 1001))");
+  CHECK(array_repr(counting(c, DType::I64, {1, 1001})) == "array([[   0,    1,    2, ...,  998,  999, 1000]], shape=(1, 1001))");
   CHECK(array_str(counting(c, DType::F64, {2, 520}, 1.0 / 3)).substr(0, 74) ==
         "[[0.00000000e+00 3.33333333e-01 6.66666667e-01 ... 1.72333333e+02\n  1.7266");
   CHECK(array_str(counting(c, DType::I32, {7, 2, 100})).substr(0, 40) == "[[[   0    1    2 ...   97   98   99]\n  ");

@@ -1,9 +1,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/catch.h"
 #include <cerrno>
 #include <cstdlib>
+#include "tests/catch.h"
 
 #include "runtime/files/file.h"
 #include "runtime/support/tools.h"
@@ -37,7 +37,7 @@ TEST_CASE("a folder for tools is private, and goes with what is in it", "[files]
     ScratchFolder folder;
     REQUIRE(folder);
     path = folder.path();
-    struct stat s {};
+    struct stat s{};
     REQUIRE(stat(path.c_str(), &s) == 0);
     CHECK((s.st_mode & 0777) == 0700);
     REQUIRE(make_folders(folder.file("deep/er")));

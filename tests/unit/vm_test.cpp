@@ -88,11 +88,14 @@ TEST_CASE("vm: recursion ends in an error and leaves no frames", "[vm]") {
   InterpOptions options;
   options.max_depth = 200;
   Machine m(std::move(options));
-  CHECK(m.text("def f(n):\n    return f(n + 1)\ntry:\n    f(0)\nexcept RecursionError as e:\n    print(e)\n") == "maximum recursion depth exceeded\n");
+  CHECK(m.text("def f(n):\n    return f(n + 1)\ntry:\n    f(0)\nexcept RecursionError as e:\n    print(e)\n") ==
+        "maximum recursion depth exceeded\n");
   CHECK(m.interp.depth == 0);
-  CHECK(m.text("class A:\n    def __getattr__(self, n):\n        return getattr(self, n + 'x')\ntry:\n    A().y\nexcept RecursionError:\n    print('caught')\n") ==
-        "caught\n");
-  CHECK(m.text("x = []\nfor i in range(100000):\n    x = [x]\ntry:\n    repr(x)\nexcept RecursionError:\n    print('caught')\n") == "caught\n");
+  CHECK(m.text("class A:\n    def __getattr__(self, n):\n        return getattr(self, n + 'x')\ntry:\n    A().y\nexcept "
+               "RecursionError:\n    print('caught')\n") == "caught\n");
+  CHECK(
+      m.text("x = []\nfor i in range(100000):\n    x = [x]\ntry:\n    repr(x)\nexcept RecursionError:\n    print('caught')\n") ==
+      "caught\n");
   CHECK(m.text("x = None\nfor i in range(1000000):\n    x = (x,)\ndel x\nprint('freed')\n") == "freed\n");
 }
 
@@ -101,7 +104,8 @@ TEST_CASE("vm: a deep limit does not overflow the stack of the process", "[vm]")
   options.max_depth = 1000000;
   Machine m(std::move(options));
   CHECK(m.text("def f(n):\n    return n if n == 0 else f(n - 1)\nprint(f(200000))\n") == "0\n");
-  CHECK(m.text("def g(n):\n    return sorted([n], key=g)\ntry:\n    g(0)\nexcept RecursionError:\n    print('caught')\n") == "caught\n");
+  CHECK(m.text("def g(n):\n    return sorted([n], key=g)\ntry:\n    g(0)\nexcept RecursionError:\n    print('caught')\n") ==
+        "caught\n");
 }
 
 TEST_CASE("vm: interrupts stop a loop and can be caught", "[vm]") {
@@ -173,7 +177,8 @@ TEST_CASE("vm: hints name what was meant", "[vm]") {
 
 TEST_CASE("vm: a generator that is dropped runs its finally block", "[vm]") {
   Machine m;
-  CHECK(m.text("def g():\n    try:\n        yield 1\n    finally:\n        print('closed')\nit = g()\nnext(it)\ndel it\nprint('after')\n") == "closed\nafter\n");
+  CHECK(m.text("def g():\n    try:\n        yield 1\n    finally:\n        print('closed')\nit = g()\nnext(it)\ndel "
+               "it\nprint('after')\n") == "closed\nafter\n");
 }
 
 TEST_CASE("vm: a module that fails to import is not kept", "[vm]") {

@@ -51,15 +51,31 @@ Driver::Driver(llvm::Module& module, const CompileRequest& request, Locate locat
 }
 
 Driver::Driver(llvm::Module& module, const CompileRequest& request, const plan::Block& body, BlockSteps& block)
-    : module_(module), request_(request), plan_(*request.plan), body_(body), block_(&block), part_(true), b_(module.getContext()) {
+    : module_(module),
+      request_(request),
+      plan_(*request.plan),
+      body_(body),
+      block_(&block),
+      part_(true),
+      b_(module.getContext()) {
   scalars_.resize(plan_.values.size());
   addresses_.resize(plan_.values.size());
   symbols_.resize(plan_.symbols.size());
 }
 
 Driver::Driver(Driver& whole, const plan::Step& step)
-    : module_(whole.module_), request_(whole.request_), plan_(whole.plan_), body_(whole.body_), part_(true), locate_(whole.locate_), b_(module_.getContext()),
-      scalars_(plan_.values.size()), addresses_(plan_.values.size()), symbols_(plan_.symbols.size()), kernels_(whole.kernels_), probes_(whole.probes_) {
+    : module_(whole.module_),
+      request_(whole.request_),
+      plan_(whole.plan_),
+      body_(whole.body_),
+      part_(true),
+      locate_(whole.locate_),
+      b_(module_.getContext()),
+      scalars_(plan_.values.size()),
+      addresses_(plan_.values.size()),
+      symbols_(plan_.symbols.size()),
+      kernels_(whole.kernels_),
+      probes_(whole.probes_) {
   begin("beside", llvm::Function::InternalLinkage);
   this->step(step);
   b_.CreateRet(b_.getInt64(kDone));
@@ -95,8 +111,7 @@ std::string Driver::emit() {
   if (!error_.empty()) return error_;
   // Of a tiny kernel most would be the call and what decides which of its loops to take.
   for (size_t i = 0; i < kernels_.size(); ++i) {
-    if (is_tiny(plan_.kernels[i]) && is_called_once(*kernels_[i]))
-      kernels_[i]->addFnAttr(llvm::Attribute::AlwaysInline);
+    if (is_tiny(plan_.kernels[i]) && is_called_once(*kernels_[i])) kernels_[i]->addFnAttr(llvm::Attribute::AlwaysInline);
   }
   if (calls_kernels_ && !block_) {
     llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, frame_), llvm::Align(8));
@@ -196,7 +211,8 @@ void Driver::probe() {
   auto word = [&](int64_t i) { return emit_word_address(b_, frame_, plan_.words + static_cast<uint32_t>(i)); };
   b_.CreateAlignedStore(b_.getInt64(static_cast<uint64_t>(probes_)), word(0), llvm::Align(8), true);
   llvm::Value* count = word(++probes_);
-  b_.CreateAlignedStore(b_.CreateAdd(b_.CreateAlignedLoad(b_.getInt64Ty(), count, llvm::Align(8)), b_.getInt64(1)), count, llvm::Align(8));
+  b_.CreateAlignedStore(b_.CreateAdd(b_.CreateAlignedLoad(b_.getInt64Ty(), count, llvm::Align(8)), b_.getInt64(1)), count,
+                        llvm::Align(8));
 }
 
 void Driver::product(const plan::Product& p) {

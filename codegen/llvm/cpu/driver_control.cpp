@@ -21,9 +21,7 @@ bool runs_kernels(const plan::Block& block) {
 
 }  // namespace
 
-llvm::BasicBlock* Driver::new_block(const char* name) {
-  return llvm::BasicBlock::Create(module_.getContext(), name, function_);
-}
+llvm::BasicBlock* Driver::new_block(const char* name) { return llvm::BasicBlock::Create(module_.getContext(), name, function_); }
 
 llvm::BasicBlock* Driver::leaving(int64_t status) {
   if (!leaving_[status]) {
@@ -66,8 +64,7 @@ void Driver::branch(const plan::Step& s) {
   for (size_t i = 0; i < s.blocks.size(); ++i) {
     b_.SetInsertPoint(begins[i]);
     steps(s.blocks[i]);
-    if (s.blocks[i].results.size() != s.results.size())
-      return fail("the blocks of a branch have different numbers of results");
+    if (s.blocks[i].results.size() != s.results.size()) return fail("the blocks of a branch have different numbers of results");
     for (plan::ValueId id : s.blocks[i].results) results[i].push_back(scalar(id));
     if (!error_.empty()) return;
     ends.push_back(b_.GetInsertBlock());
@@ -81,8 +78,7 @@ void Driver::branch(const plan::Step& s) {
   }
   for (size_t r = 0; r < joined.size(); ++r) {
     for (size_t i = 0; i < ends.size(); ++i) {
-      if (results[i][r]->getType() != joined[r]->getType())
-        return fail("the blocks of a branch have results of different types");
+      if (results[i][r]->getType() != joined[r]->getType()) return fail("the blocks of a branch have results of different types");
       joined[r]->addIncoming(results[i][r], ends[i]);
     }
     define(s.results[r], joined[r]);
@@ -91,8 +87,8 @@ void Driver::branch(const plan::Step& s) {
 
 void Driver::loop(const plan::Step& s) {
   size_t n = s.results.size();
-  if (s.blocks.size() != 2 || s.initial.size() != n || s.blocks[0].params.size() != n ||
-      s.blocks[1].params.size() != n || s.blocks[0].results.size() != 1 || s.blocks[1].results.size() != n) {
+  if (s.blocks.size() != 2 || s.initial.size() != n || s.blocks[0].params.size() != n || s.blocks[1].params.size() != n ||
+      s.blocks[0].results.size() != 1 || s.blocks[1].results.size() != n) {
     return fail("a loop of the plan whose parts do not fit");
   }
   Values initial;

@@ -22,11 +22,9 @@ llvm::Value* Driver::scalar(ValueId id) {
 
 void Driver::define(ValueId id, llvm::Value* v) {
   if (id >= scalars_.size()) return fail("a scalar that the plan does not have");
-  if (v->getType() != register_type(b_, value(id).dtype, 1))
-    return fail("a scalar of the plan has another type than its value");
+  if (v->getType() != register_type(b_, value(id).dtype, 1)) return fail("a scalar of the plan has another type than its value");
   scalars_[id] = v;
-  if (value(id).word != plan::kNone)
-    emit_store(b_, value(id).dtype, 1, v, emit_word_address(b_, frame_, value(id).word));
+  if (value(id).word != plan::kNone) emit_store(b_, value(id).dtype, 1, v, emit_word_address(b_, frame_, value(id).word));
 }
 
 llvm::Value* Driver::size(plan::Size s) {
@@ -54,8 +52,7 @@ llvm::Value* Driver::as_index(ValueId id) {
 llvm::Value* Driver::load(const Access& access) {
   DType dtype = value(access.value).dtype;
   llvm::Value* offset = size(access.offset);
-  for (const Access::Indexed& i : access.indexed)
-    offset = b_.CreateAdd(offset, b_.CreateMul(as_index(i.index), size(i.factor)));
+  for (const Access::Indexed& i : access.indexed) offset = b_.CreateAdd(offset, b_.CreateMul(as_index(i.index), size(i.factor)));
   llvm::Value* at = b_.CreateGEP(memory_type(b_, dtype), address(access.value), offset);
   return emit_load(b_, dtype, 1, at, access.mask == plan::kNone ? nullptr : scalar(access.mask));
 }

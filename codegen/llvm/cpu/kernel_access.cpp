@@ -153,7 +153,8 @@ void KernelEmitter::fetch_next_row(const Access& a, const Place& p, bool stores)
   if (stride == 0) return;
   constexpr int kSecondLevel = 2;  // of 3: the first level keeps this row
   llvm::Value* next = b_.CreateGEP(memory_type(b_, plan_.values[a.value].dtype), p.address, size(stride));
-  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {next, b_.getInt32(stores), b_.getInt32(kSecondLevel), b_.getInt32(1)});
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                     {next, b_.getInt32(stores), b_.getInt32(kSecondLevel), b_.getInt32(1)});
 }
 
 void KernelEmitter::store(uint32_t stage, llvm::Value* value, Tile& tile, size_t v) {

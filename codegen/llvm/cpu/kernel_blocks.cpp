@@ -52,8 +52,7 @@ void KernelEmitter::emit_blocks() {
   llvm::Value* steps = allocate(b_.getInt64Ty());
   b_.CreateStore(word(1), steps);
   auto alone = [&] {
-    llvm::Value* last =
-        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b_.CreateAdd(first, word(kReduceBlock)));
+    llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b_.CreateAdd(first, word(kReduceBlock)));
     for_tiles(first, last, -1, kReduceLanes, space_.unroll, true, [&](Tile& tile) {
       compute_tile(needed, tile);
       for (size_t v = 0; v < tile.start.size(); ++v) accumulate(p, p.accumulators[0], tile, v);

@@ -57,8 +57,7 @@ Counts counts(Builder& b, const Plan& plan, const Kernel& kernel, const KernelSp
 
 }  // namespace
 
-void emit_kernel_call(Builder& b, const Plan& plan, uint32_t index, Cpu cpu, llvm::Function* function,
-                      llvm::Value* frame) {
+void emit_kernel_call(Builder& b, const Plan& plan, uint32_t index, Cpu cpu, llvm::Function* function, llvm::Value* frame) {
   const Kernel& kernel = plan.kernels[index];
   KernelSpace space = kernel_space(plan, index, cpu);
   if (std::optional<int64_t> units = whole_units(kernel, space)) {
@@ -67,8 +66,7 @@ void emit_kernel_call(Builder& b, const Plan& plan, uint32_t index, Cpu cpu, llv
   }
   Counts c = counts(b, plan, kernel, space, frame);
   llvm::Value* work = b.CreateMul(c.elements, number(b, element_cost(kernel)));
-  llvm::Value* little =
-      b.CreateOr(b.CreateICmpSLE(work, number(b, kParallelWork)), b.CreateICmpSLE(c.units, number(b, 1)));
+  llvm::Value* little = b.CreateOr(b.CreateICmpSLE(work, number(b, kParallelWork)), b.CreateICmpSLE(c.units, number(b, 1)));
   auto* known = llvm::dyn_cast<llvm::ConstantInt>(little);
   auto here = [&] { b.CreateCall(function, {frame, number(b, 0), c.units}); };
   auto on_all_threads = [&] {
@@ -76,8 +74,7 @@ void emit_kernel_call(Builder& b, const Plan& plan, uint32_t index, Cpu cpu, llv
     llvm::Value* grain =
         b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateSDiv(number(b, kPartWork), of_unit), number(b, 1));
     if (space.by_elements) grain = b.CreateMul(divide_up(b, grain, kWholeElements), number(b, kWholeElements));
-    if (kernel.form == Form::blocks || kernel.form == Form::rows)
-      grain = b.CreateMul(divide_up(b, grain, 4), number(b, 4));
+    if (kernel.form == Form::blocks || kernel.form == Form::rows) grain = b.CreateMul(divide_up(b, grain, 4), number(b, 4));
     llvm::Value* services = load_services(b, frame);
     llvm::Type* word = b.getInt64Ty();
     llvm::FunctionType* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), word, word}, false);

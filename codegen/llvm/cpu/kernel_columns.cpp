@@ -25,8 +25,7 @@ void KernelEmitter::emit_columns() {
 bool KernelEmitter::columns_lie_in_row(const std::vector<bool>& needed) {
   constexpr int64_t kShort = 64;
   int64_t columns = space_.groups[space_.vector].known();
-  if (columns < 1 || columns > kShort || columns % space_.lanes == 0 || !kernel_.loops.empty() || !masks_tails())
-    return false;
+  if (columns < 1 || columns > kShort || columns % space_.lanes == 0 || !kernel_.loops.empty() || !masks_tails()) return false;
   auto fits = [&](const Access& a) {
     return a.indexed.empty() && a.mask == kNone && space_.stride(a, space_.vector) == 1 &&
            space_.stride(a, space_.middle) == columns;
@@ -73,8 +72,7 @@ void KernelEmitter::emit_strip(llvm::Value* first, llvm::Value* last) {
   };
   auto fill = [&](const Partial& p, llvm::Value* memory, int64_t elements) {
     llvm::Value* neutral = emit_neutral(b_, p.kind, p.element, space_.lanes);
-    loop(word(0), word(elements), space_.lanes, false,
-         [&](llvm::Value* i) { b_.CreateStore(neutral, at(p, memory, i)); });
+    loop(word(0), word(elements), space_.lanes, false, [&](llvm::Value* i) { b_.CreateStore(neutral, at(p, memory, i)); });
   };
   auto reduce_rows = [&](llvm::Value* begin, llvm::Value* end) {
     for (Partial& p : all) fill(p, p.accumulators[0], kReduceLanes * lane_width);
@@ -98,8 +96,7 @@ void KernelEmitter::emit_strip(llvm::Value* first, llvm::Value* last) {
       } else {
         // 16 rows as one: there is an end in none of them.
         auto rows = [&](llvm::Value* elements, int64_t count, int unroll) {
-          for_tiles(word(0), elements, count, space_.lanes, unroll, true,
-                    [&](Tile& tile) { add(tile, tile.start, word(0)); });
+          for_tiles(word(0), elements, count, space_.lanes, unroll, true, [&](Tile& tile) { add(tile, tile.start, word(0)); });
         };
         llvm::Value* whole = b_.CreateICmpSLE(b_.CreateAdd(row, word(kReduceLanes)), end);
         when(whole, [&] { rows(word(kReduceLanes * columns), kReduceLanes * columns, space_.unroll); });
@@ -113,8 +110,7 @@ void KernelEmitter::emit_strip(llvm::Value* first, llvm::Value* last) {
         llvm::SmallVector<llvm::Value*, 16> lane;
         for (int64_t j = 0; j < kReduceLanes; ++j) {
           llvm::Value* from = at(p, p.accumulators[0], b_.CreateAdd(i, word(j * lane_width)));
-          lane.push_back(lane_width == width ? b_.CreateLoad(type, from)
-                                             : b_.CreateAlignedLoad(type, from, llvm::Align(1)));
+          lane.push_back(lane_width == width ? b_.CreateLoad(type, from) : b_.CreateAlignedLoad(type, from, llvm::Align(1)));
         }
         for (size_t half = kReduceLanes / 2; half > 0; half /= 2) {
           for (size_t j = 0; j < half; ++j) {

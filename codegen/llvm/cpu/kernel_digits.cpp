@@ -68,9 +68,7 @@ llvm::Value* KernelEmitter::digit_index(const Expr& e, Tile& tile, size_t v) {
 // What the indices add to the address of the row: null for nothing.
 llvm::Value* KernelEmitter::digit_offsets(const Access& a, Tile& tile, size_t v) {
   llvm::Type* wide = register_type(b_, DType::I64, tile.lanes);
-  auto splat = [&](llvm::Value* x) {
-    return tile.lanes > 1 ? b_.CreateVectorSplat(static_cast<unsigned>(tile.lanes), x) : x;
-  };
+  auto splat = [&](llvm::Value* x) { return tile.lanes > 1 ? b_.CreateVectorSplat(static_cast<unsigned>(tile.lanes), x) : x; };
   // 32 bits do if nothing can leave them, and take half the registers.
   bool narrow = true;
   int64_t most = 0;

@@ -21,8 +21,7 @@ class KernelEmitter {
   /// What one unit (a row, an outer index) knows. Entries are null until they are computed.
   struct Context {
     std::vector<llvm::Value*> uniform;  // by expression: a scalar
-    std::vector<llvm::Value*>
-        bases;  // by access (expression, or expressions + stage): address without the vector index
+    std::vector<llvm::Value*> bases;    // by access (expression, or expressions + stage): address without the vector index
     std::vector<llvm::Value*> index;    // by group
     std::vector<llvm::Value*> reduced;  // by stage: a scalar; of a columns kernel: where its vectors lie
     std::vector<llvm::Value*> scratch;  // by stage
@@ -104,8 +103,7 @@ class KernelEmitter {
   // Tiles over [first, last) of the vector group: `unroll` vectors at a time, then one by one, the last with a mask. `unroll` 0:
   // all with masks.
   using TileBody = llvm::function_ref<void(Tile& tile)>;
-  void for_tiles(llvm::Value* first, llvm::Value* last, int64_t known, int lanes, int unroll, bool masked,
-                 TileBody body);
+  void for_tiles(llvm::Value* first, llvm::Value* last, int64_t known, int lanes, int unroll, bool masked, TileBody body);
   Tile make_tile(int lanes, llvm::ArrayRef<llvm::Value*> start, llvm::Value* mask = nullptr);
 
   // kernel_reduce.cpp
@@ -144,8 +142,7 @@ class KernelEmitter {
   void emit_row_passes(llvm::MutableArrayRef<Context> rows);
   void emit_pass(llvm::MutableArrayRef<Context> rows, uint32_t pass);
   void reduce_block(llvm::MutableArrayRef<Context> rows, llvm::MutableArrayRef<Partials> partials,
-                    const std::vector<bool>& needed, uint32_t pass, llvm::Value* first, llvm::Value* last,
-                    int64_t known);
+                    const std::vector<bool>& needed, uint32_t pass, llvm::Value* first, llvm::Value* last, int64_t known);
   void run_stages(uint32_t pass, Tile& tile);
   void emit_columns();  // kernel_columns.cpp
   void emit_strip(llvm::Value* first, llvm::Value* last);

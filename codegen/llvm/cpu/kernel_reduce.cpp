@@ -115,7 +115,9 @@ void KernelEmitter::combine_top(llvm::ArrayRef<Partial*> partials, llvm::Value* 
 }
 
 void KernelEmitter::combine_waiting(llvm::ArrayRef<Partial*> partials, llvm::Value* top) {
-  llvm::Value* last = take_waiting(partials, top, [&](Partial&, int, llvm::Type*, llvm::Value* waiting, llvm::Value* result) { b_.CreateStore(waiting, result); });
+  llvm::Value* last = take_waiting(partials, top, [&](Partial&, int, llvm::Type*, llvm::Value* waiting, llvm::Value* result) {
+    b_.CreateStore(waiting, result);
+  });
   loop(word(0), last, 1, false, [&](llvm::Value*) { combine_top(partials, top); });
 }
 
@@ -126,8 +128,7 @@ llvm::Value* KernelEmitter::finished(const Partial& p, llvm::Value* partial, int
   auto* count = llvm::dyn_cast<llvm::ConstantInt>(length);
   llvm::Value* empty = count && !count->isZero() ? nullptr : b_.CreateICmpEQ(length, word(0));
   // The integer mean of nothing is 0, the sum of no floats +0 and not the neutral -0.
-  if (divisor && empty && !is_floating(s.dtype))
-    divisor = b_.CreateSelect(b_.CreateICmpEQ(divisor, word(0)), word(1), divisor);
+  if (divisor && empty && !is_floating(s.dtype)) divisor = b_.CreateSelect(b_.CreateICmpEQ(divisor, word(0)), word(1), divisor);
   llvm::Value* result = emit_finish(b_, p.kind, p.element, s.dtype, lanes, partial, divisor);
   // The mean of no floats is the NaN that the evaluator gives, whatever sign 0 / 0 has here.
   if (empty && divisor && is_floating(s.dtype)) {

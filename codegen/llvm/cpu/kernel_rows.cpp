@@ -24,15 +24,14 @@ void KernelEmitter::emit_rows() {
   for (const Stage& s : kernel_.stages) {
     sums = sums || (s.kind == Stage::Kind::reduce && !reorders_parts(s, kernel_.exprs[s.expr].dtype));
   }
-  bool together = sums && kernel_.loops.empty() && kernel_.cost <= kCheapRow && known >= kShortRow &&
-                  known <= kReduceBlock && !whole_units(kernel_, space_);
+  bool together = sums && kernel_.loops.empty() && kernel_.cost <= kCheapRow && known >= kShortRow && known <= kReduceBlock &&
+                  !whole_units(kernel_, space_);
   compute_uniform(needed_by([](const Stage&) { return true; }), Level::function);
   std::vector<Context> rows(together ? kTogether : 1, *context_);
   for (uint32_t s = 0; s < kernel_.stages.size(); ++s) {
     if (kernel_.stages[s].kind != Stage::Kind::keep) continue;
     int64_t elements = std::max<int64_t>(known, 1) + 2 * kReduceLanes;
-    for (Context& row : rows)
-      row.scratch[s] = allocate(memory_type(b_, kernel_.exprs[kernel_.stages[s].expr].dtype), elements);
+    for (Context& row : rows) row.scratch[s] = allocate(memory_type(b_, kernel_.exprs[kernel_.stages[s].expr].dtype), elements);
   }
   start_outer(first_);
   std::vector<Context> untouched = rows;
@@ -61,8 +60,7 @@ void KernelEmitter::emit_row_passes(llvm::MutableArrayRef<Context> rows) {
     ahead_ = pass > 0 && known >= kShortRow && known <= kReduceBlock;
     emit_pass(rows, pass);
     ahead_ = false;
-    std::vector<bool> needed =
-        needed_by([&](const Stage& s) { return s.pass == pass && s.kind == Stage::Kind::store_once; });
+    std::vector<bool> needed = needed_by([&](const Stage& s) { return s.pass == pass && s.kind == Stage::Kind::store_once; });
     for (Context& row : rows) {
       context_ = &row;
       compute_uniform(needed, Level::unit);
@@ -88,8 +86,7 @@ void KernelEmitter::emit_pass(llvm::MutableArrayRef<Context> rows, uint32_t pass
   if (!any) return;
 
   bool parts = rows.size() == 1 && kernel_.loops.empty() && (known < 0 || known >= 2 * kShortRow);
-  for (uint32_t s : reductions)
-    parts = parts && reorders_parts(kernel_.stages[s], kernel_.exprs[kernel_.stages[s].expr].dtype);
+  for (uint32_t s : reductions) parts = parts && reorders_parts(kernel_.stages[s], kernel_.exprs[kernel_.stages[s].expr].dtype);
   std::vector<Partials> partials(rows.size());
   for (size_t q = 0; q < rows.size(); ++q) {
     for (uint32_t s : reductions) {
@@ -128,8 +125,7 @@ void KernelEmitter::emit_pass(llvm::MutableArrayRef<Context> rows, uint32_t pass
       llvm::Value* count = b_.CreateSDiv(b_.CreateAdd(length, word(kReduceBlock - 1)), word(kReduceBlock));
       loop(word(0), count, 1, false, [&](llvm::Value* block) {
         llvm::Value* first = b_.CreateMul(block, word(kReduceBlock));
-        llvm::Value* last =
-            b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b_.CreateAdd(first, word(kReduceBlock)));
+        llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b_.CreateAdd(first, word(kReduceBlock)));
         reduce_block(rows, partials, needed, pass, first, last, -1);
         wait_for_neighbours(waiting, top, block);
       });

@@ -28,8 +28,7 @@ std::vector<bool> KernelEmitter::needed_by(llvm::function_ref<bool(const Stage&)
   return needed_expressions(kernel_, std::move(roots));
 }
 
-llvm::Value* KernelEmitter::value_of(const Expr& e, llvm::ArrayRef<llvm::Value*> operands, int lanes,
-                                     llvm::Value* mask) {
+llvm::Value* KernelEmitter::value_of(const Expr& e, llvm::ArrayRef<llvm::Value*> operands, int lanes, llvm::Value* mask) {
   auto dtype_of = [&](size_t i) { return kernel_.exprs[e.operands[i]].dtype; };
   std::span<llvm::Value* const> all(operands.data(), operands.size());
   if (e.kind == ExprKind::cast) return emit_cast(b_, dtype_of(0), e.dtype, lanes, operands[0]);
@@ -131,10 +130,9 @@ void KernelEmitter::compute_varying(ExprId id, Tile& tile) {
         llvm::Value* first = b_.CreateTrunc(tile.start[v], type);
         if (tile.lanes > 1) {
           llvm::SmallVector<llvm::Constant*, 64> numbers;
-          for (int i = 0; i < tile.lanes; ++i)
-            numbers.push_back(llvm::ConstantInt::get(type, static_cast<uint64_t>(i)));
-          first = b_.CreateAdd(b_.CreateVectorSplat(static_cast<unsigned>(tile.lanes), first),
-                               llvm::ConstantVector::get(numbers));
+          for (int i = 0; i < tile.lanes; ++i) numbers.push_back(llvm::ConstantInt::get(type, static_cast<uint64_t>(i)));
+          first =
+              b_.CreateAdd(b_.CreateVectorSplat(static_cast<unsigned>(tile.lanes), first), llvm::ConstantVector::get(numbers));
         }
         out.push_back(first);
         break;
@@ -224,9 +222,8 @@ void KernelEmitter::compute_loop(const std::vector<bool>& needed, Tile& tile) {
   };
   auto read = [&](ExprKind kind) {
     std::vector<Values> now(loop.variables.size());
-    each_variable([&](const KernelLoop::Variable&, size_t i, size_t v) {
-      now[i].push_back(b_.CreateLoad(type_of(i), memory[i][v]));
-    });
+    each_variable(
+        [&](const KernelLoop::Variable&, size_t i, size_t v) { now[i].push_back(b_.CreateLoad(type_of(i), memory[i][v])); });
     for (ExprId e = 0; e < kernel_.exprs.size(); ++e) {
       const Expr& expr = kernel_.exprs[e];
       if (expr.kind != kind) continue;
@@ -275,8 +272,7 @@ void KernelEmitter::compute_loop(const std::vector<bool>& needed, Tile& tile) {
   read(ExprKind::variable);
   compute(needed_expressions(kernel_, {loop.condition}));
   llvm::Value* go_on = uniform(loop.condition);
-  if (loop.limit >= 0)
-    go_on = b_.CreateAnd(go_on, b_.CreateICmpSLT(b_.CreateLoad(b_.getInt64Ty(), count), word(loop.limit)));
+  if (loop.limit >= 0) go_on = b_.CreateAnd(go_on, b_.CreateICmpSLT(b_.CreateLoad(b_.getInt64Ty(), count), word(loop.limit)));
   b_.CreateCondBr(go_on, body, after);
 
   b_.SetInsertPoint(body);

@@ -11,9 +11,7 @@ using llvm::Value;
 llvm::Align align_of(DType dtype) { return llvm::Align(dtype_size(dtype)); }
 
 // One lane is a vector of one where only vectors can be masked.
-Value* as_vector(Builder& b, Value* x, int lanes) {
-  return lanes == 1 ? b.CreateBitCast(x, vector_of(x->getType(), -1)) : x;
-}
+Value* as_vector(Builder& b, Value* x, int lanes) { return lanes == 1 ? b.CreateBitCast(x, vector_of(x->getType(), -1)) : x; }
 
 Value* addresses(Builder& b, DType dtype, Value* address, Value* offsets) {
   return b.CreateGEP(memory_type(b, dtype), address, offsets);

@@ -20,9 +20,9 @@ using formula::Id;
 using formula::Inst;
 using formula::Prim;
 using formula::Region;
-using llvm::Intrinsic::ID;
 using llvm::BasicBlock;
 using llvm::Value;
+using llvm::Intrinsic::ID;
 
 using Builder = llvm::IRBuilder<>;
 using Values = llvm::SmallVector<Value*, 4>;
@@ -202,9 +202,7 @@ class Emitter {
     return b_.CreateICmpNE(b_.CreateBitCast(mask, bits), llvm::ConstantInt::get(bits, 0));
   }
 
-  BasicBlock* block(const char* name) {
-    return BasicBlock::Create(b_.getContext(), name, b_.GetInsertBlock()->getParent());
-  }
+  BasicBlock* block(const char* name) { return BasicBlock::Create(b_.getContext(), name, b_.GetInsertBlock()->getParent()); }
 
   void rarely(const Inst& i) {
     const Region& r = f_.regions[i.extra];
@@ -379,9 +377,7 @@ Value* opaque(Builder& b, Value* x) {
   return b.CreateUnaryIntrinsic(llvm::Intrinsic::arithmetic_fence, x);
 }
 
-Value* emit_from_half(Builder& b, Value* x, int lanes) {
-  return opaque(b, b.CreateFPExt(x, elem_type(b, Elem::f32, lanes)));
-}
+Value* emit_from_half(Builder& b, Value* x, int lanes) { return opaque(b, b.CreateFPExt(x, elem_type(b, Elem::f32, lanes))); }
 
 Value* emit_to_half(Builder& b, Value* x, int lanes) {
   // What has just been converted from a half type is one still.

@@ -32,8 +32,7 @@ llvm::PointerType* frame_pointer(llvm::LLVMContext& context, bool emulated) {
 
 llvm::FunctionType* kernel_type(llvm::LLVMContext& context) {
   llvm::Type* word = llvm::Type::getInt64Ty(context);
-  return llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::getUnqual(context), word, word},
-                                 false);
+  return llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::getUnqual(context), word, word}, false);
 }
 
 llvm::Constant* element_constant(Builder& b, DType dtype, uint64_t bits) {
@@ -48,8 +47,7 @@ llvm::Constant* element_constant(Builder& b, DType dtype, uint64_t bits) {
   if (dtype == DType::F16) return widened(llvm::APFloat::IEEEhalf());
   if (dtype == DType::BF16) return widened(llvm::APFloat::BFloat());
   if (dtype == DType::F32)
-    return llvm::ConstantFP::get(b.getContext(),
-                                 llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits & 0xffffffff)));
+    return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits & 0xffffffff)));
   if (dtype == DType::F64)
     return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
   return llvm::ConstantInt::get(type, llvm::APInt(64, bits).trunc(type->getIntegerBitWidth()));

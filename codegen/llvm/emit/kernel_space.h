@@ -31,16 +31,15 @@ struct KernelSpace {
   uint32_t vector = 0;            // the group that is cut into vectors
   uint32_t middle = plan::kNone;  // the reduced group of a columns kernel
   std::vector<uint32_t> outer;    // the others, outermost first
-  uint32_t turned =
-      plan::kNone;  // of a map: a group along which memory is read that vectors are written across, in squares
-  bool by_first_axis = false;  // a map whose units are indices of the first axis
-  bool by_elements = false;    // a map whose units are elements
-  bool by_digits = false;      // a map that goes through elements of several groups as one row; units are of the first
-  int lanes = 16;              // elements of a vector
-  int unroll = 1;              // vectors side by side
-  std::vector<Level> levels;   // of expressions
-  std::vector<bool> in_loop;   // depends on a variable of the kernel's loop
-  std::vector<bool> after_loop;  // depends on what the loop gave
+  uint32_t turned = plan::kNone;  // of a map: a group along which memory is read that vectors are written across, in squares
+  bool by_first_axis = false;     // a map whose units are indices of the first axis
+  bool by_elements = false;       // a map whose units are elements
+  bool by_digits = false;         // a map that goes through elements of several groups as one row; units are of the first
+  int lanes = 16;                 // elements of a vector
+  int unroll = 1;                 // vectors side by side
+  std::vector<Level> levels;      // of expressions
+  std::vector<bool> in_loop;      // depends on a variable of the kernel's loop
+  std::vector<bool> after_loop;   // depends on what the loop gave
 
   plan::Size stride(const plan::Access& a, uint32_t group) const;
 };

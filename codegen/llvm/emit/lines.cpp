@@ -27,12 +27,10 @@ llvm::DIFile* Lines::file(const std::string& path) {
 llvm::DISubprogram* Lines::subprogram(llvm::Function& function, const LineTable::Line& first) {
   if (llvm::DISubprogram* made = function.getSubprogram()) return made;
   // A plan holds operations of one function and of what it calls; the first line that is asked for says whose the code is.
-  std::string name =
-      first.function.empty() ? function.getName().str() : first.function + ": " + function.getName().str();
+  std::string name = first.function.empty() ? function.getName().str() : first.function + ": " + function.getName().str();
   llvm::DIFile* in = file(first.file);
-  llvm::DISubprogram* made =
-      builder_.createFunction(in, name, function.getName(), in, first.line, type_, first.line,
-                              llvm::DINode::FlagArtificial, llvm::DISubprogram::SPFlagDefinition);
+  llvm::DISubprogram* made = builder_.createFunction(in, name, function.getName(), in, first.line, type_, first.line,
+                                                     llvm::DINode::FlagArtificial, llvm::DISubprogram::SPFlagDefinition);
   function.setSubprogram(made);
   return made;
 }

@@ -19,8 +19,8 @@ llvm::Value* GpuRoutine::start_of_row(llvm::Value* row) {
 
 void GpuRoutine::arg() {
   llvm::Value* rows = b_.CreateMul(size(0), size(2));
-  llvm::Value* by_block = b_.CreateAnd(b_.CreateICmpSGE(size(1), grid_.word(kLongArgument)),
-                                       b_.CreateICmpSLT(rows, grid_.word(kManyArguments)));
+  llvm::Value* by_block =
+      b_.CreateAnd(b_.CreateICmpSGE(size(1), grid_.word(kLongArgument)), b_.CreateICmpSLT(rows, grid_.word(kManyArguments)));
   auto* decided = llvm::dyn_cast<llvm::ConstantInt>(by_block);
   count_units({0, 2}, decided && decided->isZero() ? kGpuThreads : 1);
   grid_.when(b_.CreateNot(by_block), [&] { arg_by_thread(rows); });
@@ -71,8 +71,7 @@ void GpuRoutine::arg_by_block(llvm::Value* rows) {
         grid_.when(b_.CreateICmpSLT(thread, grid_.word(half)), [&] {
           llvm::Value* other = b_.CreateAdd(thread, grid_.word(half));
           llvm::Value *x = b_.CreateLoad(type, best_of(thread)), *y = b_.CreateLoad(type, best_of(other));
-          llvm::Value *i = b_.CreateLoad(b_.getInt64Ty(), at_of(thread)),
-                      *j = b_.CreateLoad(b_.getInt64Ty(), at_of(other));
+          llvm::Value *i = b_.CreateLoad(b_.getInt64Ty(), at_of(thread)), *j = b_.CreateLoad(b_.getInt64Ty(), at_of(other));
           llvm::Value* equal = type->isFloatingPointTy() ? b_.CreateFCmpOEQ(x, y) : b_.CreateICmpEQ(x, y);
           llvm::Value* better = smallest ? less(dtype_, y, x) : less(dtype_, x, y);
           llvm::Value* wins = b_.CreateOr(better, b_.CreateAnd(equal, b_.CreateICmpSLT(j, i)));

@@ -86,7 +86,8 @@ void GpuKernel::emit_tree() {
       auto at = [&](llvm::Value* i) { return b_.CreateGEP(b_.getInt64Ty(), memory, i); };
       grid_.section([&](llvm::Value* thread) {
         llvm::Value* first = b_.CreateMul(thread, of_thread);
-        llvm::Value* mine = least(b_, of_thread, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(blocks, first), grid_.word(0)));
+        llvm::Value* mine =
+            least(b_, of_thread, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(blocks, first), grid_.word(0)));
         grid_.loop(grid_.word(0), mine, grid_.word(1), [&](llvm::Value* number) {
           Point here = point();
           set_outer(unit, here);
@@ -98,7 +99,8 @@ void GpuKernel::emit_tree() {
         b_.CreateStore(collapse(p, mine, kManyLevels), at(thread));
       });
       tree(p, memory, used, kGpuThreads);
-      grid_.section([&](llvm::Value*) { grid_.set(reduced_[p.stage], finished(p, b_.CreateLoad(type_of(p), at(grid_.word(0))), blocks)); });
+      grid_.section(
+          [&](llvm::Value*) { grid_.set(reduced_[p.stage], finished(p, b_.CreateLoad(type_of(p), at(grid_.word(0))), blocks)); });
       is_reduced_[p.stage] = true;
     }
     grid_.section([&](llvm::Value* thread) {
@@ -166,7 +168,9 @@ void GpuKernel::emit_columns() {
           grid_.section([&](llvm::Value* thread) {
             grid_.when(b_.CreateICmpSLT(lane_of(thread), grid_.word(half)), [&] {
               llvm::Value* other = b_.CreateAdd(thread, grid_.word(half * kRows));
-              b_.CreateStore(combined(p, b_.CreateLoad(type_of(p), shared_at(thread)), b_.CreateLoad(type_of(p), shared_at(other))), shared_at(thread));
+              b_.CreateStore(
+                  combined(p, b_.CreateLoad(type_of(p), shared_at(thread)), b_.CreateLoad(type_of(p), shared_at(other))),
+                  shared_at(thread));
             });
           });
         }

@@ -18,8 +18,10 @@ void emit_barrier(Builder& b, bool emulated) {
   if (!emulated) b.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
 }
 
-Grid::Grid(llvm::Module& module, const std::string& name, bool emulated) : b(module.getContext()), module_(module), emulated_(emulated) {
-  auto* type = llvm::FunctionType::get(b.getVoidTy(), {frame_pointer(module.getContext(), emulated), b.getInt64Ty(), b.getInt64Ty()}, false);
+Grid::Grid(llvm::Module& module, const std::string& name, bool emulated)
+    : b(module.getContext()), module_(module), emulated_(emulated) {
+  auto* type = llvm::FunctionType::get(b.getVoidTy(),
+                                       {frame_pointer(module.getContext(), emulated), b.getInt64Ty(), b.getInt64Ty()}, false);
   function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, name + ".body", module);
   function_->setDoesNotThrow();
   if (!emulated) function_->addFnAttr(llvm::Attribute::Convergent);
@@ -65,8 +67,8 @@ llvm::Value* Grid::shared(int64_t bytes) {
     llvm::GlobalVariable* global = module_.getNamedGlobal(name);
     if (!global) {
       auto* type = llvm::ArrayType::get(b.getInt8Ty(), static_cast<uint64_t>(bytes));
-      global = new llvm::GlobalVariable(module_, type, false, llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(type), name, nullptr,
-                                        llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+      global = new llvm::GlobalVariable(module_, type, false, llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(type),
+                                        name, nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
       global->setAlignment(llvm::Align(16));
     }
     made = global;
@@ -97,7 +99,9 @@ llvm::Value* Grid::shuffled(llvm::Value* x, llvm::Intrinsic::ID id, int number, 
   unsigned bits = static_cast<unsigned>(type->getPrimitiveSizeInBits());
   llvm::Value* whole = b.CreateBitCast(x, b.getIntNTy(bits));
   auto part = [&](llvm::Value* v) -> llvm::Value* {
-    return b.CreateIntrinsic(id, {}, {b.getInt32(~0U), v, b.getInt32(static_cast<uint32_t>(number)), b.getInt32(kRows | static_cast<uint32_t>(clamp))});
+    return b.CreateIntrinsic(
+        id, {},
+        {b.getInt32(~0U), v, b.getInt32(static_cast<uint32_t>(number)), b.getInt32(kRows | static_cast<uint32_t>(clamp))});
   };
   llvm::Value* moved = nullptr;
   if (bits <= 32) {

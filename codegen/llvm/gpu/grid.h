@@ -55,7 +55,9 @@ class Grid {
   void loop(llvm::Value* first, llvm::Value* last, llvm::Value* step, ThreadBody body);
   void when(llvm::Value* condition, Body then);
   llvm::Value* word(int64_t v) { return b.getInt64(static_cast<uint64_t>(v)); }
-  llvm::Value* up(llvm::Value* x, int64_t by) { return b.CreateUDiv(b.CreateAdd(x, word(by - 1)), word(by)); }  // x / by, rounded up
+  llvm::Value* up(llvm::Value* x, int64_t by) {
+    return b.CreateUDiv(b.CreateAdd(x, word(by - 1)), word(by));
+  }  // x / by, rounded up
   /// The address in that word of the frame.
   llvm::Value* pointer(uint32_t word);
   /// The number in that word.

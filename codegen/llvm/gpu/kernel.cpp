@@ -21,7 +21,13 @@ GpuKernel::GpuKernel(llvm::Module& module, const Plan& plan, uint32_t kernel, bo
       reduced_(kernel_.stages.size()) {}
 
 GpuKernel::GpuKernel(Grid& grid, const Plan& plan, uint32_t kernel)
-    : plan_(plan), kernel_(plan.kernels[kernel]), space_(kernel_space(plan, kernel, Cpu::x86_64_v3)), grid_(grid), b_(grid.b), kept_(kernel_.stages.size()), reduced_(kernel_.stages.size()) {}
+    : plan_(plan),
+      kernel_(plan.kernels[kernel]),
+      space_(kernel_space(plan, kernel, Cpu::x86_64_v3)),
+      grid_(grid),
+      b_(grid.b),
+      kept_(kernel_.stages.size()),
+      reduced_(kernel_.stages.size()) {}
 
 void GpuKernel::element(llvm::Value* i, llvm::Value* j, llvm::Value* columns, ValueId value, llvm::Value* v) {
   auto every = [](const Stage&) { return true; };
@@ -154,7 +160,8 @@ llvm::Value* GpuKernel::value(ExprId id, Point& p) {
     case ExprKind::size: return known = b_.CreateTrunc(size(e.size), register_type(b_, e.dtype, 1));
     case ExprKind::index:
       for (uint32_t g = 0; g < space_.groups.size(); ++g) {
-        if (space_.groups[g].axis == e.axis && p.index[g]) return known = b_.CreateTrunc(p.index[g], register_type(b_, e.dtype, 1));
+        if (space_.groups[g].axis == e.axis && p.index[g])
+          return known = b_.CreateTrunc(p.index[g], register_type(b_, e.dtype, 1));
       }
       break;
     case ExprKind::reduced: known = p.reduced[e.stage]; break;
@@ -169,7 +176,8 @@ llvm::Value* GpuKernel::value(ExprId id, Point& p) {
       DType dtype = kernel_.exprs[e.operands[e.operands.size() - 1]].dtype;
       if (e.kind == ExprKind::cast) return p.values[id] = emit_cast(b_, dtype, e.dtype, 1, operands[0]);
       if (e.kind == ExprKind::bitcast) return p.values[id] = emit_bitcast(b_, dtype, e.dtype, 1, operands[0]);
-      if (llvm::Value* violated = emit_violation(b_, e.op, dtype, 1, {operands.data(), operands.size()})) violation(violated, e.location);
+      if (llvm::Value* violated = emit_violation(b_, e.op, dtype, 1, {operands.data(), operands.size()}))
+        violation(violated, e.location);
       return p.values[id] = emit_row(b_, e.op, dtype, 1, {operands.data(), operands.size()});
     }
     case ExprKind::variable:
@@ -180,7 +188,9 @@ llvm::Value* GpuKernel::value(ExprId id, Point& p) {
 }
 
 void GpuKernel::violation(llvm::Value* violated, uint32_t location) {
-  grid_.when(violated, [&] { b_.CreateAlignedStore(grid_.word(int64_t{location} + 1), failed_address(b_, grid_.frame()), llvm::Align(8)); });
+  grid_.when(violated, [&] {
+    b_.CreateAlignedStore(grid_.word(int64_t{location} + 1), failed_address(b_, grid_.frame()), llvm::Align(8));
+  });
 }
 
 llvm::Value* GpuKernel::size(Size s) {

@@ -100,6 +100,7 @@ class GpuKernel {
 };
 
 /// A product of matrices in the order of runtime/kernels/product/matmul.h, with its epilogue where that is `fused`; `error` says why there is none.
-llvm::Function* emit_gpu_product(llvm::Module& module, const plan::Plan& plan, uint32_t product, bool fused, bool emulated, GpuUnits& units, std::string& error);
+llvm::Function* emit_gpu_product(llvm::Module& module, const plan::Plan& plan, uint32_t product, bool fused, bool emulated,
+                                 GpuUnits& units, std::string& error);
 
 }  // namespace tfl::codegen

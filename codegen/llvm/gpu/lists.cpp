@@ -14,10 +14,12 @@ constexpr int64_t kLongList = 1 << 14;
 
 // Words of the memory: where the next list begins; of each row how many updates it has, and where its list begins; the lists.
 void GpuRoutine::clear_lists(llvm::Value* rows) {
-  each(b_.CreateAdd(rows, grid_.word(1)), [&](llvm::Value* i) { b_.CreateAlignedStore(grid_.word(0), own_word(i), llvm::Align(8)); });
+  each(b_.CreateAdd(rows, grid_.word(1)),
+       [&](llvm::Value* i) { b_.CreateAlignedStore(grid_.word(0), own_word(i), llvm::Align(8)); });
 }
 
-void GpuRoutine::by_lists(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, IndexOf row_of, Update body, AfterRow after) {
+void GpuRoutine::by_lists(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, IndexOf row_of, Update body,
+                          AfterRow after) {
   auto count_of = [&](llvm::Value* row) { return own_word(b_.CreateAdd(row, grid_.word(1))); };
   auto start_of = [&](llvm::Value* row) { return own_word(b_.CreateAdd(b_.CreateAdd(row, rows), grid_.word(1))); };
   llvm::Value* lists = b_.CreateAdd(b_.CreateShl(rows, 1), grid_.word(1));
@@ -50,7 +52,8 @@ void GpuRoutine::by_lists(llvm::Value* rows, llvm::Value* columns, llvm::Value* 
     case 4:
       return grid_.units(rows, [&](llvm::Value* row) {
         llvm::Value* count = get(count_of(row));
-        llvm::Value* sorted = b_.CreateAnd(b_.CreateICmpSGT(count, grid_.word(1)), b_.CreateICmpSLE(count, grid_.word(kLongList)));
+        llvm::Value* sorted =
+            b_.CreateAnd(b_.CreateICmpSGT(count, grid_.word(1)), b_.CreateICmpSLE(count, grid_.word(kLongList)));
         grid_.when(sorted, [&] {
           llvm::Value* first = b_.CreateAdd(lists, get(start_of(row)));
           network(count, [&](llvm::Value* i, llvm::Value* j) {

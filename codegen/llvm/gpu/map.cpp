@@ -82,7 +82,8 @@ void GpuKernel::store_wide(const std::vector<bool>& needed, llvm::Value* first, 
   for (const Stage& s : kernel_.stages) {
     DType dtype = plan_.values[s.target.value].dtype;
     llvm::Value* all = llvm::PoisonValue::get(wide_type(dtype));
-    for (size_t i = 0; i < points.size(); ++i) all = b_.CreateInsertElement(all, to_memory(b_, dtype, 1, points[i].values[s.expr]), i);
+    for (size_t i = 0; i < points.size(); ++i)
+      all = b_.CreateInsertElement(all, to_memory(b_, dtype, 1, points[i].values[s.expr]), i);
     b_.CreateAlignedStore(all, address(s.target, points[0]), wide_align(dtype));
   }
 }
@@ -102,7 +103,8 @@ void GpuKernel::emit_map() {
   grid_.units(grid_.up(all, units_.per), [&](llvm::Value* unit) {
     grid_.section(
         [&](llvm::Value* thread) {
-          llvm::Value* element = b_.CreateMul(b_.CreateAdd(b_.CreateMul(unit, grid_.word(kGpuThreads)), thread), grid_.word(width));
+          llvm::Value* element =
+              b_.CreateMul(b_.CreateAdd(b_.CreateMul(unit, grid_.word(kGpuThreads)), thread), grid_.word(width));
           // The place in the row, and which row.
           auto place = [&](llvm::Value* e, llvm::Value*& outer) -> llvm::Value* {
             if (flat) return e;
@@ -130,7 +132,8 @@ void GpuKernel::emit_map() {
           llvm::Value* whole = b_.CreateICmpSLE(b_.CreateAdd(element, grid_.word(width)), all);
           grid_.when(whole, wide);
           if (flat && !(known >= 0 && known % width == 0)) {
-            grid_.when(b_.CreateAnd(b_.CreateNot(whole), b_.CreateICmpSLT(element, all)), [&] { grid_.loop(element, all, grid_.word(1), one); });
+            grid_.when(b_.CreateAnd(b_.CreateNot(whole), b_.CreateICmpSLT(element, all)),
+                       [&] { grid_.loop(element, all, grid_.word(1), one); });
           }
         },
         false);

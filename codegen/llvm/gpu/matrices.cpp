@@ -34,8 +34,7 @@ class PlainMatrices final : public GpuMatrices {
     return {element(a_, p_.a_batch, i, p_.transpose_a ? grid_.word(1) : k, p, p_.transpose_a ? rows : grid_.word(1))};
   }
   Element b(llvm::Value* p, llvm::Value* j) override {
-    return {element(second_, p_.b_batch, p, p_.transpose_b ? grid_.word(1) : columns, j,
-                    p_.transpose_b ? k : grid_.word(1))};
+    return {element(second_, p_.b_batch, p, p_.transpose_b ? grid_.word(1) : columns, j, p_.transpose_b ? k : grid_.word(1))};
   }
   llvm::Value* result(llvm::Value* i, llvm::Value* j) override {
     llvm::Value* row = b_.CreateAdd(b_.CreateMul(product_, rows), i);
@@ -47,8 +46,7 @@ class PlainMatrices final : public GpuMatrices {
     std::optional<int64_t> known = known_size(plan_, s);
     return known ? grid_.word(*known) : grid_.number(symbol_of(s));
   }
-  llvm::Value* element(llvm::Value* from, Size of_batch, llvm::Value* x, llvm::Value* of_x, llvm::Value* y,
-                       llvm::Value* of_y) {
+  llvm::Value* element(llvm::Value* from, Size of_batch, llvm::Value* x, llvm::Value* of_x, llvm::Value* y, llvm::Value* of_y) {
     llvm::Value* offset = b_.CreateAdd(b_.CreateMul(x, of_x), b_.CreateMul(y, of_y));
     if (of_batch != 0) offset = b_.CreateAdd(offset, b_.CreateMul(product_, size(of_batch)));
     return b_.CreateGEP(type_, from, offset);

@@ -25,9 +25,7 @@ class GpuMatrices {
   virtual Element b(llvm::Value* p, llvm::Value* j) = 0;
   virtual llvm::Value* result(llvm::Value* i, llvm::Value* j) = 0;
   /// The row and the column of an element in the whole result of Product::m by n; false where it is not told so.
-  virtual bool place(llvm::Value*& i, llvm::Value*& j) const {
-    return static_cast<void>(i), static_cast<void>(j), true;
-  }
+  virtual bool place(llvm::Value*& i, llvm::Value*& j) const { return static_cast<void>(i), static_cast<void>(j), true; }
 
   llvm::Value *products = nullptr, *most_rows = nullptr, *columns = nullptr;  // known before a product is entered
   llvm::Value *rows = nullptr, *k = nullptr;
@@ -39,8 +37,7 @@ class GpuMatrices {
 };
 
 /// Of this product of the plan; null with the reason in `error`.
-std::unique_ptr<GpuMatrices> gpu_matrices(Grid& grid, const plan::Plan& plan, const plan::Product& product,
-                                          std::string& error);
+std::unique_ptr<GpuMatrices> gpu_matrices(Grid& grid, const plan::Plan& plan, const plan::Product& product, std::string& error);
 /// Those of a convolution or a gradient of one.
 std::unique_ptr<GpuMatrices> gpu_window_matrices(Grid& grid, const plan::Plan& plan, const plan::Product& product);
 

@@ -14,11 +14,7 @@ namespace {
 class Pool {
  public:
   Pool(Grid& grid, const Plan& plan, const Product& p)
-      : grid_(grid),
-        b_(grid.b),
-        w_(plan.windows[p.window]),
-        dtype_(plan.values[p.a].dtype),
-        type_(register_type(b_, dtype_, 1)) {
+      : grid_(grid), b_(grid.b), w_(plan.windows[p.window]), dtype_(plan.values[p.a].dtype), type_(register_type(b_, dtype_, 1)) {
     x_ = matrix_of(grid, plan, p.a);
     gradient_ = matrix_of(grid, plan, p.b);
     to_ = matrix_of(grid, plan, p.result);
@@ -56,12 +52,8 @@ class Pool {
   using Body = llvm::function_ref<void(llvm::Value* z, llvm::Value* y, llvm::Value* x)>;
 
   const WindowAxis& axis(size_t i) const { return w_.shape.windows.axes[i]; }
-  llvm::Value* least(llvm::Value* x, int64_t y) {
-    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, grid_.word(y));
-  }
-  llvm::Value* most(llvm::Value* x, int64_t y) {
-    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, grid_.word(y));
-  }
+  llvm::Value* least(llvm::Value* x, int64_t y) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, grid_.word(y)); }
+  llvm::Value* most(llvm::Value* x, int64_t y) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, grid_.word(y)); }
 
   // The image, the place along each axis and the channel of an element of images of `in` or `out` pixels.
   void find(llvm::Value* element, bool in, llvm::Value*& image, llvm::Value** at) {
@@ -83,8 +75,7 @@ class Pool {
   Range covering(size_t i, llvm::Value* at) {
     llvm::Value* reach = b_.CreateAdd(at, grid_.word(axis(i).before));
     llvm::Value* stride = grid_.word(axis(i).stride);
-    llvm::Value* before =
-        b_.CreateAdd(b_.CreateSDiv(b_.CreateSub(reach, grid_.word(axis(i).kernel)), stride), grid_.word(1));
+    llvm::Value* before = b_.CreateAdd(b_.CreateSDiv(b_.CreateSub(reach, grid_.word(axis(i).kernel)), stride), grid_.word(1));
     llvm::Value* first = b_.CreateSelect(b_.CreateICmpSLT(reach, grid_.word(axis(i).kernel)), grid_.word(0), before);
     return {first, least(b_.CreateAdd(b_.CreateSDiv(reach, stride), grid_.word(1)), axis(i).out)};
   }
@@ -99,18 +90,14 @@ class Pool {
   llvm::Value* load(llvm::Value* from, bool in, llvm::Value* image, llvm::Value* z, llvm::Value* y, llvm::Value* x) {
     llvm::Value* at[] = {z, y, x};
     llvm::Value* pixel = image;
-    for (size_t i = 0; i < 3; ++i)
-      pixel = b_.CreateAdd(b_.CreateMul(pixel, grid_.word(in ? axis(i).in : axis(i).out)), at[i]);
-    return emit_load(
-        b_, dtype_, 1,
-        b_.CreateGEP(type_, from, b_.CreateAdd(b_.CreateMul(pixel, grid_.word(w_.shape.channels_in)), channel_)));
+    for (size_t i = 0; i < 3; ++i) pixel = b_.CreateAdd(b_.CreateMul(pixel, grid_.word(in ? axis(i).in : axis(i).out)), at[i]);
+    return emit_load(b_, dtype_, 1,
+                     b_.CreateGEP(type_, from, b_.CreateAdd(b_.CreateMul(pixel, grid_.word(w_.shape.channels_in)), channel_)));
   }
   bool floats() const { return type_->isFloatingPointTy(); }
   llvm::Value* zero() { return llvm::Constant::getNullValue(type_); }
   llvm::Value* sum(llvm::Value* x, llvm::Value* y) { return floats() ? b_.CreateFAdd(x, y) : b_.CreateAdd(x, y); }
-  llvm::Value* greater(llvm::Value* x, llvm::Value* y) {
-    return floats() ? b_.CreateFCmpOGT(x, y) : b_.CreateICmpSGT(x, y);
-  }
+  llvm::Value* greater(llvm::Value* x, llvm::Value* y) { return floats() ? b_.CreateFCmpOGT(x, y) : b_.CreateICmpSGT(x, y); }
   llvm::Value* lowest() {
     return floats() ? static_cast<llvm::Value*>(llvm::ConstantFP::getInfinity(type_, true))
                     : llvm::ConstantInt::get(type_, llvm::APInt::getSignedMinValue(type_->getIntegerBitWidth()));
@@ -148,8 +135,7 @@ class Pool {
     Range covers[] = {covering(0, at[0]), covering(1, at[1]), covering(2, at[2])};
     Grid::Variable total = grid_.variable(type_), best = grid_.variable(type_), where = grid_.variable(b_.getInt64Ty());
     auto number = [&](llvm::Value* z, llvm::Value* y, llvm::Value* x) {
-      return b_.CreateAdd(
-          b_.CreateMul(b_.CreateAdd(b_.CreateMul(z, grid_.word(axis(1).in)), y), grid_.word(axis(2).in)), x);
+      return b_.CreateAdd(b_.CreateMul(b_.CreateAdd(b_.CreateMul(z, grid_.word(axis(1).in)), y), grid_.word(axis(2).in)), x);
     };
     grid_.set(total, zero());
     each(covers, [&](llvm::Value* oz, llvm::Value* oy, llvm::Value* ox) {
@@ -157,9 +143,8 @@ class Pool {
       llvm::Value* old = grid_.get(total);
       if (w_.kind == WindowKind::avg_pool_grad) {
         llvm::Value* n = count(ranges);
-        llvm::Value* factor = floats()
-                                  ? b_.CreateFDiv(llvm::ConstantFP::get(type_, 1), b_.CreateSIToFP(n, type_))
-                                  : b_.CreateSDiv(llvm::ConstantInt::get(type_, 1), b_.CreateTrunc(most(n, 1), type_));
+        llvm::Value* factor = floats() ? b_.CreateFDiv(llvm::ConstantFP::get(type_, 1), b_.CreateSIToFP(n, type_))
+                                       : b_.CreateSDiv(llvm::ConstantInt::get(type_, 1), b_.CreateTrunc(most(n, 1), type_));
         llvm::Value* g = load(gradient_, false, image, oz, oy, ox);
         grid_.set(total, sum(old, floats() ? b_.CreateFMul(g, factor) : b_.CreateMul(g, factor)));
         return;

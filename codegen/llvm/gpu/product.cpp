@@ -55,8 +55,7 @@ class GpuProduct {
  private:
   bool is_small() const {
     int64_t m = x_.known_rows, n = x_.known_columns;
-    return x_.products_inside || (m >= 0 && m < kShort) || (n >= 0 && n < kShort) ||
-           (m >= 0 && n >= 0 && m * n <= kFew);
+    return x_.products_inside || (m >= 0 && m < kShort) || (n >= 0 && n < kShort) || (m >= 0 && n >= 0 && m * n <= kFew);
   }
 
   // x y + z
@@ -102,8 +101,7 @@ class GpuProduct {
       grid_.set(total, zero());
       grid_.loop(grid_.word(0), x_.k, grid_.word(kProductBlock), [&](llvm::Value* first) {
         grid_.set(chain, zero());
-        llvm::Value* last =
-            b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
+        llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
         grid_.loop(first, last, grid_.word(1), [&](llvm::Value* p) {
           llvm::Value *x = read(x_.a(i, p)), *y = read(x_.b(p, j));
           grid_.set(chain, chained(x, y, grid_.get(chain)));
@@ -175,8 +173,7 @@ class GpuProduct {
       };
       auto bring = [&](llvm::Value* p0, llvm::Value* end) {
         grid_.section([&](llvm::Value* thread) {
-          fill(tile_a, row, thread, p0, end, i0, x_.rows, x_.a_by_k,
-               [&](llvm::Value* i, llvm::Value* p) { return x_.a(i, p); });
+          fill(tile_a, row, thread, p0, end, i0, x_.rows, x_.a_by_k, [&](llvm::Value* i, llvm::Value* p) { return x_.a(i, p); });
           fill(tile_b, row, thread, p0, end, j0, x_.columns, x_.b_by_k,
                [&](llvm::Value* j, llvm::Value* p) { return x_.b(p, j); });
         });
@@ -198,8 +195,7 @@ class GpuProduct {
       clear();
       grid_.when(b_.CreateICmpEQ(x_.k, grid_.word(0)), [&] { leave(grid_.word(0)); });
       grid_.loop(grid_.word(0), x_.k, grid_.word(kProductBlock), [&](llvm::Value* first) {
-        llvm::Value* last =
-            b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
+        llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x_.k, b_.CreateAdd(first, grid_.word(kProductBlock)));
         llvm::Value* whole = b_.CreateAdd(first, b_.CreateAnd(b_.CreateSub(last, first), grid_.word(-depth_)));
         grid_.loop(first, whole, grid_.word(depth_), [&](llvm::Value* p0) {
           bring(p0, last);
@@ -256,8 +252,7 @@ class GpuProduct {
 // Whether anybody but the epilogue looks at the result of a product.
 bool is_read(const Block& block, ValueId value) {
   return std::any_of(block.steps.begin(), block.steps.end(), [&](const Step& s) {
-    if (s.from == value ||
-        (s.kind == Step::Kind::scalar && s.expr.kind == ExprKind::load && s.expr.access.value == value))
+    if (s.from == value || (s.kind == Step::Kind::scalar && s.expr.kind == ExprKind::load && s.expr.access.value == value))
       return true;
     return std::any_of(s.blocks.begin(), s.blocks.end(), [&](const Block& inner) { return is_read(inner, value); });
   });
@@ -272,9 +267,8 @@ bool is_read(const Plan& plan, const plan::Product& product) {
   for (const plan::Product& p : plan.products) {
     if (p.a == product.result || p.b == product.result) return true;
   }
-  return std::any_of(plan.routines.begin(), plan.routines.end(), [&](const RoutineStep& r) {
-    return std::find(r.at.begin(), r.at.end(), product.result) != r.at.end();
-  });
+  return std::any_of(plan.routines.begin(), plan.routines.end(),
+                     [&](const RoutineStep& r) { return std::find(r.at.begin(), r.at.end(), product.result) != r.at.end(); });
 }
 
 }  // namespace
@@ -292,15 +286,12 @@ llvm::Function* emit_gpu_product(llvm::Module& module, const Plan& plan, uint32_
     matrices = gpu_matrices(grid, plan, product, error);
     if (!matrices) return nullptr;
     llvm::Value* columns = nullptr;
-    auto finish = [&](llvm::Value* i, llvm::Value* j, llvm::Value* v) {
-      epilogue->element(i, j, columns, product.result, v);
-    };
+    auto finish = [&](llvm::Value* i, llvm::Value* j, llvm::Value* v) { epilogue->element(i, j, columns, product.result, v); };
     if (fused) {
       std::optional<int64_t> known = known_size(plan, product.n);
       columns = known ? grid.word(*known) : grid.number(symbol_of(product.n));
     }
-    GpuProduct(grid, *matrices, plan.values[product.a].dtype, finish, fused, !fused || is_read(plan, product))
-        .emit(units);
+    GpuProduct(grid, *matrices, plan.values[product.a].dtype, finish, fused, !fused || is_read(plan, product)).emit(units);
   }
   grid.finish();
   return grid.function();

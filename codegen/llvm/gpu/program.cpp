@@ -18,7 +18,14 @@ namespace {
 class Gpu final : public BlockSteps {
  public:
   Gpu(llvm::Module& module, const CompileRequest& request)
-      : module_(module), request_(request), plan_(*request.plan), gpu_(*request.gpu), kernels_(plan_.kernels.size()), products_(plan_.products.size()), routines_(plan_.routines.size()), b_(module.getContext()) {}
+      : module_(module),
+        request_(request),
+        plan_(*request.plan),
+        gpu_(*request.gpu),
+        kernels_(plan_.kernels.size()),
+        products_(plan_.products.size()),
+        routines_(plan_.routines.size()),
+        b_(module.getContext()) {}
 
   std::string emit(std::vector<GpuUnits>& units) {
     std::vector<llvm::Function*> bodies;
@@ -39,7 +46,8 @@ class Gpu final : public BlockSteps {
     for (uint32_t k : gpu_.kernels) body("kernel" + std::to_string(k), kernel_of(k));
     for (uint32_t p : gpu_.products) body("product" + std::to_string(p), product_of(p));
     for (uint32_t r : gpu_.routines) {
-      for (int phase = 0; phase < gpu_launches(plan_.routines[r]); ++phase) body(gpu_phase_name(r, phase), phases_of(r)[static_cast<size_t>(phase)]);
+      for (int phase = 0; phase < gpu_launches(plan_.routines[r]); ++phase)
+        body(gpu_phase_name(r, phase), phases_of(r)[static_cast<size_t>(phase)]);
     }
     if (error_.empty() && gpu_.emulated) emit_choice(bodies);
     return error_;
@@ -142,25 +150,30 @@ class Gpu final : public BlockSteps {
     if (gpu_.checks) {
       // What failed before may have left anything. All threads of a block must see the same.
       llvm::Value* failed = b_.CreateAlignedLoad(b_.getInt64Ty(), failed_address(b_, f->getArg(0)), llvm::Align(8));
-      llvm::Value* any = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0_or, {}, {b_.CreateZExt(b_.CreateICmpNE(failed, b_.getInt64(0)), b_.getInt32Ty())});
+      llvm::Value* any = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0_or, {},
+                                            {b_.CreateZExt(b_.CreateICmpNE(failed, b_.getInt64(0)), b_.getInt32Ty())});
       auto* go = llvm::BasicBlock::Create(context, "go", f);
       auto* nothing = llvm::BasicBlock::Create(context, "nothing", f);
       b_.CreateCondBr(b_.CreateICmpNE(any, b_.getInt32(0)), nothing, go);
       llvm::ReturnInst::Create(context, nothing);
       b_.SetInsertPoint(go);
     }
-    run(body, f->getArg(0), number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), number(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x));
+    run(body, f->getArg(0), number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
+        number(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x));
     b_.CreateRetVoid();
   }
 
   // int64_t tfl_run(const int64_t call[4]): kernel, block, blocks, frame.
   void emit_choice(const std::vector<llvm::Function*>& bodies) {
     llvm::LLVMContext& context = module_.getContext();
-    auto* f = llvm::Function::Create(llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false), llvm::Function::ExternalLinkage, kEntryName, module_);
+    auto* f = llvm::Function::Create(llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false),
+                                     llvm::Function::ExternalLinkage, kEntryName, module_);
     f->setDSOLocal(true);
     f->setDoesNotThrow();
     b_.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", f));
-    auto field = [&](uint64_t i, llvm::Type* type) { return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), f->getArg(0), i)); };
+    auto field = [&](uint64_t i, llvm::Type* type) {
+      return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), f->getArg(0), i));
+    };
     llvm::Value *which = field(0, b_.getInt64Ty()), *block = field(1, b_.getInt64Ty()), *blocks = field(2, b_.getInt64Ty());
     llvm::Value* frame = field(3, b_.getPtrTy());
     auto* after = llvm::BasicBlock::Create(context, "after", f);
@@ -192,7 +205,9 @@ class Gpu final : public BlockSteps {
 
 }  // namespace
 
-std::string emit_gpu(llvm::Module& module, const CompileRequest& request, std::vector<GpuUnits>& units) { return Gpu(module, request).emit(units); }
+std::string emit_gpu(llvm::Module& module, const CompileRequest& request, std::vector<GpuUnits>& units) {
+  return Gpu(module, request).emit(units);
+}
 
 void tidy_gpu(llvm::Module& module) {
   for (llvm::Function& f : module) {

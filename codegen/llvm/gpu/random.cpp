@@ -12,8 +12,8 @@ GpuRoutine::Words GpuRoutine::philox(Words c, llvm::Value* key0, llvm::Value* ke
   auto high = [&](llvm::Value* x) { return low(b_.CreateLShr(x, 32)); };
   for (int round = 0; round < 10; ++round) {
     llvm::Value *p0 = wide(0xD2511F53u, c.w[0]), *p1 = wide(0xCD9E8D57u, c.w[2]);
-    c = {{b_.CreateXor(b_.CreateXor(high(p1), c.w[1]), key0), low(p1),
-          b_.CreateXor(b_.CreateXor(high(p0), c.w[3]), key1), low(p0)}};
+    c = {{b_.CreateXor(b_.CreateXor(high(p1), c.w[1]), key0), low(p1), b_.CreateXor(b_.CreateXor(high(p0), c.w[3]), key1),
+          low(p0)}};
     key0 = b_.CreateAdd(key0, b_.getInt32(0x9E3779B9u));
     key1 = b_.CreateAdd(key1, b_.getInt32(0xBB67AE85u));
   }
@@ -30,8 +30,8 @@ GpuRoutine::Words GpuRoutine::words_of_group(llvm::Value* group) {
     llvm::Value *a = seed(0), *b = seed(1);
     Words mixed = philox({{low(a), high(a), low(b), high(b)}}, b_.getInt32(0x3ec8f720u), b_.getInt32(0x02461e29u));
     first = grid_.word(0);
-    second = b_.CreateOr(b_.CreateZExt(mixed.w[2], b_.getInt64Ty()),
-                         b_.CreateShl(b_.CreateZExt(mixed.w[3], b_.getInt64Ty()), 32));
+    second =
+        b_.CreateOr(b_.CreateZExt(mixed.w[2], b_.getInt64Ty()), b_.CreateShl(b_.CreateZExt(mixed.w[3], b_.getInt64Ty()), 32));
     key0 = mixed.w[0];
     key1 = mixed.w[1];
   } else {
@@ -53,8 +53,7 @@ llvm::Value* GpuRoutine::unit_float(llvm::Value* word) {
 
 llvm::Value* GpuRoutine::unit_double(llvm::Value* high, llvm::Value* low) {
   llvm::Value* top = b_.CreateShl(b_.CreateZExt(b_.CreateAnd(high, b_.getInt32(0xfffffu)), b_.getInt64Ty()), 32);
-  llvm::Value* bits =
-      b_.CreateOr(b_.CreateOr(top, b_.CreateZExt(low, b_.getInt64Ty())), b_.getInt64(uint64_t{1023} << 52));
+  llvm::Value* bits = b_.CreateOr(b_.CreateOr(top, b_.CreateZExt(low, b_.getInt64Ty())), b_.getInt64(uint64_t{1023} << 52));
   return b_.CreateFSub(b_.CreateBitCast(bits, b_.getDoubleTy()), number(1, b_.getDoubleTy()));
 }
 
@@ -70,8 +69,7 @@ void GpuRoutine::normal_floats(llvm::Value* w0, llvm::Value* w1, llvm::Value*& a
   auto row = [&](Op op, llvm::Value* x) { return b_.CreateFPTrunc(emit_row(b_, op, DType::F64, 1, {&x, 1}), single); };
   llvm::Value *u = unit_float(w0), *least = llvm::ConstantFP::get(single, static_cast<double>(1.0e-7f));
   u = b_.CreateSelect(b_.CreateFCmpOLT(u, least), least, u);
-  llvm::Value* angle =
-      b_.CreateFPTrunc(b_.CreateFMul(number(kTwoPi, wide), b_.CreateFPExt(unit_float(w1), wide)), single);
+  llvm::Value* angle = b_.CreateFPTrunc(b_.CreateFMul(number(kTwoPi, wide), b_.CreateFPExt(unit_float(w1), wide)), single);
   llvm::Value* square = b_.CreateFMul(number(-2, single), row(Op::log, b_.CreateFPExt(u, wide)));
   llvm::Value* length = emit_row(b_, Op::sqrt, DType::F32, 1, {&square, 1});
   llvm::Value* turn = b_.CreateFPExt(angle, wide);
@@ -133,8 +131,8 @@ void GpuRoutine::random() {
       for (int i = 0; i < width; ++i) {
         llvm::Value* bits = w.w[wide ? 2 * i : i];
         if (wide)
-          bits = b_.CreateOr(b_.CreateZExt(bits, b_.getInt64Ty()),
-                             b_.CreateShl(b_.CreateZExt(w.w[2 * i + 1], b_.getInt64Ty()), 32));
+          bits =
+              b_.CreateOr(b_.CreateZExt(bits, b_.getInt64Ty()), b_.CreateShl(b_.CreateZExt(w.w[2 * i + 1], b_.getInt64Ty()), 32));
         made[i] = range ? b_.CreateAdd(begin, b_.CreateURem(bits, range)) : bits;
       }
     }

@@ -18,7 +18,9 @@ constexpr int64_t kLongestRow = 4 * kReduceBlock;  // that one row of threads do
 
 }  // namespace
 
-int64_t GpuKernel::levels_of(int64_t blocks) { return blocks < 0 ? kManyLevels : std::bit_width(static_cast<uint64_t>(std::max<int64_t>(blocks, 1))) + 1; }
+int64_t GpuKernel::levels_of(int64_t blocks) {
+  return blocks < 0 ? kManyLevels : std::bit_width(static_cast<uint64_t>(std::max<int64_t>(blocks, 1))) + 1;
+}
 
 GpuKernel::Partial GpuKernel::make_partial(uint32_t stage, int64_t waiting) {
   Partial p;
@@ -43,7 +45,9 @@ GpuKernel::Partials GpuKernel::make_partials(Which which, int64_t waiting) {
 
 llvm::Type* GpuKernel::type_of(const Partial& p) { return register_type(b_, partial_type(p.kind, p.element), 1); }
 
-llvm::Value* GpuKernel::combined(const Partial& p, llvm::Value* x, llvm::Value* y) { return emit_combine(b_, p.kind, p.element, 1, x, y); }
+llvm::Value* GpuKernel::combined(const Partial& p, llvm::Value* x, llvm::Value* y) {
+  return emit_combine(b_, p.kind, p.element, 1, x, y);
+}
 
 // One element more.
 void GpuKernel::take(const Partial& p, Point& at) {
@@ -104,9 +108,8 @@ void GpuKernel::tree(const Partial& p, llvm::Value* memory, llvm::Value* count, 
       llvm::Value* mine = thread;
       llvm::Value* next = b_.CreateAdd(mine, grid_.word(distance));
       llvm::Value* first = b_.CreateICmpEQ(b_.CreateAnd(mine, grid_.word(2 * distance - 1)), grid_.word(0));
-      grid_.when(b_.CreateAnd(first, b_.CreateICmpSLT(next, count)), [&] {
-        b_.CreateStore(combined(p, b_.CreateLoad(type, at(mine)), b_.CreateLoad(type, at(next))), at(mine));
-      });
+      grid_.when(b_.CreateAnd(first, b_.CreateICmpSLT(next, count)),
+                 [&] { b_.CreateStore(combined(p, b_.CreateLoad(type, at(mine)), b_.CreateLoad(type, at(next))), at(mine)); });
     });
   }
 }
@@ -116,7 +119,8 @@ llvm::Value* GpuKernel::finished(const Partial& p, llvm::Value* partial, llvm::V
   const Stage& s = kernel_.stages[p.stage];
   llvm::Value* empty = b_.CreateICmpEQ(length, grid_.word(0));
   llvm::Value* divisor = s.divisor == 0 ? nullptr : size(s.divisor);
-  if (divisor && !is_floating(s.dtype)) divisor = b_.CreateSelect(b_.CreateICmpEQ(divisor, grid_.word(0)), grid_.word(1), divisor);
+  if (divisor && !is_floating(s.dtype))
+    divisor = b_.CreateSelect(b_.CreateICmpEQ(divisor, grid_.word(0)), grid_.word(1), divisor);
   llvm::Value* result = emit_finish(b_, p.kind, p.element, s.dtype, 1, partial, divisor);
   if (!divisor && p.kind == ReduceKind::sum && is_floating(s.dtype)) {
     result = b_.CreateSelect(empty, llvm::Constant::getNullValue(result->getType()), result);
@@ -125,7 +129,8 @@ llvm::Value* GpuKernel::finished(const Partial& p, llvm::Value* partial, llvm::V
 }
 
 // The row of a thread in this unit, its part of the row, its lane.
-void GpuKernel::row_of(llvm::Value* unit, llvm::Value* thread, int64_t parts, llvm::Value*& row, llvm::Value*& part, llvm::Value*& lane) {
+void GpuKernel::row_of(llvm::Value* unit, llvm::Value* thread, int64_t parts, llvm::Value*& row, llvm::Value*& part,
+                       llvm::Value*& lane) {
   lane = b_.CreateAnd(thread, grid_.word(kReduceLanes - 1));
   llvm::Value* number = b_.CreateLShr(thread, 4);
   part = b_.CreateAnd(number, grid_.word(parts - 1));
@@ -244,7 +249,8 @@ void GpuKernel::emit_rows() {
     const Stage& stage = kernel_.stages[s];
     passes = std::max(passes, stage.pass + 1);
     if (stage.kind == Stage::Kind::keep) {
-      kept_[s] = grid_.variable(register_type(b_, kernel_.exprs[stage.expr].dtype, 1), std::max<int64_t>(known, 0) / kReduceLanes + 1);
+      kept_[s] =
+          grid_.variable(register_type(b_, kernel_.exprs[stage.expr].dtype, 1), std::max<int64_t>(known, 0) / kReduceLanes + 1);
     }
     if (reduces(stage)) reduced_[s] = grid_.variable(register_type(b_, stage.dtype, 1));
   }
@@ -254,7 +260,9 @@ void GpuKernel::emit_rows() {
   }
   llvm::Value* rows = outer_count();
   llvm::Value* length = group_size(space_.vector);
-  int64_t waiting = known >= 0 && known <= kReduceBlock ? 0 : known >= 0 ? levels_of((known / kReduceBlock + parts) / parts) : kManyLevels;
+  int64_t waiting = known >= 0 && known <= kReduceBlock ? 0
+                    : known >= 0                        ? levels_of((known / kReduceBlock + parts) / parts)
+                                                        : kManyLevels;
   std::vector<Partials> partials(passes);
   for (uint32_t pass = 0; pass < passes; ++pass) {
     partials[pass] = make_partials([&](const Stage& s) { return s.pass == pass; }, waiting);

@@ -61,8 +61,7 @@ void GpuRoutine::store(size_t pointer, DType dtype, llvm::Value* value, llvm::Va
 
 void GpuRoutine::copy(size_t to, llvm::Value* i, size_t from, llvm::Value* j) {
   llvm::Align align(dtype_size(dtype_));
-  b_.CreateAlignedStore(b_.CreateAlignedLoad(memory_type(b_, dtype_), at(from, dtype_, j), align), at(to, dtype_, i),
-                        align);
+  b_.CreateAlignedStore(b_.CreateAlignedLoad(memory_type(b_, dtype_), at(from, dtype_, j), align), at(to, dtype_, i), align);
 }
 
 void GpuRoutine::clear(size_t pointer, llvm::Value* i) {
@@ -112,8 +111,7 @@ llvm::Value* GpuRoutine::lowest(DType dtype, bool highest) {
   llvm::Type* type = register_type(b_, dtype, 1);
   if (type->isDoubleTy())
     return number(highest ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest(), type);
-  if (type->isFloatTy())
-    return number(highest ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest(), type);
+  if (type->isFloatTy()) return number(highest ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest(), type);
   unsigned bits = type->getIntegerBitWidth();
   llvm::APInt most = is_unsigned(dtype) ? llvm::APInt::getMaxValue(bits) : llvm::APInt::getSignedMaxValue(bits);
   return llvm::ConstantInt::get(type, highest              ? most

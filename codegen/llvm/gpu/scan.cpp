@@ -114,7 +114,8 @@ struct GpuRoutine::Scan {
       llvm::Value* first = b.CreateMul(number, grid.word(scans::kBlock));
       llvm::Value* last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, b.CreateAdd(first, grid.word(scans::kBlock)));
       grid.set(chain, neutral());
-      if (r.phase_ == 2) return block(sequence, first, last, b.CreateLoad(type, before(i)), b.CreateICmpSGT(number, grid.word(0)));
+      if (r.phase_ == 2)
+        return block(sequence, first, last, b.CreateLoad(type, before(i)), b.CreateICmpSGT(number, grid.word(0)));
       block(sequence, first, last, nullptr, nullptr);
       b.CreateStore(grid.get(chain), total(i));
     });
@@ -130,8 +131,7 @@ struct GpuRoutine::Scan {
     grid.units(sequences, [&](llvm::Value* sequence) {
       grid.section([&](llvm::Value*) { grid.set(carry, neutral()); }, false);
       grid.loop(grid.word(0), blocks, grid.word(kGpuThreads), [&](llvm::Value* round) {
-        auto of_thread = [&](llvm::Value* thread,
-                             llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body) {
+        auto of_thread = [&](llvm::Value* thread, llvm::function_ref<void(llvm::Value*, llvm::Value*, llvm::Value*)> body) {
           llvm::Value* number = b.CreateAdd(round, thread);
           llvm::Value* first = b.CreateMul(number, grid.word(scans::kBlock));
           llvm::Value* last =

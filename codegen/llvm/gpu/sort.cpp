@@ -24,9 +24,7 @@ llvm::Value* GpuRoutine::key_of(llvm::Value* x) {
   }
   unsigned bits = dtype_size(dtype_) <= 4 ? 32 : 64;
   llvm::Value* word = b_.CreateIntCast(x, b_.getIntNTy(bits), !is_unsigned(dtype_));
-  return is_unsigned(dtype_)
-             ? word
-             : b_.CreateXor(word, llvm::ConstantInt::get(word->getType(), llvm::APInt::getSignMask(bits)));
+  return is_unsigned(dtype_) ? word : b_.CreateXor(word, llvm::ConstantInt::get(word->getType(), llvm::APInt::getSignMask(bits)));
 }
 
 // Sorted runs of 2^(level + 1) from those of half their length: elements meet those of the other half from its end, then those that are
@@ -138,7 +136,8 @@ void GpuRoutine::sort_spread() {
     return grid_.units(b_.CreateMul(rows, parts), [&](llvm::Value* unit) {
       llvm::Value* row = b_.CreateUDiv(unit, parts);
       llvm::Value* first = b_.CreateMul(b_.CreateSub(unit, b_.CreateMul(row, parts)), grid_.word(kSortedByBlock));
-      llvm::Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(length, first), grid_.word(kSortedByBlock));
+      llvm::Value* count =
+          b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(length, first), grid_.word(kSortedByBlock));
       sort_part(memory(3), b_.CreateMul(row, length), first, count);
     });
   }
@@ -164,8 +163,8 @@ void GpuRoutine::sort_spread() {
     llvm::Value* row = b_.CreateUDiv(entry, length);
     llvm::Value* start = b_.CreateMul(row, length);
     llvm::Value* i = b_.CreateSub(entry, start);
-    llvm::Value* mine = b_.CreateAnd(i, grid_.word(-run));                     // where the entry's part begins
-    llvm::Value* both = b_.CreateAnd(i, grid_.word(-2 * run));                 // and the first of the two
+    llvm::Value* mine = b_.CreateAnd(i, grid_.word(-run));      // where the entry's part begins
+    llvm::Value* both = b_.CreateAnd(i, grid_.word(-2 * run));  // and the first of the two
     llvm::Value* other = least(b_.CreateXor(mine, grid_.word(run)), length);
     grid_.set(low, other);
     grid_.set(high, least(b_.CreateAdd(other, grid_.word(run)), length));

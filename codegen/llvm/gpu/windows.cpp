@@ -111,13 +111,10 @@ class WindowMatrices final : public GpuMatrices {
   };
 
   bool by_channel() const {
-    return w_.kind == WindowKind::depthwise || w_.kind == WindowKind::depthwise_input ||
-           w_.kind == WindowKind::depthwise_filter;
+    return w_.kind == WindowKind::depthwise || w_.kind == WindowKind::depthwise_input || w_.kind == WindowKind::depthwise_filter;
   }
   bool of_input() const { return w_.kind == WindowKind::convolution_input || w_.kind == WindowKind::depthwise_input; }
-  bool of_filter() const {
-    return w_.kind == WindowKind::convolution_filter || w_.kind == WindowKind::depthwise_filter;
-  }
+  bool of_filter() const { return w_.kind == WindowKind::convolution_filter || w_.kind == WindowKind::depthwise_filter; }
   int64_t times() const { return c_.channels_out / c_.channels_in; }  // results of a channel in depthwise convolutions
   int64_t phases() const { return axis_[0].phases * axis_[1].phases * axis_[2].phases; }
 
@@ -189,8 +186,7 @@ class WindowMatrices final : public GpuMatrices {
       at[d] = b_.CreateAdd(b_.CreateAdd(at[d], axis_[d].base), b_.CreateMul(tap[d], grid_.word(axis_[d].base_step)));
       exists = b_.CreateAnd(exists, b_.CreateICmpULT(at[d], grid_.word(c_.windows.axes[d].out)));
     }
-    llvm::Value* which =
-        by_channel() ? b_.CreateAdd(b_.CreateMul(group_, grid_.word(times())), inside) : channel(out_, inside);
+    llvm::Value* which = by_channel() ? b_.CreateAdd(b_.CreateMul(group_, grid_.word(times())), inside) : channel(out_, inside);
     return {pixel(second_, number_of(image, at, true), c_.channels_out, which), exists};
   }
 

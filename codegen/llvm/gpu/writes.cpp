@@ -13,7 +13,8 @@ constexpr size_t kSizesOfScatter = 4;  // before those of the axes that are inde
 }  // namespace
 
 // A thread has some rows of one column.
-void GpuRoutine::in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, IndexOf row_of, Update body, AfterRow after) {
+void GpuRoutine::in_order(llvm::Value* rows, llvm::Value* columns, llvm::Value* updates, IndexOf row_of, Update body,
+                          AfterRow after) {
   llvm::Value* owners = grid_.word(kGpuThreads);
   llvm::Value* elements = b_.CreateMul(rows, columns);
   llvm::Value* height = b_.CreateUDiv(b_.CreateAdd(elements, b_.CreateSub(owners, grid_.word(1))), owners);
@@ -103,8 +104,10 @@ void GpuRoutine::scatter() {
     if (static_cast<ScatterHow>(r_.flags) == ScatterHow::set) return copy(3, to, 2, from);
     store(3, dtype_, updated(dtype_, load(3, dtype_, to), load(2, dtype_, from)), to);
   };
-  if (is_spread(r_)) by_lists(rows, inner, tuples, row_of, update, nullptr);
-  else in_order(rows, inner, tuples, row_of, update, nullptr);
+  if (is_spread(r_))
+    by_lists(rows, inner, tuples, row_of, update, nullptr);
+  else
+    in_order(rows, inner, tuples, row_of, update, nullptr);
 }
 
 llvm::Value* GpuRoutine::folded(DType dtype, llvm::Value* sum, llvm::Value* x) {
@@ -126,9 +129,12 @@ llvm::Value* GpuRoutine::folded(DType dtype, llvm::Value* sum, llvm::Value* x) {
 // Half types are combined in f32, in memory of their own.
 void GpuRoutine::segment() {
   llvm::Value *rows = size(0), *segments = size(1), *width = size(2);
-  if (phase_ == 1 || phase_ == 3) count_units({0}, kGpuThreads);
-  else if (phase_ == 4) count_units({1}, 1);
-  else count_units({1, 2}, kGpuThreads);
+  if (phase_ == 1 || phase_ == 3)
+    count_units({0}, kGpuThreads);
+  else if (phase_ == 4)
+    count_units({1}, 1);
+  else
+    count_units({1, 2}, kGpuThreads);
   bool half = is_floating(dtype_) && dtype_size(dtype_) == 2;
   DType working = half ? DType::F32 : dtype_;
   size_t sums = half ? 3 : 2;
@@ -158,8 +164,10 @@ void GpuRoutine::segment() {
   };
   llvm::function_ref<void(llvm::Value*, llvm::Value*)> after = nullptr;
   if (half) after = rounded;
-  if (is_spread(r_)) by_lists(segments, width, rows, row_of, update, after);
-  else in_order(segments, width, rows, row_of, update, after);
+  if (is_spread(r_))
+    by_lists(segments, width, rows, row_of, update, after);
+  else
+    in_order(segments, width, rows, row_of, update, after);
 }
 
 }  // namespace tfl::codegen

@@ -9,7 +9,12 @@ namespace {
 class Library {
  public:
   Library(llvm::Module& module, const LibraryModule& from)
-      : module_(module), from_(from), context_(module.getContext()), builder_(context_), pointer_(builder_.getPtrTy()), status_(builder_.getInt32Ty()) {}
+      : module_(module),
+        from_(from),
+        context_(module.getContext()),
+        builder_(context_),
+        pointer_(builder_.getPtrTy()),
+        status_(builder_.getInt32Ty()) {}
 
   void emit() {
     image_ = make_image();
@@ -40,7 +45,8 @@ class Library {
 
  private:
   llvm::Function* exported(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters) {
-    auto* f = llvm::Function::Create(llvm::FunctionType::get(result, parameters, false), llvm::GlobalValue::ExternalLinkage, from_.name + "_" + name, module_);
+    auto* f = llvm::Function::Create(llvm::FunctionType::get(result, parameters, false), llvm::GlobalValue::ExternalLinkage,
+                                     from_.name + "_" + name, module_);
     f->addFnAttr(llvm::Attribute::NoUnwind);
     builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "", f));
     return f;
@@ -51,8 +57,10 @@ class Library {
     return f;
   }
   void finish(llvm::Type* result, llvm::Value* value) {
-    if (result->isVoidTy()) builder_.CreateRetVoid();
-    else builder_.CreateRet(value);
+    if (result->isVoidTy())
+      builder_.CreateRetVoid();
+    else
+      builder_.CreateRet(value);
   }
 
   llvm::GlobalVariable* bytes(const std::string& text, llvm::Align alignment, bool terminated) {
@@ -69,7 +77,8 @@ class Library {
   llvm::Constant* table(const std::vector<llvm::Constant*>& functions) {
     if (functions.empty()) return llvm::ConstantPointerNull::get(pointer_);
     auto* type = llvm::ArrayType::get(pointer_, functions.size());
-    return new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::PrivateLinkage, llvm::ConstantArray::get(type, functions));
+    return new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::PrivateLinkage,
+                                    llvm::ConstantArray::get(type, functions));
   }
 
   // tfls_image of runtime/standalone/standalone.h.
@@ -77,7 +86,8 @@ class Library {
     metadata_ = bytes(from_.metadata, llvm::Align(1), true);
     llvm::GlobalVariable* description = bytes(from_.description, llvm::Align(64), false);
     std::vector<llvm::Constant*> entries, better;
-    bool has_better = std::any_of(from_.functions.begin(), from_.functions.end(), [](const auto& f) { return !f.better_entry.empty(); });
+    bool has_better =
+        std::any_of(from_.functions.begin(), from_.functions.end(), [](const auto& f) { return !f.better_entry.empty(); });
     for (const LibraryModule::Function& f : from_.functions) {
       if (f.kind == LibraryModule::Function::Kind::stepwise) continue;
       entries.push_back(function(f.entry, builder_.getInt64Ty(), {pointer_}));
@@ -92,16 +102,18 @@ class Library {
       gpu = hooks;
       gpu_description = bytes(from_.gpu_description, llvm::Align(64), false);
     }
-    auto* value = llvm::ConstantStruct::getAnon({description, builder_.getInt64(from_.description.size()), table(entries), metadata_,
-                                                 function(from_.product, builder_.getVoidTy(), {pointer_, pointer_}), table(better),
-                                                 function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_}), table(routines),
-                                                 function(from_.run_steps, status_, {pointer_, builder_.getInt32Ty(), pointer_}),
-                                                 function(from_.print, status_, {pointer_, pointer_}), function(from_.range, status_, {pointer_, pointer_}), gpu, gpu_description,
-                                                 builder_.getInt64(from_.gpu_description.size())});
+    auto* value = llvm::ConstantStruct::getAnon(
+        {description, builder_.getInt64(from_.description.size()), table(entries), metadata_,
+         function(from_.product, builder_.getVoidTy(), {pointer_, pointer_}), table(better),
+         function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_}), table(routines),
+         function(from_.run_steps, status_, {pointer_, builder_.getInt32Ty(), pointer_}),
+         function(from_.print, status_, {pointer_, pointer_}), function(from_.range, status_, {pointer_, pointer_}), gpu,
+         gpu_description, builder_.getInt64(from_.gpu_description.size())});
     return new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value);
   }
 
-  void forward(const std::string& name, const char* to, llvm::Type* result, std::vector<llvm::Type*> parameters, bool with_image) {
+  void forward(const std::string& name, const char* to, llvm::Type* result, std::vector<llvm::Type*> parameters,
+               bool with_image) {
     llvm::Function* f = exported(name, result, parameters);
     std::vector<llvm::Value*> arguments;
     if (with_image) {
@@ -122,7 +134,8 @@ class Library {
   llvm::Value* array_of(std::vector<llvm::Value*> values, llvm::Type* type) {
     auto* array_type = llvm::ArrayType::get(type, std::max<size_t>(values.size(), 1));
     llvm::Value* array = builder_.CreateAlloca(array_type);
-    for (unsigned i = 0; i < values.size(); ++i) builder_.CreateStore(values[i], builder_.CreateConstInBoundsGEP2_32(array_type, array, 0, i));
+    for (unsigned i = 0; i < values.size(); ++i)
+      builder_.CreateStore(values[i], builder_.CreateConstInBoundsGEP2_32(array_type, array, 0, i));
     return array;
   }
 

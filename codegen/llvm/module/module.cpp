@@ -95,8 +95,7 @@ void compile(const CompileRequest& request, CompileResult& result) {
   }
   bool text = ptx || request.output == CompileRequest::Output::assembly;
   llvm::CodeGenFileType type = text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (!emit_module(module, *machine, type, result.bytes))
-    result.error = "this processor's code generator writes no files";
+  if (!emit_module(module, *machine, type, result.bytes)) result.error = "this processor's code generator writes no files";
   if (result.error.empty() && !text && !request.library) result.error = check_symbols(result.bytes);
 }
 

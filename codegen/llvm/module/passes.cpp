@@ -73,8 +73,7 @@ struct Analyses {
 };
 
 llvm::SimplifyCFGOptions tidy() {
-  return llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).convertSwitchToLookupTable(false).needCanonicalLoops(
-      true);
+  return llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).convertSwitchToLookupTable(false).needCanonicalLoops(true);
 }
 
 }  // namespace
@@ -90,8 +89,7 @@ void optimize_module(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass(tidy()));
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(
-      llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true, /*UseBlockFrequencyInfo=*/false));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true, /*UseBlockFrequencyInfo=*/false));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass(tidy()));

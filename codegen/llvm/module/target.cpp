@@ -54,9 +54,8 @@ std::unique_ptr<llvm::TargetMachine> make(const Processor& p, std::string& error
   options.FunctionSections = false;
   options.DataSections = false;
   options.TrapUnreachable = true;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(p.triple, p.name, p.features, options,
-                                                                           llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                                                           llvm::CodeGenOptLevel::Default));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      p.triple, p.name, p.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!machine) error = "no code can be made for this processor";
   return machine;
 }

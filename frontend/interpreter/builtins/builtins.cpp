@@ -34,7 +34,8 @@ constexpr NativeDef kFunctions[] = {
     raw_function("min", builtin::min_),
     function("next", "iterator, default=..., /", builtin::next_),
     function("oct", "number, /", builtin::oct_),
-    function("open", "/, file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None", builtin_open),
+    function("open", "/, file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None",
+             builtin_open),
     function("ord", "c, /", builtin::ord_),
     function("pow", "/, base, exp, mod=None", builtin::pow_),
     raw_function("print", builtin::print_),
@@ -55,7 +56,8 @@ Result<Value> quitter_repr(Interp& interp, Value* args) {
   Value name = TFL_TRY(get_attr(interp, args[0], interp.intern("name")));
   return interp.strf("Use {}() or Ctrl-D (i.e. EOF) to exit", text_of(name));
 }
-constexpr NativeDef kQuitter[] = {method("__call__", "self, code=None, /", quitter_call), method("__repr__", "self, /", quitter_repr)};
+constexpr NativeDef kQuitter[] = {method("__call__", "self, code=None, /", quitter_call),
+                                  method("__repr__", "self, /", quitter_repr)};
 
 void add_quitters(Interp& interp, Dict* names) {
   Value methods = interp.dict();
@@ -77,8 +79,9 @@ void fill_builtins(Interp& interp, Module* module) {
   Dict* names = module->dict.as<Dict>();
   for (const NativeDef& def : kFunctions) dict_set_str(names, interp.intern(def.name), interp.native(def));
   const Types& t = interp.types;
-  for (Type* type : {t.object, t.type, t.int_, t.bool_, t.float_, t.str, t.bytes, t.list, t.tuple, t.dict, t.set, t.frozenset, t.range, t.slice, t.zip,
-                     t.map, t.filter, t.enumerate, t.reversed, t.property, t.staticmethod, t.classmethod, t.super}) {
+  for (Type* type : {t.object, t.type,      t.int_,     t.bool_,     t.float_,       t.str,         t.bytes, t.list,
+                     t.tuple,  t.dict,      t.set,      t.frozenset, t.range,        t.slice,       t.zip,   t.map,
+                     t.filter, t.enumerate, t.reversed, t.property,  t.staticmethod, t.classmethod, t.super}) {
     dict_set_str(names, type->name, Value::share(type));
   }
   constexpr ErrorKind kKinds[] = {
@@ -96,10 +99,12 @@ void fill_builtins(Interp& interp, Module* module) {
     ErrorKind base;
   };
   constexpr More kMore[] = {
-      {"FutureWarning", ErrorKind::Warning},   {"PendingDeprecationWarning", ErrorKind::Warning}, {"SyntaxWarning", ErrorKind::Warning},
-      {"ImportWarning", ErrorKind::Warning},   {"UnicodeWarning", ErrorKind::Warning},            {"BytesWarning", ErrorKind::Warning},
-      {"ResourceWarning", ErrorKind::Warning}, {"EncodingWarning", ErrorKind::Warning},           {"BlockingIOError", ErrorKind::OSError},
-      {"ConnectionError", ErrorKind::OSError}, {"InterruptedError", ErrorKind::OSError},          {"ChildProcessError", ErrorKind::OSError},
+      {"FutureWarning", ErrorKind::Warning},      {"PendingDeprecationWarning", ErrorKind::Warning},
+      {"SyntaxWarning", ErrorKind::Warning},      {"ImportWarning", ErrorKind::Warning},
+      {"UnicodeWarning", ErrorKind::Warning},     {"BytesWarning", ErrorKind::Warning},
+      {"ResourceWarning", ErrorKind::Warning},    {"EncodingWarning", ErrorKind::Warning},
+      {"BlockingIOError", ErrorKind::OSError},    {"ConnectionError", ErrorKind::OSError},
+      {"InterruptedError", ErrorKind::OSError},   {"ChildProcessError", ErrorKind::OSError},
       {"ProcessLookupError", ErrorKind::OSError},
   };
   auto add = [&](const char* name, Type* base) {
@@ -109,7 +114,8 @@ void fill_builtins(Interp& interp, Module* module) {
   };
   for (const More& m : kMore) add(m.name, interp.exception_type(m.base));
   Type* connection = dict_get_str(names, interp.intern("ConnectionError")).as<Type>();
-  for (const char* name : {"BrokenPipeError", "ConnectionAbortedError", "ConnectionRefusedError", "ConnectionResetError"}) add(name, connection);
+  for (const char* name : {"BrokenPipeError", "ConnectionAbortedError", "ConnectionRefusedError", "ConnectionResetError"})
+    add(name, connection);
   Value os_error = Value::share(interp.exception_type(ErrorKind::OSError));
   dict_set_str(names, interp.intern("IOError"), os_error);
   dict_set_str(names, interp.intern("EnvironmentError"), os_error);

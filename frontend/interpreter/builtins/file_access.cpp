@@ -12,13 +12,15 @@ namespace tfl {
 namespace {
 
 Failure refusal(Interp& interp, const FilePlace& place, const std::string& path, Access access) {
-  if (place.never) return os_error_with_hint(interp, EACCES, path, fmt::format("a script may never use files in {}", place.never));
+  if (place.never)
+    return os_error_with_hint(interp, EACCES, path, fmt::format("a script may never use files in {}", place.never));
   // The folder as it was written: where its links lead is not for the script to know.
   size_t slash = path.find_last_not_of('/') == std::string::npos ? 0 : path.rfind('/', path.find_last_not_of('/'));
   std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  return os_error_with_hint(interp, EACCES, path,
-                            fmt::format("a script may use files below its own folder and the working directory; --allow-{}={} allows this one",
-                                        access == Access::Write ? "write" : "read", folder));
+  return os_error_with_hint(
+      interp, EACCES, path,
+      fmt::format("a script may use files below its own folder and the working directory; --allow-{}={} allows this one",
+                  access == Access::Write ? "write" : "read", folder));
 }
 
 }  // namespace
@@ -31,9 +33,11 @@ Result<std::string> path_argument(Interp& interp, const Value& v) {
     path = v.as<Bytes>()->data;
   } else {
     Value method = TFL_TRY(special(interp, v, interp.intern("__fspath__")));
-    if (method.is_empty()) return fail(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not {}", interp.type_name(v));
+    if (method.is_empty())
+      return fail(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not {}", interp.type_name(v));
     Value text = TFL_TRY(interp.call(method, {}));
-    if (!text.is_str()) return fail(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not {}", interp.type_name(text));
+    if (!text.is_str())
+      return fail(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not {}", interp.type_name(text));
     path = text_of(text);
   }
   if (path.find('\0') != std::string::npos) return fail(ErrorKind::ValueError, "embedded null byte");

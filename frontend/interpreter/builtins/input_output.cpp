@@ -38,11 +38,16 @@ Result<Value> print_(Interp& interp, CallArgs& args) {
   for (size_t k = 0; k < args.keywords.size(); ++k) {
     const std::string& keyword = args.keywords[k]->text;
     Value& v = args.values[args.count + k];
-    if (keyword == "sep") separator_value = v;
-    else if (keyword == "end") end_value = v;
-    else if (keyword == "file") file = v;
-    else if (keyword == "flush") flush = v;
-    else return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for print()", keyword);
+    if (keyword == "sep")
+      separator_value = v;
+    else if (keyword == "end")
+      end_value = v;
+    else if (keyword == "file")
+      file = v;
+    else if (keyword == "flush")
+      flush = v;
+    else
+      return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for print()", keyword);
   }
   std::string_view separator = TFL_TRY(text_or(interp, separator_value, "sep", " "));
   std::string_view end = TFL_TRY(text_or(interp, end_value, "end", "\n"));
@@ -65,7 +70,8 @@ Result<Value> print_(Interp& interp, CallArgs& args) {
     if (file.is_empty()) {
       interp.streams.flush();
       TFL_TRY(check_output(interp));
-    } else TFL_TRY(interp.call_method(file, interp.intern("flush"), {}));
+    } else
+      TFL_TRY(interp.call_method(file, interp.intern("flush"), {}));
   }
   return Value::none();
 }

@@ -50,7 +50,8 @@ Result<Value> sorted_(Interp& interp, CallArgs& args) {
   Value key = Value::none(), reversed = Value::boolean(false);
   for (size_t k = 0; k < args.keywords.size(); ++k) {
     const std::string& keyword = args.keywords[k]->text;
-    if (keyword != "key" && keyword != "reverse") return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for sort()", keyword);
+    if (keyword != "key" && keyword != "reverse")
+      return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for sort()", keyword);
     (keyword == "key" ? key : reversed) = args.values[args.count + k];
   }
   std::vector<Value> items = TFL_TRY(to_vector(interp, args.values[0]));
@@ -78,9 +79,12 @@ Result<Value> extreme(Interp& interp, const char* name, CompareOp op, CallArgs& 
   for (size_t k = 0; k < args.keywords.size(); ++k) {
     const std::string& keyword = args.keywords[k]->text;
     Value& v = args.values[args.count + k];
-    if (keyword == "key") key = v;
-    else if (keyword == "default") otherwise = v;
-    else return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for {}()", keyword, name);
+    if (keyword == "key")
+      key = v;
+    else if (keyword == "default")
+      otherwise = v;
+    else
+      return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for {}()", keyword, name);
   }
   if (args.count == 0) return fail(ErrorKind::TypeError, "{} expected at least 1 argument, got 0", name);
   if (args.count > 1 && !otherwise.is_empty()) {

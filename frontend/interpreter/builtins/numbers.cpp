@@ -43,7 +43,8 @@ Result<Value> round_(Interp& interp, Value* a) {
     int64_t i = TFL_TRY(float_to_int(std::nearbyint(v.as_float())));
     return Value::integer(i);
   }
-  Value made = a[1].is_none() ? TFL_TRY(call_on_type(interp, v, interp.sym.__round__, {})) : TFL_TRY(call_on_type(interp, v, interp.sym.__round__, {a[1]}));
+  Value made = a[1].is_none() ? TFL_TRY(call_on_type(interp, v, interp.sym.__round__, {}))
+                              : TFL_TRY(call_on_type(interp, v, interp.sym.__round__, {a[1]}));
   if (!made.is_empty()) return made;
   return fail(ErrorKind::TypeError, "type {} doesn't define __round__ method", interp.type_name(v));
 }
@@ -68,20 +69,26 @@ Result<Value> divmod_(Interp& interp, Value* a) {
   r = TFL_TRY(number_divmod(interp, x, y));
   if (!not_implemented(interp, r)) return r;
   // Arrays: floor division and modulo each for itself.
-  auto native = [&](const Value& v) { return v.is_object() && !interp.type_of(v)->script && !v.is(Kind::Boxed) && interp.type_of(v)->slots->binary && (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar)); };
+  auto native = [&](const Value& v) {
+    return v.is_object() && !interp.type_of(v)->script && !v.is(Kind::Boxed) && interp.type_of(v)->slots->binary &&
+           (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar));
+  };
   if (native(x) || native(y)) {
     Value q = TFL_TRY(binary(interp, BinaryOp::FloorDiv, x, y));
     Value m = TFL_TRY(binary(interp, BinaryOp::Mod, x, y));
     return interp.tuple({q, m});
   }
-  return fail(ErrorKind::TypeError, "unsupported operand type(s) for divmod(): '{}' and '{}'", interp.type_name(x), interp.type_name(y));
+  return fail(ErrorKind::TypeError, "unsupported operand type(s) for divmod(): '{}' and '{}'", interp.type_name(x),
+              interp.type_name(y));
 }
 
 Result<Value> pow_(Interp& interp, Value* a) {
   if (a[2].is_none()) {
     auto r = binary(interp, BinaryOp::Pow, a[0], a[1]);
-    if (!r && r.error().kind == ErrorKind::TypeError && !r.error().payload && r.error().message.starts_with("unsupported operand type(s) for **:")) {
-      return fail(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '{}' and '{}'", interp.type_name(a[0]), interp.type_name(a[1]));
+    if (!r && r.error().kind == ErrorKind::TypeError && !r.error().payload &&
+        r.error().message.starts_with("unsupported operand type(s) for **:")) {
+      return fail(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '{}' and '{}'", interp.type_name(a[0]),
+                  interp.type_name(a[1]));
     }
     return r;
   }
@@ -93,8 +100,8 @@ Result<Value> pow_(Interp& interp, Value* a) {
   if (x.is != Is::Not && y.is != Is::Not && m.is != Is::Not) {
     return fail(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
   }
-  return fail(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '{}', '{}', '{}'", interp.type_name(a[0]), interp.type_name(a[1]),
-              interp.type_name(a[2]));
+  return fail(ErrorKind::TypeError, "unsupported operand type(s) for ** or pow(): '{}', '{}', '{}'", interp.type_name(a[0]),
+              interp.type_name(a[1]), interp.type_name(a[2]));
 }
 
 namespace {

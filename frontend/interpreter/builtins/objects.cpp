@@ -138,7 +138,8 @@ Result<Value> dir_(Interp& interp, Value* a) {
   std::vector<Value> names;
   if (a[0].is_empty()) {
     names = TFL_TRY(to_vector(interp, local_names(interp)));
-    std::sort(names.begin(), names.end(), [](const Value& x, const Value& y) { return x.is_str() && y.is_str() && text_of(x) < text_of(y); });
+    std::sort(names.begin(), names.end(),
+              [](const Value& x, const Value& y) { return x.is_str() && y.is_str() && text_of(x) < text_of(y); });
     return interp.list(std::move(names));
   }
   Value own = TFL_TRY(call_special(interp, a[0], interp.intern("__dir__"), {}));

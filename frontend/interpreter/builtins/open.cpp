@@ -33,9 +33,12 @@ Result<Mode> parse_mode(const std::string& text) {
     if (std::string_view("rwaxbt+").find(c) == std::string_view::npos || text.find(c, i + 1) != std::string::npos) {
       return fail(ErrorKind::ValueError, "invalid mode: {}", quote_text(text));
     }
-    if (c == '+') m.plus = true;
-    else if (c == 'b') m.binary = true;
-    else if (c == 't') is_text = true;
+    if (c == '+')
+      m.plus = true;
+    else if (c == 'b')
+      m.binary = true;
+    else if (c == 't')
+      is_text = true;
     else {
       m.kind = c;
       ++kinds;
@@ -43,7 +46,8 @@ Result<Mode> parse_mode(const std::string& text) {
   }
   if (is_text && m.binary) return fail(ErrorKind::ValueError, "can't have text and binary mode at once");
   if (kinds > 1) return fail(ErrorKind::ValueError, "must have exactly one of create/read/write/append mode");
-  if (kinds == 0) return fail(ErrorKind::ValueError, "Must have exactly one of create/read/write/append mode and at most one plus");
+  if (kinds == 0)
+    return fail(ErrorKind::ValueError, "Must have exactly one of create/read/write/append mode and at most one plus");
   return m;
 }
 
@@ -87,10 +91,11 @@ Result<Value> builtin_open(Interp& interp, Value* a) {
   if (m.kind == 'a') flags |= O_CREAT | (m.plus ? 0 : O_APPEND);
   Descriptor fd(::openat(place.folder.get(), place.name.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666));
   if (!fd) return os_error(interp, errno, path);
-  struct stat st {};
+  struct stat st{};
   if (::fstat(fd.get(), &st) == 0 && !S_ISREG(st.st_mode)) return not_regular(interp, path);
   Type* type = interp.types.file;
-  if (m.binary) type = m.plus ? interp.types.buffered_random : writing ? interp.types.buffered_writer : interp.types.buffered_reader;
+  if (m.binary)
+    type = m.plus ? interp.types.buffered_random : writing ? interp.types.buffered_writer : interp.types.buffered_reader;
   File* f = interp.allocate<File>(type);
   Value self = Value::adopt(f);
   f->fd = fd.release();
@@ -135,7 +140,8 @@ Result<Value> open_whole(Interp& interp, Value* a) {
 }
 
 Result<Value> open_records(Interp& interp, Value* a) {
-  Value args[8] = {a[0], a[1], Value::integer(-1), Value::none(), Value::none(), Value::none(), Value::boolean(true), Value::none()};
+  Value args[8] = {a[0],          a[1],          Value::integer(-1),   Value::none(),
+                   Value::none(), Value::none(), Value::boolean(true), Value::none()};
   Value file = TFL_TRY(builtin_open(interp, args));
   file.as<File>()->records = true;
   return file;

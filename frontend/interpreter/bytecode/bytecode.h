@@ -17,7 +17,8 @@ enum class CodeFile : uint8_t {
   converted,  // what AutoGraph made of a function
   library,    // a module inside the program: `data` lasts, and functions are read from it when they are first called
 };
-Result<Value> deserialise_code(Interp&, std::string_view data, std::shared_ptr<const Source> source, CodeFile kind = CodeFile::module);
+Result<Value> deserialise_code(Interp&, std::string_view data, std::shared_ptr<const Source> source,
+                               CodeFile kind = CodeFile::module);
 /// `tfl dump --bytecode`.
 std::string dump_code(Interp&, const Value& code);
 

@@ -13,7 +13,7 @@ namespace tfl {
 namespace {
 
 constexpr size_t kMaxFile = size_t{256} << 20;
-constexpr size_t kMaxFiles = 2048;                  // when there are more, the older half goes
+constexpr size_t kMaxFiles = 2048;  // when there are more, the older half goes
 
 }  // namespace
 
@@ -36,7 +36,8 @@ Value BytecodeCache::load(Interp& interp, std::shared_ptr<const Source> source, 
   std::optional<std::string_view> carried;
   if (is_bundle()) carried = bundled_file("bytecode/" + name_);
   if (!carried && (folder_.empty() || !read_cache_file(folder_ + "/" + name_, kMaxFile, data))) return {};
-  auto code = deserialise_code(interp, carried.value_or(data), std::move(source), converted ? CodeFile::converted : CodeFile::module);
+  auto code =
+      deserialise_code(interp, carried.value_or(data), std::move(source), converted ? CodeFile::converted : CodeFile::module);
   return code ? code.take() : Value();
 }
 

@@ -13,11 +13,11 @@ namespace tfl {
 
 /// What code objects that were read from one file share.
 struct CodeBytes {
-  std::string copy;               // of a file that does not live as long as the program
-  std::string_view data;          // behind the header
+  std::string copy;                // of a file that does not live as long as the program
+  std::string_view data;           // behind the header
   std::string_view string_begins;  // 4 bytes each
   std::string_view texts;
-  std::vector<Value> strings;     // Empty: not made yet
+  std::vector<Value> strings;  // Empty: not made yet
   std::shared_ptr<const Source> source;
   CodeFile kind;
 };
@@ -284,7 +284,8 @@ Value doc_of(Interp& interp, const Code& code) {
 Result<void> read_body(Interp& interp, Code& code) {
   auto done = Reader(interp, code.bytes, code.body).body(code, 0);
   if (done) return {};
-  return fail(ErrorKind::SystemError, "the bytecode of {} ({}) is damaged: {}", code.qualname->text, code.source->name, done.error().message);
+  return fail(ErrorKind::SystemError, "the bytecode of {} ({}) is damaged: {}", code.qualname->text, code.source->name,
+              done.error().message);
 }
 
 Result<Value> deserialise_code(Interp& interp, std::string_view data, std::shared_ptr<const Source> source, CodeFile kind) {

@@ -48,8 +48,8 @@ constexpr std::array<Operands, kOpcodeCount> make_operand_table() {
   set("w1-", {LoadCell});
   set("11-", {StoreCell, ListAppend, SetAdd, SetUpdate, DictUpdate, DelItem});
   set("-1-", {DeleteCell});
-  set("w11", {Add, Sub, Mul, Div, FloorDiv, Mod, Pow, MatMul, LShift, RShift, BitAnd, BitOr, BitXor, Eq, Ne, Lt, Le, Gt, Ge, Is, IsNot,
-              In, NotIn, GetItem, MatchException, WithExit});
+  set("w11", {Add, Sub, Mul, Div, FloorDiv, Mod, Pow, MatMul, LShift, RShift, BitAnd,  BitOr,          BitXor,
+              Eq,  Ne,  Lt,  Le,  Gt,       Ge,  Is,  IsNot,  In,     NotIn,  GetItem, MatchException, WithExit});
   set("w1k", {AddConst, SubConst});
   set("-J-", {Jump});
   set("1J-", {JumpIfTrue, JumpIfFalse, JumpIfEmpty});

@@ -134,7 +134,8 @@ class Writer {
   }
 
   void write_body(const Code& c) {
-    for (uint32_t v : {c.registers, static_cast<uint32_t>(c.caches.size()), c.span.line, c.span.column, c.span.end_line, c.span.end_column}) {
+    for (uint32_t v :
+         {c.registers, static_cast<uint32_t>(c.caches.size()), c.span.line, c.span.column, c.span.end_line, c.span.end_column}) {
       number(v);
     }
     number(c.params.size());

@@ -7,7 +7,9 @@ struct Verifier {
   const Code& code;
   uint32_t at = 0;
 
-  Failure bad(const char* what) const { return fail(ErrorKind::ValueError, "bytecode: {} in {} at {}", what, code.name->text, at); }
+  Failure bad(const char* what) const {
+    return fail(ErrorKind::ValueError, "bytecode: {} in {} at {}", what, code.name->text, at);
+  }
 
   bool registers(uint32_t first, uint32_t count) const { return uint64_t{first} + count <= code.registers; }
   bool constant(uint32_t k) const { return k < code.constants.size(); }
@@ -52,7 +54,8 @@ struct Verifier {
       case Opcode::Reraise: return i.x == 0 || registers(i.a, 1);
       case Opcode::Raise: return !(i.x & 1) || registers(i.b, 1);
       case Opcode::Format: return !(i.x & 4) || registers(i.c, 1);
-      case Opcode::AssertFailed: return i.b > 0 && registers(i.a, i.b + (i.x & 1u)) && code.constants[i.c].as<Tuple>()->size == 2 + i.b;
+      case Opcode::AssertFailed:
+        return i.b > 0 && registers(i.a, i.b + (i.x & 1u)) && code.constants[i.c].as<Tuple>()->size == 2 + i.b;
       case Opcode::Unary: return i.x == 1 || i.x == 2 || i.x == 3;
       case Opcode::Renew: return i.bc() >= 0 && static_cast<size_t>(i.bc()) < code.decisions.size();
       case Opcode::JumpCompare:
@@ -62,7 +65,8 @@ struct Verifier {
         return extra && next->bc() >= 0 && names(static_cast<uint32_t>(next->bc())) &&
                code.constants[static_cast<size_t>(next->bc())].as<Tuple>()->size <= i.c;
       case Opcode::Extra:
-        return at > 0 && (code.instructions[at - 1].op == Opcode::JumpCompare || code.instructions[at - 1].op == Opcode::CallKeywords);
+        return at > 0 &&
+               (code.instructions[at - 1].op == Opcode::JumpCompare || code.instructions[at - 1].op == Opcode::CallKeywords);
       default: return true;
     }
   }
@@ -86,14 +90,16 @@ struct Verifier {
   Result<void> tables() {
     if (code.registers > 65536) return bad("too many registers");
     size_t parameters = size_t{code.positional} + code.keyword_only + code.var_positional + code.var_keyword;
-    if (code.params.size() != parameters || code.positional_only > code.positional || parameters > code.registers) return bad("wrong parameters");
+    if (code.params.size() != parameters || code.positional_only > code.positional || parameters > code.registers)
+      return bad("wrong parameters");
     if (code.register_names.size() > code.registers) return bad("wrong register names");
     if (code.free_names.size() != code.free_registers.size()) return bad("wrong closure");
     for (uint16_t r : code.free_registers) {
       if (r >= code.registers) return bad("wrong closure");
     }
     for (const Handler& h : code.handlers) {
-      if (h.first > h.last || h.last > code.instructions.size() || !target(static_cast<int32_t>(h.target)) || !registers(h.reg, 1)) {
+      if (h.first > h.last || h.last > code.instructions.size() || !target(static_cast<int32_t>(h.target)) ||
+          !registers(h.reg, 1)) {
         return bad("wrong handler");
       }
     }
@@ -113,7 +119,8 @@ struct Verifier {
     std::vector<bool> cell(code.registers);
     for (uint16_t r : code.free_registers) cell[r] = true;
     size_t begin = 0;
-    for (; begin < code.instructions.size() && code.instructions[begin].op == Opcode::MakeCell; ++begin) cell[code.instructions[begin].a] = true;
+    for (; begin < code.instructions.size() && code.instructions[begin].op == Opcode::MakeCell; ++begin)
+      cell[code.instructions[begin].a] = true;
     for (const Decision& d : code.decisions) {
       for (const std::vector<int32_t>* list : {&d.places, &d.reads}) {
         for (int32_t place : *list) {
@@ -128,7 +135,8 @@ struct Verifier {
       if (o.a == 'w' && cell[i.a]) return bad("cell overwritten");
       if (i.op == Opcode::DeleteLocal && cell[i.a]) return bad("cell overwritten");
       if (i.op == Opcode::LoadNameOrCell && !cell[i.c]) return bad("no cell");
-      if ((i.op == Opcode::LoadCell || i.op == Opcode::StoreCell || i.op == Opcode::DeleteCell) && !cell[i.b]) return bad("no cell");
+      if ((i.op == Opcode::LoadCell || i.op == Opcode::StoreCell || i.op == Opcode::DeleteCell) && !cell[i.b])
+        return bad("no cell");
       if (i.op == Opcode::MoveTemp && cell[i.b]) return bad("cell moved");
     }
     return {};

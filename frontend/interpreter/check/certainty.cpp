@@ -19,9 +19,11 @@ using ast::Tuple;
 namespace {
 
 /// Classes of which none is what this checker finds.
-constexpr std::string_view kUnrelated[] = {"KeyboardInterrupt", "SystemExit", "OSError", "IOError", "FileNotFoundError", "PermissionError", "FileExistsError",
-                                           "StopIteration", "EOFError", "RuntimeError", "NotImplementedError", "RecursionError", "MemoryError", "TimeoutError",
-                                           "UnicodeDecodeError", "UnicodeEncodeError", "OverflowError", "GeneratorExit", "StopAsyncIteration"};
+constexpr std::string_view kUnrelated[] = {
+    "KeyboardInterrupt",   "SystemExit",      "OSError",       "IOError",           "FileNotFoundError",
+    "PermissionError",     "FileExistsError", "StopIteration", "EOFError",          "RuntimeError",
+    "NotImplementedError", "RecursionError",  "MemoryError",   "TimeoutError",      "UnicodeDecodeError",
+    "UnicodeEncodeError",  "OverflowError",   "GeneratorExit", "StopAsyncIteration"};
 
 bool unrelated(const Expr* type) {
   if (!type) return false;
@@ -31,7 +33,8 @@ bool unrelated(const Expr* type) {
     }
     return true;
   }
-  return type->kind == ExprKind::Name && std::find(std::begin(kUnrelated), std::end(kUnrelated), as<Name>(type)->id) != std::end(kUnrelated);
+  return type->kind == ExprKind::Name &&
+         std::find(std::begin(kUnrelated), std::end(kUnrelated), as<Name>(type)->id) != std::end(kUnrelated);
 }
 
 bool says_raises(std::string_view name) {
@@ -43,9 +46,18 @@ bool says_raises(std::string_view name) {
 
 /// Built-ins that call nothing of the script but what they are asked about.
 bool is_builtin(std::string_view name) {
-  for (std::string_view n : {"print", "len", "int", "float", "str", "repr", "bool", "list", "tuple", "dict", "set", "range", "open", "isinstance", "type", "sum", "min",
-                             "max", "abs", "round", "enumerate", "zip", "reversed", "iter", "hash", "id", "ord", "chr", "hasattr", "getattr", "setattr", "input", "divmod", "pow",
-                             "bytes", "format", "super", "ValueError", "TypeError", "RuntimeError", "KeyError", "IndexError", "Exception", "AssertionError", "AttributeError"}) {
+  for (std::string_view n : {"print",         "len",        "int",       "float",
+                             "str",           "repr",       "bool",      "list",
+                             "tuple",         "dict",       "set",       "range",
+                             "open",          "isinstance", "type",      "sum",
+                             "min",           "max",        "abs",       "round",
+                             "enumerate",     "zip",        "reversed",  "iter",
+                             "hash",          "id",         "ord",       "chr",
+                             "hasattr",       "getattr",    "setattr",   "input",
+                             "divmod",        "pow",        "bytes",     "format",
+                             "super",         "ValueError", "TypeError", "RuntimeError",
+                             "KeyError",      "IndexError", "Exception", "AssertionError",
+                             "AttributeError"}) {
     if (n == name) return true;
   }
   return false;
@@ -87,7 +99,8 @@ bool Certainty::guards(const Expr* condition) {
   each_node(condition, [&](const Expr* e) {
     if (e->kind == ExprKind::Call) {
       std::string_view name = called_name(as<Call>(e)->function);
-      found |= name == "hasattr" || name == "getattr" || name == "callable" || name == "isinstance" || name == "dir" || name == "find_spec";
+      found |= name == "hasattr" || name == "getattr" || name == "callable" || name == "isinstance" || name == "dir" ||
+               name == "find_spec";
     }
     if (e->kind == ExprKind::Attribute) {
       std::string_view name = as<Attribute>(e)->name;
@@ -144,7 +157,8 @@ void Certainty::expression(const Expr* whole, bool caught) {
       if (safe) caught_call(c);
       below |= catches(c);
       std::string_view name = called_name(c->function);
-      if ((name == "hasattr" || name == "getattr" || name == "setattr" || name == "delattr") && c->args.size() >= 2 && c->args[1]->kind == ExprKind::Constant) {
+      if ((name == "hasattr" || name == "getattr" || name == "setattr" || name == "delattr") && c->args.size() >= 2 &&
+          c->args[1]->kind == ExprKind::Constant) {
         dynamic_.insert(as<Constant>(c->args[1])->text);
       }
       // What is called is no value that is handed on.
@@ -173,17 +187,20 @@ void Certainty::expression(const Expr* whole, bool caught) {
 
 void Certainty::statement(const Stmt* s, std::string_view owner, bool caught) {
   each_expression(const_cast<Stmt*>(s), [&](Expr*& e) {
-    if (e->kind == ExprKind::Attribute && (s->kind == StmtKind::Assign || s->kind == StmtKind::AugAssign || s->kind == StmtKind::Delete)) {
+    if (e->kind == ExprKind::Attribute &&
+        (s->kind == StmtKind::Assign || s->kind == StmtKind::AugAssign || s->kind == StmtKind::Delete)) {
       const Expr* root = as<Attribute>(e)->value;
       while (root->kind == ExprKind::Attribute) root = as<Attribute>(root)->value;
       bool target = s->kind != StmtKind::Assign || e != as<Assign>(s)->value;
-      if (target && root->kind == ExprKind::Name && imports_.contains(as<Name>(root)->id)) dynamic_.insert(as<Attribute>(e)->name);
+      if (target && root->kind == ExprKind::Name && imports_.contains(as<Name>(root)->id))
+        dynamic_.insert(as<Attribute>(e)->name);
     }
     expression(e, caught);
   });
   switch (s->kind) {
     case StmtKind::Import:
-      for (const Alias& a : as<Import>(s)->names) imports_.insert(a.asname.empty() ? a.name.substr(0, a.name.find('.')) : a.asname);
+      for (const Alias& a : as<Import>(s)->names)
+        imports_.insert(a.asname.empty() ? a.name.substr(0, a.name.find('.')) : a.asname);
       return;
     case StmtKind::ImportFrom:
       for (const Alias& a : as<ImportFrom>(s)->names) imports_.insert(a.asname.empty() ? a.name : a.asname);
@@ -254,7 +271,9 @@ void Certainty::spread() {
         open.pop_back();
         each_expression(s, [&](Expr*& e) {
           each_node(e, [&](const Expr* n) {
-            std::string_view name = n->kind == ExprKind::Name ? as<Name>(n)->id : n->kind == ExprKind::Attribute ? as<Attribute>(n)->name : std::string_view();
+            std::string_view name = n->kind == ExprKind::Name        ? as<Name>(n)->id
+                                    : n->kind == ExprKind::Attribute ? as<Attribute>(n)->name
+                                                                     : std::string_view();
             if (!name.empty() && called_safely_.insert(name).second) more = true;
             if (n->kind == ExprKind::Lambda && uncertain_.insert(n).second) more = true;
             return true;

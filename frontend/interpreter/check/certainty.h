@@ -42,14 +42,15 @@ class Certainty {
   void spread();
 
   std::vector<Definition> definitions_;
-  std::unordered_set<std::string_view> functions_, imports_;  // names of the script's own functions and classes, and of what it imports
-  std::unordered_set<std::string_view> called_safely_;        // names that are called, or handed on, where errors are caught
-  std::unordered_set<std::string_view> handed_on_;            // functions that are values somewhere
+  std::unordered_set<std::string_view> functions_,
+      imports_;                                         // names of the script's own functions and classes, and of what it imports
+  std::unordered_set<std::string_view> called_safely_;  // names that are called, or handed on, where errors are caught
+  std::unordered_set<std::string_view> handed_on_;      // functions that are values somewhere
   std::unordered_set<std::string_view> dynamic_, catchers_;
   std::unordered_set<const void*> uncertain_;
   std::vector<std::string_view> given_;  // parameters and what loops go over, around the place that is looked at
-  bool harness_ = false;  // calls what it is given and catches what that raises
-  bool objects_ = false;  // catches what methods raise
+  bool harness_ = false;                 // calls what it is given and catches what that raises
+  bool objects_ = false;                 // catches what methods raise
 };
 
 /// The last name of what is called: raises of tf.test.raises(...).

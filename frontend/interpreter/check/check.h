@@ -12,6 +12,7 @@
 namespace tfl::check {
 
 /// `code` is what `module` was compiled to.
-void check_program(Interp&, const ast::Module& module, scope::ScopeTree& scopes, const Value& code, std::vector<Diagnostic>& diagnostics);
+void check_program(Interp&, const ast::Module& module, scope::ScopeTree& scopes, const Value& code,
+                   std::vector<Diagnostic>& diagnostics);
 
 }  // namespace tfl::check

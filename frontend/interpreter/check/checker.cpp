@@ -35,7 +35,8 @@ bool has_yield(const Stmt* s) {
 
 }  // namespace
 
-Checker::Checker(Interp& interp, scope::ScopeTree& scopes, const Module& module, const Value& code, std::vector<Diagnostic>& diagnostics)
+Checker::Checker(Interp& interp, scope::ScopeTree& scopes, const Module& module, const Value& code,
+                 std::vector<Diagnostic>& diagnostics)
     : interp_(interp), scopes_(scopes), certainty_(module), diagnostics_(diagnostics), scope_(&scopes.module()) {
   dummy_ = interp.str("");
   std::vector<Code*> open{code.as<Code>()};
@@ -51,7 +52,8 @@ Checker::Checker(Interp& interp, scope::ScopeTree& scopes, const Module& module,
     star_ |= s.star_import;
     for (const scope::Symbol& sym : s.symbols) {
       if (sym.bound && (sym.global || sym.nonlocal)) rebound_.insert(sym.name);
-      star_ |= sym.used && (sym.name == "globals" || sym.name == "locals" || sym.name == "vars");  // a dictionary to write names into
+      star_ |=
+          sym.used && (sym.name == "globals" || sym.name == "locals" || sym.name == "vars");  // a dictionary to write names into
     }
   }
   const std::string& file = code.as<Code>()->source->name;
@@ -66,7 +68,8 @@ void Checker::run(const Module& module) {
 
 void Checker::define(const scope::Scope& scope, std::string_view id, const Stmt* s, const Alias* alias) {
   const scope::Symbol* sym = scope.find(scopes_.mangle(scope, id));
-  if (sym && sym->bindings == 1 && !sym->parameter && !sym->unbound && !sym->global && !sym->nonlocal && !rebound_.contains(sym->name)) {
+  if (sym && sym->bindings == 1 && !sym->parameter && !sym->unbound && !sym->global && !sym->nonlocal &&
+      !rebound_.contains(sym->name)) {
     definitions_[sym] = {s, alias, &scope, false, false, {}};
   }
 }
@@ -76,7 +79,8 @@ void Checker::collect_definitions(Block statements, const scope::Scope& scope) {
   for (const Stmt* s : statements) {
     switch (s->kind) {
       case StmtKind::Import:
-        for (const Alias& a : as<Import>(s)->names) define(scope, a.asname.empty() ? a.name.substr(0, a.name.find('.')) : a.asname, s, &a);
+        for (const Alias& a : as<Import>(s)->names)
+          define(scope, a.asname.empty() ? a.name.substr(0, a.name.find('.')) : a.asname, s, &a);
         break;
       case StmtKind::ImportFrom:
         for (const Alias& a : as<ImportFrom>(s)->names) define(scope, a.asname.empty() ? a.name : a.asname, s, &a);
@@ -126,12 +130,16 @@ void Checker::block(Block statements) {
   for (size_t i = 0; i < statements.size(); ++i) {
     const Stmt* s = statements[i];
     statement(s);
-    bool leaves = s->kind == StmtKind::Return || s->kind == StmtKind::Raise || s->kind == StmtKind::Break || s->kind == StmtKind::Continue;
+    bool leaves =
+        s->kind == StmtKind::Return || s->kind == StmtKind::Raise || s->kind == StmtKind::Break || s->kind == StmtKind::Continue;
     if (!leaves || i + 1 >= statements.size()) continue;
     // What makes a generator of a function stands there for that.
     bool meant = false;
     for (size_t k = i + 1; k < statements.size(); ++k) meant = meant || has_yield(statements[k]);
-    std::string_view what = s->kind == StmtKind::Return ? "return" : s->kind == StmtKind::Raise ? "raise" : s->kind == StmtKind::Break ? "break" : "continue";
+    std::string_view what = s->kind == StmtKind::Return  ? "return"
+                            : s->kind == StmtKind::Raise ? "raise"
+                            : s->kind == StmtKind::Break ? "break"
+                                                         : "continue";
     if (!meant) report(DiagnosticId::Unreachable, statements[i + 1]->span, {what});
     uncertainly(true, [&] {
       for (size_t k = i + 1; k < statements.size(); ++k) statement(statements[k]);
@@ -172,7 +180,9 @@ void Checker::statement(const Stmt* s) {
       break;
     }
     case StmtKind::While: walk(as<While>(s)->condition), block(as<While>(s)->body), block(as<While>(s)->orelse); break;
-    case StmtKind::For: walk(as<For>(s)->iterable), target(as<For>(s)->target), block(as<For>(s)->body), block(as<For>(s)->orelse); break;
+    case StmtKind::For:
+      walk(as<For>(s)->iterable), target(as<For>(s)->target), block(as<For>(s)->body), block(as<For>(s)->orelse);
+      break;
     case StmtKind::Break:
     case StmtKind::Continue:
     case StmtKind::Pass:
@@ -243,7 +253,8 @@ void Checker::imports(const Stmt* s) {
   }
 }
 
-void check_program(Interp& interp, const Module& module, scope::ScopeTree& scopes, const Value& code, std::vector<Diagnostic>& diagnostics) {
+void check_program(Interp& interp, const Module& module, scope::ScopeTree& scopes, const Value& code,
+                   std::vector<Diagnostic>& diagnostics) {
   Checker(interp, scopes, module, code, diagnostics).run(module);
 }
 

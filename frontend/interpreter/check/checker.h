@@ -19,7 +19,7 @@ namespace tfl::check {
 struct Known {
   Value value;
   bool type_only = false;
-  bool own = false;  // a function or class of the script: it has parameters and is not called
+  bool own = false;   // a function or class of the script: it has parameters and is not called
   bool pure = false;  // a function of the library that only computes
   explicit operator bool() const { return !value.is_empty(); }
 };
@@ -29,7 +29,8 @@ bool only_computes(std::string_view module, std::string_view name, const Value& 
 
 class Checker {
  public:
-  Checker(Interp& interp, scope::ScopeTree& scopes, const ast::Module& module, const Value& code, std::vector<Diagnostic>& diagnostics);
+  Checker(Interp& interp, scope::ScopeTree& scopes, const ast::Module& module, const Value& code,
+          std::vector<Diagnostic>& diagnostics);
   void run(const ast::Module& module);
 
  private:

@@ -58,8 +58,9 @@ Known Checker::known_of(const Symbol* symbol) {
     case StmtKind::ClassDef: known = own_class(ast::as<ast::ClassDef>(d.statement)); break;
     case StmtKind::Assign: {
       known = evaluate(ast::as<ast::Assign>(d.statement)->value);
-      bool fixed = known.value.is(Kind::Free) || known.value.is_str() || known.value.is_tensor() || known.value.is(Kind::Bytes) || known.value.is(Kind::Module) ||
-                   known.value.is(Kind::Type) || known.value.is(Kind::Function) || known.value.is(Kind::NativeFunction);
+      bool fixed = known.value.is(Kind::Free) || known.value.is_str() || known.value.is_tensor() || known.value.is(Kind::Bytes) ||
+                   known.value.is(Kind::Module) || known.value.is(Kind::Type) || known.value.is(Kind::Function) ||
+                   known.value.is(Kind::NativeFunction);
       known.type_only |= !fixed;
       break;
     }
@@ -147,7 +148,8 @@ std::optional<std::string> Checker::missing_module(std::string_view name) {
   auto hint_of = [&](Failure failure) { return interp_.exception_of(*failure.error).as<Exception>()->hint; };
   if (is_module(root)) {
     auto found = interp_.import_module(name, false);
-    return found || !error_is(found.error(), ErrorKind::ModuleNotFoundError) ? std::nullopt : std::optional(hint_of(found.failure()));
+    return found || !error_is(found.error(), ErrorKind::ModuleNotFoundError) ? std::nullopt
+                                                                             : std::optional(hint_of(found.failure()));
   }
   if (paths_changed_ || root != name) return std::nullopt;
   std::string beside = folder_ + std::string(root);

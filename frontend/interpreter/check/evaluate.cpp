@@ -27,23 +27,40 @@ constexpr int64_t kLargest = 1000;    // of a number that decides how much is co
 constexpr size_t kMostItems = 10000;  // of a display
 
 /// Names that a module has without binding them.
-constexpr std::string_view kModuleNames[] = {"__name__", "__file__", "__doc__", "__builtins__", "__debug__", "__annotations__", "__package__",
-                                             "__loader__", "__spec__", "__class__", "__module__", "__qualname__", "_"};
+constexpr std::string_view kModuleNames[] = {"__name__",        "__file__",     "__doc__",    "__builtins__", "__debug__",
+                                             "__annotations__", "__package__",  "__loader__", "__spec__",     "__class__",
+                                             "__module__",      "__qualname__", "_"};
 
 /// Functions that compute a value of small arguments and do nothing else.
-constexpr std::string_view kPure[] = {
-    "tensorflow.constant", "tensorflow.convert_to_tensor", "tensorflow.zeros", "tensorflow.ones", "tensorflow.eye", "tensorflow.fill", "tensorflow.range",
-    "tensorflow.reshape", "tensorflow.transpose", "tensorflow.expand_dims", "tensorflow.squeeze", "tensorflow.concat", "tensorflow.stack", "tensorflow.matmul",
-    "tensorflow.cast", "tensorflow.add", "tensorflow.subtract", "tensorflow.multiply", "tensorflow.divide", "tensorflow.reduce_sum", "tensorflow.reduce_mean",
-    "tensorflow.reduce_max", "tensorflow.reduce_min", "tensorflow.zeros_like", "tensorflow.ones_like", "tensorflow.one_hot", "tensorflow.gather", "tensorflow.tile",
-    "tensorflow.linalg.matmul", "tensorflow.linalg.matvec", "tensorflow.tensordot", "tensorflow.split", "tensorflow.pad", "tensorflow.identity"};
-constexpr std::string_view kPureBuiltins[] = {"len", "int", "float", "str", "abs", "min", "max", "sum", "tuple", "ord", "chr", "round", "bool", "divmod"};
+constexpr std::string_view kPure[] = {"tensorflow.constant",      "tensorflow.convert_to_tensor",
+                                      "tensorflow.zeros",         "tensorflow.ones",
+                                      "tensorflow.eye",           "tensorflow.fill",
+                                      "tensorflow.range",         "tensorflow.reshape",
+                                      "tensorflow.transpose",     "tensorflow.expand_dims",
+                                      "tensorflow.squeeze",       "tensorflow.concat",
+                                      "tensorflow.stack",         "tensorflow.matmul",
+                                      "tensorflow.cast",          "tensorflow.add",
+                                      "tensorflow.subtract",      "tensorflow.multiply",
+                                      "tensorflow.divide",        "tensorflow.reduce_sum",
+                                      "tensorflow.reduce_mean",   "tensorflow.reduce_max",
+                                      "tensorflow.reduce_min",    "tensorflow.zeros_like",
+                                      "tensorflow.ones_like",     "tensorflow.one_hot",
+                                      "tensorflow.gather",        "tensorflow.tile",
+                                      "tensorflow.linalg.matmul", "tensorflow.linalg.matvec",
+                                      "tensorflow.tensordot",     "tensorflow.split",
+                                      "tensorflow.pad",           "tensorflow.identity"};
+constexpr std::string_view kPureBuiltins[] = {"len", "int",   "float", "str", "abs",   "min",  "max",
+                                              "sum", "tuple", "ord",   "chr", "round", "bool", "divmod"};
 
 /// Classes of Keras that only hold what they are given: made, they say what is wrong with it.
-constexpr std::string_view kHolders[] = {"tensorflow.keras.layers", "tensorflow.keras.losses", "tensorflow.keras.metrics", "tensorflow.keras.optimizers",
-                                         "tensorflow.keras.initializers", "tensorflow.keras.regularizers", "tensorflow.keras.constraints"};
+constexpr std::string_view kHolders[] = {"tensorflow.keras.layers",       "tensorflow.keras.losses",
+                                         "tensorflow.keras.metrics",      "tensorflow.keras.optimizers",
+                                         "tensorflow.keras.initializers", "tensorflow.keras.regularizers",
+                                         "tensorflow.keras.constraints"};
 
-bool is_holder(std::string_view module) { return std::find(std::begin(kHolders), std::end(kHolders), module) != std::end(kHolders); }
+bool is_holder(std::string_view module) {
+  return std::find(std::begin(kHolders), std::end(kHolders), module) != std::end(kHolders);
+}
 bool is_pure(std::string_view path) { return std::find(std::begin(kPure), std::end(kPure), path) != std::end(kPure); }
 
 /// Numbers in arguments are sizes as often as not.
@@ -134,9 +151,7 @@ Known Checker::evaluate_inner(const Expr* e) {
       uncertainly(!certainty_.body_counts(e), [&] { inside(e, [&] { walk(as<Lambda>(e)->body); }); });
       return {};
     case ExprKind::Comprehension: comprehension(as<Comprehension>(e)); return {};
-    default:
-      ast::each_child(const_cast<Expr*>(e), [&](Expr*& child) { walk(child); });
-      return {};
+    default: ast::each_child(const_cast<Expr*>(e), [&](Expr*& child) { walk(child); }); return {};
   }
 }
 
@@ -192,8 +207,8 @@ Known Checker::attribute(const Attribute* e) {
   }
   Known known{.value = found.take(), .type_only = base.type_only};
   // What a module or a class holds beside functions may be another thing by then.
-  bool kept = known.value.is(Kind::Module) || known.value.is(Kind::Type) || known.value.is(Kind::Function) || known.value.is(Kind::NativeFunction) || known.value.is(Kind::BoundMethod) ||
-              known.value.is(Kind::DType);
+  bool kept = known.value.is(Kind::Module) || known.value.is(Kind::Type) || known.value.is(Kind::Function) ||
+              known.value.is(Kind::NativeFunction) || known.value.is(Kind::BoundMethod) || known.value.is(Kind::DType);
   if ((module || base.value.is(Kind::Type)) && !kept) return {};
   if (module) known.pure = only_computes(base.value.as<tfl::Module>()->name->text, e->name, known.value);
   return known;
@@ -206,7 +221,9 @@ Known Checker::display(const Expr* e) {
     for (const DictItem& item : as<DictDisplay>(e)->items) walk(item.key), walk(item.value);
     return {.value = interp_.dict(), .type_only = true};
   }
-  items = e->kind == ExprKind::Tuple ? as<Tuple>(e)->items : e->kind == ExprKind::ListDisplay ? as<ListDisplay>(e)->items : as<SetDisplay>(e)->items;
+  items = e->kind == ExprKind::Tuple         ? as<Tuple>(e)->items
+          : e->kind == ExprKind::ListDisplay ? as<ListDisplay>(e)->items
+                                             : as<SetDisplay>(e)->items;
   std::vector<Value> values;
   for (const Expr* item : items) {
     starred = starred || item->kind == ExprKind::Starred;
@@ -216,7 +233,8 @@ Known Checker::display(const Expr* e) {
   }
   known = known && !starred && values.size() == items.size();
   if (e->kind == ExprKind::SetDisplay) return {};
-  if (e->kind == ExprKind::Tuple) return {.value = interp_.tuple(known ? std::span<const Value>(values) : std::span<const Value>()), .type_only = !known};
+  if (e->kind == ExprKind::Tuple)
+    return {.value = interp_.tuple(known ? std::span<const Value>(values) : std::span<const Value>()), .type_only = !known};
   Value list = interp_.list();
   if (known) list.as<tfl::List>()->items = std::move(values);
   return {.value = list, .type_only = !known};
@@ -227,7 +245,8 @@ Known Checker::binary(const Binary* e) {
   bool both = a && b && !a.type_only && !b.type_only && !a.own && !b.own;
   // These can make much of little.
   bool grows = e->op == BinaryOp::Pow || e->op == BinaryOp::LShift || e->op == BinaryOp::Mod ||
-               (e->op == BinaryOp::Mul && !(a.value.is(Kind::Free) && b.value.is(Kind::Free)) && !a.value.is_tensor() && !b.value.is_tensor());
+               (e->op == BinaryOp::Mul && !(a.value.is(Kind::Free) && b.value.is(Kind::Free)) && !a.value.is_tensor() &&
+                !b.value.is_tensor());
   if (!both || grows || !is_small(a.value) || !is_small(b.value)) return {};
   return compute(e, tfl::binary(interp_, e->op, a.value, b.value));
 }
@@ -235,7 +254,8 @@ Known Checker::binary(const Binary* e) {
 Known Checker::subscript(const Subscript* e) {
   Known v = evaluate(e->value), i = evaluate(e->index);
   bool whole = i && !i.type_only && (i.value.is_int() || i.value.is_str());
-  bool indexed = v && !v.type_only && !v.own && (v.value.is_str() || v.value.is(Kind::Tuple) || v.value.is(Kind::List) || v.value.is_tensor());
+  bool indexed = v && !v.type_only && !v.own &&
+                 (v.value.is_str() || v.value.is(Kind::Tuple) || v.value.is(Kind::List) || v.value.is_tensor());
   if (!whole || !indexed) return {};
   return compute(e, get_item(interp_, v.value, i.value));
 }
@@ -263,7 +283,8 @@ Known Checker::call(const Call* e) {
     report(e->span, bound.failure());
     return {};
   }
-  if (!known || several || callee.own || callee.type_only || !callee.pure || !std::all_of(values.begin(), values.end(), [](const Value& v) { return is_small(v); })) {
+  if (!known || several || callee.own || callee.type_only || !callee.pure ||
+      !std::all_of(values.begin(), values.end(), [](const Value& v) { return is_small(v); })) {
     return {};
   }
   std::vector<Str*> names;

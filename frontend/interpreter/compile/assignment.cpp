@@ -178,8 +178,10 @@ void FunctionCompiler::annotated(const AnnAssign* s) {
     Reg all = code_.alloc();
     Reg key = code_.alloc();
     uint32_t name = code_.name("__annotations__");
-    if (scope_.kind == scope::ScopeKind::Class) code_.emit(Opcode::LoadName, all, name);
-    else code_.emit(Opcode::LoadGlobal, all, name, code_.cache("__annotations__", false));
+    if (scope_.kind == scope::ScopeKind::Class)
+      code_.emit(Opcode::LoadName, all, name);
+    else
+      code_.emit(Opcode::LoadGlobal, all, name, code_.cache("__annotations__", false));
     std::string_view id = as<Name>(static_cast<const Expr*>(s->target))->id;
     load_const(key, interp_.str(interp_.intern(session_.scopes.mangle(scope_, id))));
     code_.emit(Opcode::SetItem, all, key, type, kReleaseA | kReleaseB | kReleaseC);

@@ -88,7 +88,8 @@ void FunctionCompiler::chain(const Expr* top, Reg dst) {
             code_.emit(Opcode::LoadMethod, base, value, name, base == value ? 0 : code_.release_b(value));
           }
           Span whole = c->span;
-          if (a->value->span.line != a->span.end_line && span.line != whole.line) whole.line = span.line, whole.column = span.column;
+          if (a->value->span.line != a->span.end_line && span.line != whole.line)
+            whole.line = span.line, whole.column = span.column;
           Here here(code_, whole);
           call(c, out, base, 2);
         } else {
@@ -105,8 +106,10 @@ void FunctionCompiler::chain(const Expr* top, Reg dst) {
           base = code_.alloc();
           code_.emit(code_.is_temp(value) ? Opcode::MoveTemp : Opcode::Move, base, value);
         }
-        if (is_plain_call(c)) call(c, out, base, 1);
-        else call_spread(c, out, base);
+        if (is_plain_call(c))
+          call(c, out, base, 1);
+        else
+          call_spread(c, out, base);
       }
     }
     value = out;
@@ -154,10 +157,14 @@ void FunctionCompiler::call_spread(const Call* e, Reg dst, Reg callee) {
   Reg named = code_.alloc();
   // A starred argument alone is gone through when the keywords are there, by the call itself.
   bool alone = e->args.size() == 1 && e->args[0]->kind == ExprKind::Starred;
-  if (alone) into(as<Starred>(static_cast<const Expr*>(e->args[0]))->value, positional);
-  else spread_positional(e, positional);
-  if (e->keywords.empty()) code_.emit(Opcode::Clear, named);
-  else spread_keywords(e, named, callee);
+  if (alone)
+    into(as<Starred>(static_cast<const Expr*>(e->args[0]))->value, positional);
+  else
+    spread_positional(e, positional);
+  if (e->keywords.empty())
+    code_.emit(Opcode::Clear, named);
+  else
+    spread_keywords(e, named, callee);
   if (alone) {
     Temps temps(code_);
     Reg list = code_.alloc();
@@ -180,8 +187,10 @@ void FunctionCompiler::spread_positional(const Call* e, Reg list) {
     Temps temps(code_);
     bool star = e->args[i]->kind == ExprKind::Starred;
     Reg r = operand(star ? as<Starred>(static_cast<const Expr*>(e->args[i]))->value : e->args[i]);
-    if (star) code_.emit(Opcode::ListExtend, list, r);
-    else code_.emit(Opcode::ListAppend, list, r, 0, code_.release_b(r));
+    if (star)
+      code_.emit(Opcode::ListExtend, list, r);
+    else
+      code_.emit(Opcode::ListAppend, list, r, 0, code_.release_b(r));
   }
 }
 

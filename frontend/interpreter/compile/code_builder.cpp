@@ -39,8 +39,10 @@ void CodeBuilder::jump(Opcode op, Reg a, Label& to, uint8_t x) {
   uint32_t number = emit_wide(op, a, to.at, x);
   if (to.at == kNowhere) {
     to.uses.push_back(number);
-    if (to.used) to.state.merge(state);
-    else to.state = state;
+    if (to.used)
+      to.state.merge(state);
+    else
+      to.state = state;
   }
   to.used = true;
   if (op == Opcode::Jump) unreachable();
@@ -56,8 +58,10 @@ void CodeBuilder::bind(Label& label) {
   label.at = here();
   if (label.used) {
     label.state.reachable = true;
-    if (state.reachable) state.merge(label.state);
-    else state = label.state;
+    if (state.reachable)
+      state.merge(label.state);
+    else
+      state = label.state;
   }
   for (uint32_t use : label.uses) {
     if (use < here()) instructions[use].set_bc(static_cast<int32_t>(label.at));

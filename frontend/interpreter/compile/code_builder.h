@@ -91,7 +91,7 @@ class CodeBuilder {
   std::vector<Decision> decisions;
   std::vector<Value> constants;
   FlowState state;
-  InstructionSpan at;     // what the next instructions belong to
+  InstructionSpan at;  // what the next instructions belong to
   Reg first_temp = 0, top = 0, most = 0;
   uint32_t cache_count = 0;
   bool too_large = false;

@@ -20,7 +20,8 @@ CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> sourc
     compile::Session session{interp, std::move(source), options, *scopes, result.diagnostics};
     result.code = compile::FunctionCompiler(session, scopes->module()).compile_module(parsed.module);
   }
-  if (options.check && result.code.is(Kind::Code)) check::check_program(interp, parsed.module, *scopes, result.code, result.diagnostics);
+  if (options.check && result.code.is(Kind::Code))
+    check::check_program(interp, parsed.module, *scopes, result.code, result.diagnostics);
   sort_diagnostics(result.diagnostics);
   return result;
 }

@@ -19,7 +19,7 @@ struct CompileResult {
 struct CompileOptions {
   bool show_results = false;  // REPL: an expression statement prints its value
   bool rewrite_asserts = false;
-  bool check = false;         // `tfl check`: find what will certainly fail
+  bool check = false;  // `tfl check`: find what will certainly fail
 };
 
 CompileResult compile_module(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});

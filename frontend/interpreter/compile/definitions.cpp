@@ -99,8 +99,10 @@ void FunctionCompiler::make_function(Reg dst, const Value& code, const scope::Sc
   } else {
     code_.emit(Opcode::Clear, parts + 1);
   }
-  if (annotated) annotations(parts + 2, annotated);
-  else code_.emit(Opcode::Clear, parts + 2);
+  if (annotated)
+    annotations(parts + 2, annotated);
+  else
+    code_.emit(Opcode::Clear, parts + 2);
   if (inner.free.empty()) {
     code_.emit(Opcode::Clear, parts + 3);
   } else {
@@ -118,7 +120,8 @@ void FunctionCompiler::make_function(Reg dst, const Value& code, const scope::Sc
 
 /// `f32[n, 784]`: a type in the notation of signatures, whose names nothing need bind. Kept as text.
 bool FunctionCompiler::is_type_notation(const Expr* e) const {
-  constexpr std::string_view kTypes[] = {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool", "str"};
+  constexpr std::string_view kTypes[] = {"f16", "bf16", "f32", "f64", "i8",  "i16",  "i32",
+                                         "i64", "u8",   "u16", "u32", "u64", "bool", "str"};
   if (e->kind != ExprKind::Subscript || as<Subscript>(e)->value->kind != ExprKind::Name) return false;
   std::string_view id = as<Name>(static_cast<const Expr*>(as<Subscript>(e)->value))->id;
   if (std::find(std::begin(kTypes), std::end(kTypes), id) == std::end(kTypes)) return false;
@@ -128,8 +131,10 @@ bool FunctionCompiler::is_type_notation(const Expr* e) const {
 
 void FunctionCompiler::annotation(Reg dst, const Expr* e) {
   Here here(code_, e->span);
-  if (session_.scopes.future_annotations || is_type_notation(e)) load_const(dst, interp_.str(source_text(e->span)));
-  else into(e, dst);
+  if (session_.scopes.future_annotations || is_type_notation(e))
+    load_const(dst, interp_.str(source_text(e->span)));
+  else
+    into(e, dst);
 }
 
 void FunctionCompiler::annotations(Reg dst, const FunctionDef* def) {
@@ -145,8 +150,10 @@ void FunctionCompiler::annotations(Reg dst, const FunctionDef* def) {
     if (p.annotation) add(p.name, p.annotation);
   }
   if (def->returns) add("return", def->returns);
-  if (count == 0) code_.emit(Opcode::Clear, dst);
-  else code_.emit(Opcode::BuildDict, dst, first, count);
+  if (count == 0)
+    code_.emit(Opcode::Clear, dst);
+  else
+    code_.emit(Opcode::BuildDict, dst, first, count);
 }
 
 void FunctionCompiler::class_definition(const ClassDef* def) {
@@ -159,10 +166,14 @@ void FunctionCompiler::class_definition(const ClassDef* def) {
     Temps temps(code_);
     Reg parts = code_.alloc(3);
     make_function(parts, code, inner, {}, nullptr);
-    if (const Expr* base = class_base(def)) into(base, parts + 1);
-    else code_.emit(Opcode::Clear, parts + 1);
-    if (const Call* call = class_keywords(def)) spread_keywords(call, parts + 2, parts);
-    else code_.emit(Opcode::Clear, parts + 2);
+    if (const Expr* base = class_base(def))
+      into(base, parts + 1);
+    else
+      code_.emit(Opcode::Clear, parts + 1);
+    if (const Call* call = class_keywords(def))
+      spread_keywords(call, parts + 2, parts);
+    else
+      code_.emit(Opcode::Clear, parts + 2);
     code_.emit(Opcode::BuildClass, made, parts, code_.name(def->name));
   }
   apply_decorators(def->decorators, first);

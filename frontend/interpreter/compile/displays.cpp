@@ -49,8 +49,10 @@ void FunctionCompiler::sequence(List<Expr*> items, Opcode build, Reg dst) {
     return;
   }
   Reg r = code_.is_temp(dst) ? dst : code_.alloc();
-  if (build == Opcode::BuildList) list_of(items, r, build, Opcode::ListAppend, Opcode::ListExtend);
-  else list_of(items, r, build, Opcode::SetAdd, Opcode::SetUpdate);
+  if (build == Opcode::BuildList)
+    list_of(items, r, build, Opcode::ListAppend, Opcode::ListExtend);
+  else
+    list_of(items, r, build, Opcode::SetAdd, Opcode::SetUpdate);
   if (r != dst) code_.emit(Opcode::MoveTemp, dst, r);
 }
 
@@ -66,8 +68,10 @@ void FunctionCompiler::list_of(List<Expr*> items, Reg list, Opcode build, Opcode
     Temps temps(code_);
     bool star = items[i]->kind == ExprKind::Starred;
     Reg r = operand(star ? as<Starred>(static_cast<const Expr*>(items[i]))->value : items[i]);
-    if (star) code_.emit(extend, list, r);
-    else code_.emit(append, list, r, 0, code_.release_b(r));
+    if (star)
+      code_.emit(extend, list, r);
+    else
+      code_.emit(append, list, r, 0, code_.release_b(r));
   }
 }
 

@@ -90,8 +90,10 @@ void FunctionCompiler::into(const Expr* e, Reg dst) {
 void FunctionCompiler::unary(const Unary* e, Reg dst) {
   Reg r = operand(e->operand);
   Here here(code_, e->span);
-  if (e->op == UnaryOp::Not) code_.emit(Opcode::Not, dst, r, 0, r == dst ? 0 : code_.release_b(r));
-  else code_.emit(Opcode::Unary, dst, r, 0, static_cast<uint8_t>(e->op));
+  if (e->op == UnaryOp::Not)
+    code_.emit(Opcode::Not, dst, r, 0, r == dst ? 0 : code_.release_b(r));
+  else
+    code_.emit(Opcode::Unary, dst, r, 0, static_cast<uint8_t>(e->op));
 }
 
 // a and b: r = a; if not r: end; r = b. In a temporary, for b may still read the local that gets the result.
@@ -161,8 +163,10 @@ void FunctionCompiler::formatted(const FormattedString* e, Reg dst) {
     if (!p.value) return load_const(to, interp_.str(std::string(p.literal)));
     Temps temps(code_);
     Reg value = operand(p.value);
-    if (p.spec) code_.emit(Opcode::Format, to, value, operand(p.spec), conversion(p.conversion) | 4);
-    else code_.emit(Opcode::Format, to, value, 0, conversion(p.conversion));
+    if (p.spec)
+      code_.emit(Opcode::Format, to, value, operand(p.spec), conversion(p.conversion) | 4);
+    else
+      code_.emit(Opcode::Format, to, value, 0, conversion(p.conversion));
   };
   if (e->parts.empty()) return load_const(dst, interp_.str(std::string()));
   if (e->parts.size() == 1) return part(e->parts[0], dst);
@@ -187,8 +191,10 @@ void FunctionCompiler::slice(const Slice* e, Reg dst) {
   Reg first = code_.top;
   for (const Expr* part : {e->lower, e->upper, e->step}) {
     Reg t = code_.alloc();
-    if (part) into(part, t);
-    else load_const(t, Value::none());
+    if (part)
+      into(part, t);
+    else
+      load_const(t, Value::none());
   }
   code_.emit(Opcode::BuildSlice, dst, first);
 }
@@ -276,7 +282,8 @@ void FunctionCompiler::jump_if_compare(const Compare* e, Label& to, bool when) {
   Label failed;
   for (size_t i = 0; i + 1 < e->ops.size(); ++i) {
     Reg right = operand_in(e->comparators[i], slots + i % 2);
-    code_.emit(static_cast<Opcode>(static_cast<int>(Opcode::Eq) + static_cast<int>(e->ops[i])), t, left, right, code_.release_b(left));
+    code_.emit(static_cast<Opcode>(static_cast<int>(Opcode::Eq) + static_cast<int>(e->ops[i])), t, left, right,
+               code_.release_b(left));
     code_.jump(Opcode::JumpIfFalse, t, when ? failed : to, kReleaseA);
     left = right;
   }

@@ -28,7 +28,8 @@ Value literal(Interp& interp, const Constant* c) {
     case ConstantKind::Ellipsis: return interp.ellipsis;
     case ConstantKind::Int: return Value::integer(c->integer);
     case ConstantKind::Float: return Value::real(c->real);
-    case ConstantKind::String: return looks_like_name(c->text) ? interp.str(interp.intern(c->text)) : interp.str(std::string(c->text));
+    case ConstantKind::String:
+      return looks_like_name(c->text) ? interp.str(interp.intern(c->text)) : interp.str(std::string(c->text));
     case ConstantKind::Bytes: return interp.bytes(std::string(c->text));
   }
   return {};
@@ -96,7 +97,8 @@ Value fold_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (a.is_str() && b.is_int() && op == BinaryOp::Mul) {
     const std::string& piece = a.as<Str>()->text;
     int64_t times = b.as_int();
-    if (times < 0 || static_cast<size_t>(times) > kMaxFoldedText || piece.size() * static_cast<size_t>(times) > kMaxFoldedText) return {};
+    if (times < 0 || static_cast<size_t>(times) > kMaxFoldedText || piece.size() * static_cast<size_t>(times) > kMaxFoldedText)
+      return {};
     std::string text;
     for (int64_t i = 0; i < times; ++i) text += piece;
     return interp.str(std::move(text));

@@ -44,7 +44,7 @@ struct Session {
   std::vector<Diagnostic>& diagnostics;
   size_t instructions = 0;  // of all finished code objects and those in progress
   bool failed = false;
-  LineColumns line{};       // the one asked for last
+  LineColumns line{};  // the one asked for last
 
   const LineColumns& columns_of(uint32_t number);
   void report(DiagnosticId id, Span span, std::initializer_list<std::string_view> args = {});
@@ -54,13 +54,13 @@ struct Session {
 struct Enclosing {
   enum class What : uint8_t { Loop, Try, Finally, FinallyHandler, With, Handler };
   What what;
-  Protected* region = nullptr;          // what is protected while inside; null for loops
-  Reg reg = 0;                          // For's iterator, With's exit method, a handler's exception
-  bool has_reg = false;                 // Loop: it is a `for`
+  Protected* region = nullptr;  // what is protected while inside; null for loops
+  Reg reg = 0;                  // For's iterator, With's exit method, a handler's exception
+  bool has_reg = false;         // Loop: it is a `for`
   Label* break_to = nullptr;
   Label* continue_to = nullptr;
   ast::Block finally = {};
-  std::string_view name = {};           // Handler: the `as` name
+  std::string_view name = {};  // Handler: the `as` name
   Span span = {};
 };
 
@@ -217,7 +217,7 @@ class FunctionCompiler {
   Value doc_ = Value::none();
   Reg class_cell_ = 0;
   int depth_ = 0;
-  int nesting_ = 0;  // of loops, try and with
+  int nesting_ = 0;                   // of loops, try and with
   uint32_t deciding_ = 0;             // conditions so far
   bool returns_are_decided_ = false;  // a `return` stands under a condition
 };

@@ -101,9 +101,7 @@ Value FunctionCompiler::finish(Span span) {
 }
 
 void FunctionCompiler::set_parameters(Code& code, List<Parameter> params) const {
-  auto add = [&](const Parameter& p) {
-    code.params.push_back({interp_.intern(session_.scopes.mangle(scope_, p.name)), p.kind});
-  };
+  auto add = [&](const Parameter& p) { code.params.push_back({interp_.intern(session_.scopes.mangle(scope_, p.name)), p.kind}); };
   for (const Parameter& p : params) {
     if (p.kind != ParamKind::PositionalOnly && p.kind != ParamKind::PositionalOrKeyword) continue;
     add(p);

@@ -16,7 +16,8 @@ bool is_simple(const Expr* e, int budget = 3) {
     case ExprKind::Name: return true;
     case ExprKind::Attribute: return is_simple(as<Attribute>(e)->value, budget - 1);
     case ExprKind::Unary: return is_simple(as<Unary>(e)->operand, budget - 1);
-    case ExprKind::Subscript: return is_simple(as<Subscript>(e)->value, budget - 1) && is_simple(as<Subscript>(e)->index, budget - 1);
+    case ExprKind::Subscript:
+      return is_simple(as<Subscript>(e)->value, budget - 1) && is_simple(as<Subscript>(e)->index, budget - 1);
     case ExprKind::Binary: return is_simple(as<Binary>(e)->left, budget - 1) && is_simple(as<Binary>(e)->right, budget - 1);
     case ExprKind::Call: {
       const Call* c = as<Call>(e);

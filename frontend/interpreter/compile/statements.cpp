@@ -73,7 +73,7 @@ void FunctionCompiler::if_chain(const If* s) {
       jump_if(s->condition, otherwise, false);
     }
     add_condition(chain.back(), first);
-      block(s->body);
+    block(s->body);
     if (!s->orelse.empty()) code_.jump(end);
     code_.bind(otherwise);
     if (s->orelse.size() != 1 || s->orelse[0]->kind != StmtKind::If) break;
@@ -82,7 +82,7 @@ void FunctionCompiler::if_chain(const If* s) {
   block(s->orelse);
   code_.bind(end);
   for (; !chain.empty(); chain.pop_back()) {
-      renew(chain.back());
+    renew(chain.back());
   }
 }
 
@@ -203,7 +203,8 @@ void FunctionCompiler::assert_failed(const Assert* s) {
     } else {
       Temps temps(code_);
       Reg t = code_.alloc();
-      code_.emit(static_cast<Opcode>(static_cast<int>(Opcode::Eq) + static_cast<int>(as<Compare>(c)->ops[0])), t, first, first + 1);
+      code_.emit(static_cast<Opcode>(static_cast<int>(Opcode::Eq) + static_cast<int>(as<Compare>(c)->ops[0])), t, first,
+                 first + 1);
       code_.jump(Opcode::JumpIfTrue, t, holds, kReleaseA);
     }
   }

@@ -37,8 +37,10 @@ void FunctionCompiler::release_held(Reg from) {
 
 void FunctionCompiler::try_statement(const Try* s) {
   enter_block(s->span);
-  if (s->finally.empty()) try_except(s);
-  else try_finally(s);
+  if (s->finally.empty())
+    try_except(s);
+  else
+    try_finally(s);
   leave_block();
 }
 
@@ -189,10 +191,14 @@ void FunctionCompiler::with_statement(const With* s, size_t item) {
   e.reg = leave;
   e.span = s->span;
   push(e);
-  if (s->items[item].target) assign_to(s->items[item].target, leave + 1, true);
-  else code_.emit(Opcode::Clear, leave + 1);
-  if (item + 1 < s->items.size()) with_statement(s, item + 1);
-  else block(s->body);
+  if (s->items[item].target)
+    assign_to(s->items[item].target, leave + 1, true);
+  else
+    code_.emit(Opcode::Clear, leave + 1);
+  if (item + 1 < s->items.size())
+    with_statement(s, item + 1);
+  else
+    block(s->body);
   enclosing_.pop_back();
   code_.close(body);
   code_.emit(Opcode::WithExit, leave + 1, leave, 0, 1);

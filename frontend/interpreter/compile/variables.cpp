@@ -20,7 +20,9 @@ FunctionCompiler::Variable FunctionCompiler::variable(std::string_view id) const
   return v;
 }
 
-bool FunctionCompiler::assigned(const Variable& v) const { return v.reg < code_.state.assigned.size() && code_.state.assigned[v.reg]; }
+bool FunctionCompiler::assigned(const Variable& v) const {
+  return v.reg < code_.state.assigned.size() && code_.state.assigned[v.reg];
+}
 
 // Not needed where every path has bound it. What `del` may unbind is always checked.
 void FunctionCompiler::check_local(const Variable& v) {

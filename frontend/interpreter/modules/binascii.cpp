@@ -103,7 +103,9 @@ Result<Value> from_base64(Interp& interp, Value* args) {
     }
   }
   if (letters % 4 == 1) {
-    return wrong(interp, fmt::format("Invalid base64-encoded string: number of data characters ({}) cannot be 1 more than a multiple of 4", letters));
+    return wrong(
+        interp, fmt::format("Invalid base64-encoded string: number of data characters ({}) cannot be 1 more than a multiple of 4",
+                            letters));
   }
   if (letters % 4 && letters % 4 + pads < 4) return wrong(interp, "Incorrect padding");
   out.resize(static_cast<size_t>(to - out.data()));

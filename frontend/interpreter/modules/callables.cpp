@@ -43,8 +43,7 @@ Result<Value> partial_new(Interp& interp, Type* type, CallArgs& args) {
   Value self = Value::adopt(p);
   std::vector<Value> held;
   p->keywords = interp.dict();
-  if (function.is(Kind::Native) && function.object()->type->slots == &kPartial &&
-      !(function.object()->flags & kHasSideDict)) {
+  if (function.is(Kind::Native) && function.object()->type->slots == &kPartial && !(function.object()->flags & kHasSideDict)) {
     Partial& inner = partial_of(function);
     std::span<Value> before = inner.args.as<Tuple>()->span();
     held.assign(before.begin(), before.end());
@@ -203,8 +202,7 @@ Result<Value> cache_call(Interp& interp, const Value& self, CallArgs& args) {
 /// (hits, misses, maxsize, currsize)
 Result<Value> cache_figures(Interp& interp, Value* a) {
   Cache& c = cache_of(a[0]);
-  return interp.tuple({Value::integer(c.hits), Value::integer(c.misses),
-                       c.most < 0 ? Value::none() : Value::integer(c.most),
+  return interp.tuple({Value::integer(c.hits), Value::integer(c.misses), c.most < 0 ? Value::none() : Value::integer(c.most),
                        Value::integer(c.entries.as<Dict>()->live)});
 }
 
@@ -223,9 +221,9 @@ const Slots kCache = {.kind = Kind::Native,
                       .call = cache_call,
                       .has_dict = true,
                       .binds = true};
-constexpr NativeDef kCacheMethods[] = {
-    method("_figures", "self, /", cache_figures), method("cache_clear", "self, /", cache_clear),
-    method("__copy__", "self, /", itself), method("__deepcopy__", "self, memo, /", itself)};
+constexpr NativeDef kCacheMethods[] = {method("_figures", "self, /", cache_figures),
+                                       method("cache_clear", "self, /", cache_clear), method("__copy__", "self, /", itself),
+                                       method("__deepcopy__", "self, memo, /", itself)};
 
 // ----------------------------------------------------------------------------------------------------- cmp_to_key
 
@@ -308,9 +306,7 @@ Result<Value> each(Interp& interp, const Value& names, F&& one) {
   return interp.tuple(found);
 }
 
-Result<Value> item_new(Interp& interp, Type* type, CallArgs& args) {
-  return getter_new(interp, type, "itemgetter", args);
-}
+Result<Value> item_new(Interp& interp, Type* type, CallArgs& args) { return getter_new(interp, type, "itemgetter", args); }
 
 Result<Value> item_call(Interp& interp, const Value& self, CallArgs& args) {
   Value v = TFL_TRY(only("itemgetter", args)), names = getter_of(self).names;
@@ -402,21 +398,12 @@ Result<Value> getter_repr(Interp& interp, const Value& self) {
   return interp.str(text + ")");
 }
 
-const Slots kItem = {.kind = Kind::Native,
-                     .destroy = destroy_object<Getter>,
-                     .construct = item_new,
-                     .repr = getter_repr,
-                     .call = item_call};
-const Slots kAttr = {.kind = Kind::Native,
-                     .destroy = destroy_object<Getter>,
-                     .construct = attr_new,
-                     .repr = getter_repr,
-                     .call = attr_call};
-const Slots kMethod = {.kind = Kind::Native,
-                       .destroy = destroy_object<Getter>,
-                       .construct = method_new,
-                       .repr = getter_repr,
-                       .call = method_call};
+const Slots kItem = {
+    .kind = Kind::Native, .destroy = destroy_object<Getter>, .construct = item_new, .repr = getter_repr, .call = item_call};
+const Slots kAttr = {
+    .kind = Kind::Native, .destroy = destroy_object<Getter>, .construct = attr_new, .repr = getter_repr, .call = attr_call};
+const Slots kMethod = {
+    .kind = Kind::Native, .destroy = destroy_object<Getter>, .construct = method_new, .repr = getter_repr, .call = method_call};
 
 // --------------------------------------------------------------------------------------------------------- reduce
 

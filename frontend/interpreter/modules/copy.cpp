@@ -75,8 +75,7 @@ struct Walk {
       key = TFL_TRY(copied(key));
       value = TFL_TRY(copied(value));
       TFL_TRY(dict_set(interp, to, key, std::move(value)));
-      if (from->keys_version != version)
-        return fail(ErrorKind::RuntimeError, "dictionary changed size during iteration");
+      if (from->keys_version != version) return fail(ErrorKind::RuntimeError, "dictionary changed size during iteration");
     }
     return {};
   }
@@ -122,19 +121,16 @@ struct Walk {
     for (const Type* t = type; t; t = t->base) {
       if (!t->slot_names.is_empty()) return false;
     }
-    if (!v.is(Kind::Instance) || !type->script || type->has_getattr || type->has_getattribute || type->has_setattr)
-      return false;
-    for (const char* name : {"__deepcopy__", "__new__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__",
-                             "__call__", "__copy__"}) {
+    if (!v.is(Kind::Instance) || !type->script || type->has_getattr || type->has_getattribute || type->has_setattr) return false;
+    for (const char* name :
+         {"__deepcopy__", "__new__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__call__", "__copy__"}) {
       if (script_lookup(interp, type, interp.intern(name))) return false;
     }
     Dict* own = v.as<Instance>()->dict.is_empty() ? nullptr : v.as<Instance>()->dict.as<Dict>();
     return !own || dict_find_str(own, interp.intern("__deepcopy__")) < 0;
   }
 
-  static Value key_of(const Value& v) {
-    return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(v.counted())));
-  }
+  static Value key_of(const Value& v) { return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(v.counted()))); }
 };
 
 /// deepcopy(x, memo, otherwise)
@@ -158,8 +154,7 @@ Result<Value> copy(Interp& interp, Value* a) {
   return interp.not_implemented;
 }
 
-constexpr NativeDef kFunctions[] = {function("deepcopy", "x, memo, otherwise, /", deepcopy),
-                                    function("copy", "x, /", copy)};
+constexpr NativeDef kFunctions[] = {function("deepcopy", "x, memo, otherwise, /", deepcopy), function("copy", "x, /", copy)};
 
 }  // namespace
 

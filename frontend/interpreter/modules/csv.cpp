@@ -1,8 +1,8 @@
 // The module `_csv`: the reader and the writer of stdlib/csv.tfl, which settles the dialect. The class of errors is put into it by that module.
 #include <array>
 
-#include "frontend/core/native_module.h"
 #include "frontend/core/attributes.h"
+#include "frontend/core/native_module.h"
 #include "frontend/core/registry.h"
 #include "frontend/text/float_text.h"
 #include "frontend/text/utf8.h"
@@ -15,7 +15,7 @@ enum Quoting : int64_t { kMinimal, kAll, kNonNumeric, kNone };
 constexpr int64_t kFieldLimit = 131072;
 
 struct Dialect {
-  Value object;  // what scripts see
+  Value object;                                      // what scripts see
   std::string delimiter, quote, escape, terminator;  // one character each, or none; the last is any text
   bool double_quote = true, skip_space = false, strict = false;
   int64_t quoting = kMinimal;
@@ -69,7 +69,8 @@ size_t character_size(std::string_view text, size_t at) {
 /// One row in the making: CPython's states and what each does with a character.
 class Row {
  public:
-  Row(Interp& interp, const Reader& reader) : interp_(interp), d_(reader.dialect), limit_(reader.limit.as<List>()->items[0].as_int()) {}
+  Row(Interp& interp, const Reader& reader)
+      : interp_(interp), d_(reader.dialect), limit_(reader.limit.as<List>()->items[0].as_int()) {}
 
   bool between_rows() const { return state_ == State::Start; }
   bool unfinished() const { return !field_.empty() || state_ == State::Quoted; }
@@ -221,7 +222,8 @@ class Row {
         return add_run(text, at);
       case State::EatLine:
         if (!line_end) {
-          return wrong(interp_, "new-line character seen in unquoted field - do you need to open the file in universal-newline mode?");
+          return wrong(interp_,
+                       "new-line character seen in unquoted field - do you need to open the file in universal-newline mode?");
         }
         ++at;
         return {};
@@ -231,9 +233,13 @@ class Row {
 
   Result<void> end_of_line() {
     switch (state_) {
-      case State::Start: case State::Quoted: case State::AfterEscapedLine: return {};
+      case State::Start:
+      case State::Quoted:
+      case State::AfterEscapedLine: return {};
       case State::EatLine: state_ = State::Start; return {};
-      case State::Field: case State::InField: case State::QuoteInQuoted: return end_field(State::Start);
+      case State::Field:
+      case State::InField:
+      case State::QuoteInQuoted: return end_field(State::Start);
       case State::Escaped: state_ = State::InField; return add("\n");
       case State::QuotedEscape: state_ = State::Quoted; return add("\n");
     }
@@ -265,7 +271,8 @@ Result<Value> next_row(Interp& interp, const Value& self) {
       break;
     }
     if (!line.is_str()) {
-      return wrong(interp, fmt::format("iterator should return strings, not {} (the file should be opened in text mode)", interp.type_name(line)));
+      return wrong(interp, fmt::format("iterator should return strings, not {} (the file should be opened in text mode)",
+                                       interp.type_name(line)));
     }
     ++reader->line;
     TFL_TRY(row.line(text_of(line)));
@@ -301,7 +308,8 @@ Result<void> append_field(Interp& interp, const Dialect& d, std::string_view tex
     }
     size_t size = character_size(text, at);
     std::string_view c = text.substr(at, size);
-    if (c == d.delimiter || c == d.escape || c == d.quote || (d.ends[static_cast<unsigned char>(c[0])] && d.terminator.find(c) != std::string::npos)) {
+    if (c == d.delimiter || c == d.escape || c == d.quote ||
+        (d.ends[static_cast<unsigned char>(c[0])] && d.terminator.find(c) != std::string::npos)) {
       bool escape = d.quoting == kNone || (c == d.quote ? !d.double_quote : c == d.escape);
       out.append(text, run, at - run);
       run = at;
@@ -412,7 +420,8 @@ Result<Value> make_writer(Interp& interp, Value* args) {
   return made;
 }
 
-#define TFL_CSV_OPTIONS "dialect, delimiter, quotechar, escapechar, lineterminator, doublequote, skipinitialspace, quoting, strict, /"
+#define TFL_CSV_OPTIONS \
+  "dialect, delimiter, quotechar, escapechar, lineterminator, doublequote, skipinitialspace, quoting, strict, /"
 constexpr NativeDef kFunctions[] = {
     function("make_reader", "lines, " TFL_CSV_OPTIONS, make_reader),
     function("make_writer", "write, " TFL_CSV_OPTIONS, make_writer),

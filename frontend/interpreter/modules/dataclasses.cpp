@@ -115,8 +115,10 @@ Result<Value> make_init(Interp& interp, Value* args) {
       bool made = !f.parts[Field::kFactory].identical(missing);
       if (!made && f.parts[Field::kDefault].identical(missing)) continue;
       Value value = made ? by_factory : f.parts[Field::kDefault];
-      if (keyword_only) dict_set_str(keyword_defaults.as<Dict>(), f.name(interp), value);
-      else defaults.push_back(value);
+      if (keyword_only)
+        dict_set_str(keyword_defaults.as<Dict>(), f.name(interp), value);
+      else
+        defaults.push_back(value);
     }
   }
   uint16_t t = m.temporaries(static_cast<uint32_t>(fields.size()) + 4);
@@ -143,8 +145,10 @@ Result<Value> make_init(Interp& interp, Value* args) {
     uint16_t count = 0;
     for (const Field& f : fields) {
       if (!f.is(Field::kInitOnly) || (f.place == 0 && f.parts[Field::kDefault].identical(missing))) continue;
-      if (f.place) m.put(Opcode::Move, static_cast<uint16_t>(t + 2 + count), f.place);
-      else m.load(static_cast<uint16_t>(t + 2 + count), f.parts[Field::kDefault]);
+      if (f.place)
+        m.put(Opcode::Move, static_cast<uint16_t>(t + 2 + count), f.place);
+      else
+        m.load(static_cast<uint16_t>(t + 2 + count), f.parts[Field::kDefault]);
       ++count;
     }
     m.put(Opcode::CallMethod, t, t, count);
@@ -156,7 +160,9 @@ Result<Value> make_init(Interp& interp, Value* args) {
   return m.function(in_order, keyword_defaults.as<Dict>()->live ? keyword_defaults : Value());
 }
 
-Result<Value> same_class(Interp& interp, Value* args) { return Value::boolean(interp.type_of(args[0]) == interp.type_of(args[1])); }
+Result<Value> same_class(Interp& interp, Value* args) {
+  return Value::boolean(interp.type_of(args[0]) == interp.type_of(args[1]));
+}
 constexpr NativeDef kSameClass = function("same_class", "a, b, /", same_class);
 
 Result<void> need_names(const Value& names) {
@@ -171,7 +177,11 @@ Result<void> need_names(const Value& names) {
 Result<Value> make_compare(Interp& interp, Value* args) {
   TFL_TRY(need_names(args[3]));
   const std::string& name = text_of(args[1]);
-  Opcode op = name == "__eq__" ? Opcode::Eq : name == "__lt__" ? Opcode::Lt : name == "__le__" ? Opcode::Le : name == "__gt__" ? Opcode::Gt : Opcode::Ge;
+  Opcode op = name == "__eq__"   ? Opcode::Eq
+              : name == "__lt__" ? Opcode::Lt
+              : name == "__le__" ? Opcode::Le
+              : name == "__gt__" ? Opcode::Gt
+                                 : Opcode::Ge;
   Method m(interp, args[0], args[1], args[2]);
   uint16_t sides[2] = {m.parameter(interp.intern("self"), false), m.parameter(interp.intern("other"), false)};
   std::span<Value> names = args[3].as<Tuple>()->span();

@@ -132,8 +132,7 @@ Result<Value> like(Interp& interp, const Value& self, std::vector<Value> items) 
   if (!type->script)
     made = Value::adopt(interp.allocate<Deque>(type));
   else
-    made = TFL_TRY(of(self).most < 0 ? interp.call(Value::share(type), {self})
-                                     : interp.call(Value::share(type), {self, maxlen}));
+    made = TFL_TRY(of(self).most < 0 ? interp.call(Value::share(type), {self}) : interp.call(Value::share(type), {self, maxlen}));
   if (!is_deque(made))
     return fail(ErrorKind::TypeError, "{}() must return a deque, not {}", type->name->text, interp.type_name(made));
   of(made).most = of(self).most;
@@ -308,8 +307,7 @@ Result<Value> step(Interp&, const Value& self) {
 }
 
 Result<Value> iterate(Interp& interp, const Value& self, bool backward) {
-  Type* type =
-      TFL_TRY(module_type(interp, "_collections", backward ? "_deque_reverse_iterator" : "_deque_iterator", kIterator));
+  Type* type = TFL_TRY(module_type(interp, "_collections", backward ? "_deque_reverse_iterator" : "_deque_iterator", kIterator));
   auto* it = interp.allocate<DequeIterator>(type);
   Value made = Value::adopt(it);
   it->deque = self;
@@ -323,9 +321,8 @@ Result<Value> reversed(Interp& interp, Value* a) { return iterate(interp, a[0], 
 
 Result<Value> left(Interp&, Value* a) {
   auto* it = a[0].as<DequeIterator>();
-  return Value::integer(it->deque.is_empty()
-                            ? 0
-                            : static_cast<int64_t>(of(it->deque).count - std::min(of(it->deque).count, it->position)));
+  return Value::integer(
+      it->deque.is_empty() ? 0 : static_cast<int64_t>(of(it->deque).count - std::min(of(it->deque).count, it->position)));
 }
 
 // ---------------------------------------------------------------------------------------------------------- slots
@@ -366,8 +363,8 @@ Result<int64_t> length_slot(Interp&, const Value& self) { return static_cast<int
 Result<Value> repr_slot(Interp& interp, const Value& self) {
   std::vector<Value> items = items_of(of(self));
   std::string close = of(self).most < 0 ? "])" : "], maxlen=" + std::to_string(of(self).most) + ")";
-  std::string text = TFL_TRY(
-      repr_items(interp, self.object(), nullptr, items, self.object()->type->name->text + "([", close, "[...]"));
+  std::string text =
+      TFL_TRY(repr_items(interp, self.object(), nullptr, items, self.object()->type->name->text + "([", close, "[...]"));
   return interp.str(std::move(text));
 }
 
@@ -380,8 +377,7 @@ Result<Value> times(Interp& interp, const Value& self, int64_t n) {
 
 Result<Value> binary_slot(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (op == BinaryOp::Add && is_deque(a)) {
-    if (!is_deque(b))
-      return fail(ErrorKind::TypeError, "can only concatenate deque (not \"{}\") to deque", interp.type_name(b));
+    if (!is_deque(b)) return fail(ErrorKind::TypeError, "can only concatenate deque (not \"{}\") to deque", interp.type_name(b));
     std::vector<Value> items = items_of(of(a)), more = items_of(of(b));
     items.insert(items.end(), more.begin(), more.end());
     return like(interp, a, std::move(items));

@@ -31,7 +31,8 @@ Result<Value> source(Interp& interp, Value* args) {
   if (!s) return Value::none();
   std::string text;
   for (uint32_t n = code->span.line; n <= code->span.end_line; ++n) text += std::string(s->line(n)) + "\n";
-  return interp.tuple({interp.str(s->name), Value::integer(code->span.line), Value::integer(code->span.end_line), interp.str(std::move(text))});
+  return interp.tuple(
+      {interp.str(s->name), Value::integer(code->span.line), Value::integer(code->span.end_line), interp.str(std::move(text))});
 }
 
 /// parameters(function): (kinds, names, defaults) of the parameters in order. A kind is one of "/", "", "*", "k", "**"; a parameter
@@ -44,11 +45,14 @@ Result<Value> parameters(Interp& interp, Value* args) {
   const Value& missing = args[1];
   std::vector<Value> rows;
   auto defaults = f->defaults.is(Kind::Tuple) ? f->defaults.as<Tuple>()->span() : std::span<Value>();
-  auto add = [&](const char* kind, Str* name, const Value& value) { rows.push_back(interp.tuple({interp.str(kind), interp.str(name), value})); };
+  auto add = [&](const char* kind, Str* name, const Value& value) {
+    rows.push_back(interp.tuple({interp.str(kind), interp.str(name), value}));
+  };
   const size_t positional = code->positional;
   for (size_t n = 0; n < positional; ++n) {
     size_t from_end = positional - n;
-    add(n < code->positional_only ? "/" : "", code->params[n].name, from_end <= defaults.size() ? defaults[defaults.size() - from_end] : missing);
+    add(n < code->positional_only ? "/" : "", code->params[n].name,
+        from_end <= defaults.size() ? defaults[defaults.size() - from_end] : missing);
   }
   const size_t stars = positional + code->keyword_only;  // *args and **kwargs come last in `params`
   if (code->var_positional) add("*", code->params[stars].name, missing);

@@ -60,8 +60,7 @@ Result<Value> make_blake(Interp& interp, Value* a) {
   p.person = a[5].as<Bytes>()->data;
   if (p.salt.size() > part) return fail(ErrorKind::ValueError, "maximum salt length is {} bytes", part);
   if (p.person.size() > part) return fail(ErrorKind::ValueError, "maximum person length is {} bytes", part);
-  if (p.key.size() > static_cast<size_t>(most))
-    return fail(ErrorKind::ValueError, "maximum key length is {} bytes", most);
+  if (p.key.size() > static_cast<size_t>(most)) return fail(ErrorKind::ValueError, "maximum key length is {} bytes", most);
   auto number = [&](int i, int64_t low, int64_t high, const char* text) -> Result<int64_t> {
     int64_t n = TFL_TRY(to_index(interp, a[i]));
     if (n < low || n > high)
@@ -71,11 +70,11 @@ Result<Value> make_blake(Interp& interp, Value* a) {
   p.fanout = static_cast<uint8_t>(TFL_TRY(number(6, 0, 255, "fanout must be between 0 and 255")));
   p.depth = static_cast<uint8_t>(TFL_TRY(number(7, 1, 255, "depth must be between 1 and 255")));
   p.leaf_size = static_cast<uint32_t>(TFL_TRY(number(8, 0, UINT32_MAX, "leaf_size is too large")));
-  p.node_offset = static_cast<uint64_t>(
-      TFL_TRY(number(9, 0, p.wide ? INT64_MAX : (int64_t{1} << 48) - 1, "node_offset is too large")));
+  p.node_offset =
+      static_cast<uint64_t>(TFL_TRY(number(9, 0, p.wide ? INT64_MAX : (int64_t{1} << 48) - 1, "node_offset is too large")));
   p.node_depth = static_cast<uint8_t>(TFL_TRY(number(10, 0, 255, "node_depth must be between 0 and 255")));
-  p.inner_size = static_cast<uint8_t>(TFL_TRY(number(
-      11, 0, most, p.wide ? "inner_size must be between 0 and is 64" : "inner_size must be between 0 and is 32")));
+  p.inner_size = static_cast<uint8_t>(
+      TFL_TRY(number(11, 0, most, p.wide ? "inner_size must be between 0 and is 64" : "inner_size must be between 0 and is 32")));
   p.last_node = TFL_TRY(truth(interp, a[12]));
   Value h = TFL_TRY(made(interp, make_blake2(p), a[0]));
   TFL_TRY(add(interp, of(h), a[1]));
@@ -121,8 +120,7 @@ Result<Value> digest_size(Interp&, Value* a) { return Value::integer(static_cast
 Result<Value> block_size(Interp&, Value* a) { return Value::integer(static_cast<int64_t>(of(a[0]).digest->block)); }
 
 Result<Value> repr_slot(Interp& interp, const Value& self) {
-  return interp.strf("<{} _hashlib.HASH object @ {:#x}>", text_of(of(self).name),
-                     reinterpret_cast<uintptr_t>(self.counted()));
+  return interp.strf("<{} _hashlib.HASH object @ {:#x}>", text_of(of(self).name), reinterpret_cast<uintptr_t>(self.counted()));
 }
 
 const Slots kHash = {.kind = Kind::Native, .destroy = destroy_object<Hash>, .repr = repr_slot};

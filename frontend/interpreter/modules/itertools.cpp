@@ -311,8 +311,8 @@ Result<Value> islice_new(Interp& interp, Type* type, CallArgs& args) {
     return index;
   };
   bool one = args.count == 2;
-  int64_t stop = TFL_TRY(
-      number(one ? 1 : 2, -1, 0, "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize."));
+  int64_t stop =
+      TFL_TRY(number(one ? 1 : 2, -1, 0, "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize."));
   int64_t start = TFL_TRY(number(one ? 4 : 1, 0, 0, places));
   int64_t step = TFL_TRY(number(3, 1, 1, "Step for islice() must be a positive integer or None."));
   Value self = TFL_TRY(made(interp, type, {args.values[0]}));

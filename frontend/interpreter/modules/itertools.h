@@ -31,8 +31,7 @@ Result<Value> pulled(Interp& interp, const Step& it, size_t source);
 /// The tuple of `n` items to fill in and give.
 Value row_of(Interp& interp, Step& it, size_t n);
 
-constexpr Slots slots_of(Result<Value> (*construct)(Interp&, Type*, CallArgs&),
-                         Result<Value> (*next)(Interp&, const Value&),
+constexpr Slots slots_of(Result<Value> (*construct)(Interp&, Type*, CallArgs&), Result<Value> (*next)(Interp&, const Value&),
                          Result<Value> (*repr)(Interp&, const Value&) = nullptr) {
   Slots slots{};
   slots.kind = Kind::Native;

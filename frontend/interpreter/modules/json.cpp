@@ -40,7 +40,8 @@ struct Parser {
   }
 
   Result<Value> value(int depth) {
-    if (depth > kMaxDepth) return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded while decoding a JSON document");
+    if (depth > kMaxDepth)
+      return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded while decoding a JSON document");
     if (at >= text.size()) return wrong("Expecting value", at);
     char c = text[at];
     if (c == '"') {
@@ -67,8 +68,10 @@ struct Parser {
       return p - first;
     };
     if (p < text.size() && text[p] == '-') ++p;
-    if (p < text.size() && text[p] == '0') ++p;
-    else if (digits() == 0) return wrong("Expecting value", start);
+    if (p < text.size() && text[p] == '0')
+      ++p;
+    else if (digits() == 0)
+      return wrong("Expecting value", start);
     size_t whole_end = p;
     bool real = false;
     if (p < text.size() && text[p] == '.') {
@@ -100,7 +103,9 @@ struct Parser {
     if (!parse_int.is_none()) return interp.call(parse_int, {interp.str(std::string(token))});
     int64_t i = 0;
     auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), i);
-    if (error != std::errc()) return fail(ErrorKind::OverflowError, "the JSON number {} does not fit in a 64-bit int", token).with_hint("pass parse_int=float");
+    if (error != std::errc())
+      return fail(ErrorKind::OverflowError, "the JSON number {} does not fit in a 64-bit int", token)
+          .with_hint("pass parse_int=float");
     return Value::integer(i);
   }
 
@@ -132,7 +137,9 @@ struct Parser {
       if (at >= text.size()) return wrong("Unterminated string starting at", begin);
       char e = text[at++];
       switch (e) {
-        case '"': case '\\': case '/': out += e; break;
+        case '"':
+        case '\\':
+        case '/': out += e; break;
         case 'b': out += '\b'; break;
         case 'f': out += '\f'; break;
         case 'n': out += '\n'; break;
@@ -145,8 +152,10 @@ struct Parser {
             size_t back = at;
             at += 2;
             int low = TFL_TRY(hex4(at));
-            if (low >= 0xDC00 && low < 0xE000) c32 = 0x10000 + ((static_cast<char32_t>(code) - 0xD800) << 10) + (static_cast<char32_t>(low) - 0xDC00);
-            else at = back;
+            if (low >= 0xDC00 && low < 0xE000)
+              c32 = 0x10000 + ((static_cast<char32_t>(code) - 0xD800) << 10) + (static_cast<char32_t>(low) - 0xDC00);
+            else
+              at = back;
           }
           if (c32 >= 0xD800 && c32 < 0xE000) c32 = 0xFFFD;  // a lone surrogate has no UTF-8 form
           append_utf8(out, c32);
@@ -196,8 +205,10 @@ struct Parser {
         ++at;
         skip_space();
         Value item = TFL_TRY(value(depth + 1));
-        if (keep_pairs) pairs.push_back(interp.tuple({key, item}));
-        else TFL_TRY(dict_set(interp, dict.as<Dict>(), key, std::move(item)));
+        if (keep_pairs)
+          pairs.push_back(interp.tuple({key, item}));
+        else
+          TFL_TRY(dict_set(interp, dict.as<Dict>(), key, std::move(item)));
         skip_space();
         char c = at < text.size() ? text[at] : 0;
         if (c == '}') break;
@@ -234,7 +245,10 @@ Result<Value> json_parse(Interp& interp, Value* args) {
 constexpr NativeDef kJson[] = {
     function("parse", "text: str, object_hook, pairs_hook, parse_float, parse_int, parse_constant, /", json_parse),
     function("quote", "text: str, ascii: bool, /", json::quote),
-    function("encode", "value, indent, item_separator, key_separator, default, sort_keys, skipkeys, ensure_ascii, check_circular, allow_nan, /", json::encode),
+    function(
+        "encode",
+        "value, indent, item_separator, key_separator, default, sort_keys, skipkeys, ensure_ascii, check_circular, allow_nan, /",
+        json::encode),
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "frontend/interpreter/modules/json.h"
 #include "frontend/core/attributes.h"
+#include "frontend/interpreter/modules/json.h"
 #include "frontend/interpreter/object/class.h"
 #include "frontend/interpreter/object/containers/sort.h"
 #include "frontend/syntax/diagnostics/source.h"
@@ -54,8 +54,10 @@ void append_quoted(std::string& out, std::string_view text, bool ascii) {
       case '\f': out += "\\f"; break;
       case '\b': out += "\\b"; break;
       default:
-        if (c < 0x20 || ascii) append_escape(out, c);
-        else out += static_cast<char>(c);
+        if (c < 0x20 || ascii)
+          append_escape(out, c);
+        else
+          out += static_cast<char>(c);
     }
   }
   out += '"';
@@ -130,7 +132,8 @@ struct Encoder {
     Nesting nesting(interp);
     if (!nesting.ok()) return too_deep(" while encoding a JSON object");
     if (check_circular) {
-      if (std::find(open.begin(), open.end(), v.counted()) != open.end()) return fail(ErrorKind::ValueError, "Circular reference detected");
+      if (std::find(open.begin(), open.end(), v.counted()) != open.end())
+        return fail(ErrorKind::ValueError, "Circular reference detected");
       open.push_back(v.counted());
     }
     Value keep = v;
@@ -238,12 +241,26 @@ Result<Value> encode(Interp& interp, Value* args) {
   bool on[5];
   for (int i = 0; i < 5; ++i) on[i] = TFL_TRY(truth(interp, args[5 + i]));
   for (int i : {3, 2}) {
-    if (!args[i].is_str()) return fail(ErrorKind::TypeError, "make_encoder() argument {} must be str, not {}", i == 2 ? 6 : 5, interp.type_name(args[i]));
+    if (!args[i].is_str())
+      return fail(ErrorKind::TypeError, "make_encoder() argument {} must be str, not {}", i == 2 ? 6 : 5,
+                  interp.type_name(args[i]));
   }
   bool indented = !args[1].is_none();
-  if (indented && !args[1].is_str()) return fail(ErrorKind::TypeError, "indent must be a text, not {}", interp.type_name(args[1]));
-  Encoder encoder{interp, indented ? text_of(args[1]) : std::string(), indented, text_of(args[2]), text_of(args[3]), args[4],
-                  on[0], on[1], on[2], on[3], on[4], {}, {}};
+  if (indented && !args[1].is_str())
+    return fail(ErrorKind::TypeError, "indent must be a text, not {}", interp.type_name(args[1]));
+  Encoder encoder{interp,
+                  indented ? text_of(args[1]) : std::string(),
+                  indented,
+                  text_of(args[2]),
+                  text_of(args[3]),
+                  args[4],
+                  on[0],
+                  on[1],
+                  on[2],
+                  on[3],
+                  on[4],
+                  {},
+                  {}};
   TFL_TRY(encoder.value(Value(args[0]), 0));
   return interp.str(std::move(encoder.out));
 }

@@ -58,7 +58,8 @@ Result<Value> to_integer(Interp& interp, const Value& v, Str* method) {
     if (!m.is_empty()) return interp.call(m, {});
     // trunc asks for the method alone, the others take what has a float.
     bool number = number_of(v).is != Number::Is::Not;
-    if (method == interp.sym.__trunc__ && !number) return fail(ErrorKind::TypeError, "type {} doesn't define __trunc__ method", interp.type_name(v));
+    if (method == interp.sym.__trunc__ && !number)
+      return fail(ErrorKind::TypeError, "type {} doesn't define __trunc__ method", interp.type_name(v));
   }
   double x = TFL_TRY(to_double(interp, v));
   int64_t i = TFL_TRY(float_to_int(f(x)));
@@ -93,7 +94,9 @@ Result<Value> math_fmod(Interp& interp, Value* args) {
   if (std::isnan(r) && !std::isnan(x) && !std::isnan(y)) return domain_error();
   return Value::real(r);
 }
-Result<Value> math_isfinite(Interp& interp, Value* args) { return Value::boolean(std::isfinite(TFL_TRY(to_double(interp, args[0])))); }
+Result<Value> math_isfinite(Interp& interp, Value* args) {
+  return Value::boolean(std::isfinite(TFL_TRY(to_double(interp, args[0]))));
+}
 Result<Value> math_isinf(Interp& interp, Value* args) { return Value::boolean(std::isinf(TFL_TRY(to_double(interp, args[0])))); }
 Result<Value> math_isnan(Interp& interp, Value* args) { return Value::boolean(std::isnan(TFL_TRY(to_double(interp, args[0])))); }
 
@@ -130,8 +133,12 @@ Result<Value> math_ldexp(Interp& interp, Value* args) {
   if (std::isinf(r) && std::isfinite(x)) return range_error();
   return Value::real(r);
 }
-Result<Value> math_degrees(Interp& interp, Value* args) { return Value::real(TFL_TRY(to_double(interp, args[0])) * (180.0 / std::numbers::pi)); }
-Result<Value> math_radians(Interp& interp, Value* args) { return Value::real(TFL_TRY(to_double(interp, args[0])) * (std::numbers::pi / 180.0)); }
+Result<Value> math_degrees(Interp& interp, Value* args) {
+  return Value::real(TFL_TRY(to_double(interp, args[0])) * (180.0 / std::numbers::pi));
+}
+Result<Value> math_radians(Interp& interp, Value* args) {
+  return Value::real(TFL_TRY(to_double(interp, args[0])) * (std::numbers::pi / 180.0));
+}
 Result<Value> math_nextafter(Interp& interp, Value* args) {
   double x = TFL_TRY(to_double(interp, args[0]));
   double y = TFL_TRY(to_double(interp, args[1]));
@@ -160,8 +167,10 @@ Result<Value> gcd_lcm(Interp& interp, Value* args) {
     if (n == std::numeric_limits<int64_t>::min()) return too_large(lcm ? "lcm()" : "gcd()");
     n = n < 0 ? -n : n;
     if constexpr (lcm) {
-      if (n == 0 || acc == 0) acc = 0;
-      else if (__builtin_mul_overflow(acc / std::gcd(acc, n), n, &acc)) return too_large("lcm()");
+      if (n == 0 || acc == 0)
+        acc = 0;
+      else if (__builtin_mul_overflow(acc / std::gcd(acc, n), n, &acc))
+        return too_large("lcm()");
     } else {
       acc = std::gcd(acc, n);
     }
@@ -173,7 +182,9 @@ Result<Value> math_factorial(Interp& interp, Value* args) {
   if (args[0].is_float()) return fail(ErrorKind::TypeError, "'float' object cannot be interpreted as an integer");
   int64_t n = TFL_TRY(integer_argument(interp, args[0]));
   if (n < 0) return fail(ErrorKind::ValueError, "factorial() not defined for negative values");
-  if (n > 20) return fail(ErrorKind::OverflowError, "the result of factorial({}) does not fit in a 64-bit int", n).with_hint("math.lgamma(n + 1) is its logarithm");
+  if (n > 20)
+    return fail(ErrorKind::OverflowError, "the result of factorial({}) does not fit in a 64-bit int", n)
+        .with_hint("math.lgamma(n + 1) is its logarithm");
   int64_t r = 1;
   for (int64_t i = 2; i <= n; ++i) r *= i;
   return Value::integer(r);
@@ -340,32 +351,61 @@ double lgamma_checked(double x) {
 }
 
 constexpr NativeDef kMath[] = {
-    function("acos", "x, /", unary_function<std::acos>), function("acosh", "x, /", unary_function<std::acosh>),
-    function("asin", "x, /", unary_function<std::asin>), function("asinh", "x, /", unary_function<std::asinh>),
-    function("atan", "x, /", unary_function<std::atan>), function("atan2", "y, x, /", binary_function<std::atan2>),
-    function("atanh", "x, /", unary_function<std::atanh, true>), function("cbrt", "x, /", math_cbrt),
-    function("ceil", "x, /", math_ceil), function("comb", "n, k, /", math_comb),
-    function("copysign", "x, y, /", binary_function<std::copysign>), function("cos", "x, /", unary_function<std::cos>),
-    function("cosh", "x, /", unary_function<std::cosh>), function("degrees", "x, /", math_degrees),
-    function("dist", "p, q, /", math_dist), function("erf", "x, /", unary_function<std::erf>),
-    function("erfc", "x, /", unary_function<std::erfc>), function("exp", "x, /", unary_function<std::exp>),
-    function("exp2", "x, /", unary_function<std::exp2>), function("expm1", "x, /", unary_function<std::expm1>),
-    function("fabs", "x, /", unary_function<std::fabs>), function("factorial", "n, /", math_factorial),
-    function("floor", "x, /", math_floor), function("fmod", "x, y, /", math_fmod), function("frexp", "x, /", math_frexp),
-    function("fsum", "seq, /", math_fsum), function("gamma", "x, /", unary_function<tgamma_checked>),
-    function("gcd", "*integers", gcd_lcm<false>), function("hypot", "*coordinates", math_hypot),
-    function("isclose", "a, b, *, rel_tol=1e-09, abs_tol=0.0", math_isclose), function("isfinite", "x, /", math_isfinite),
-    function("isinf", "x, /", math_isinf), function("isnan", "x, /", math_isnan), function("isqrt", "n, /", math_isqrt),
-    function("lcm", "*integers", gcd_lcm<true>), function("ldexp", "x, i, /", math_ldexp),
-    function("lgamma", "x, /", unary_function<lgamma_checked, true>), function("log", "x, base=..., /", math_log),
-    function("log10", "x, /", log_function<std::log10>), function("log1p", "x, /", unary_function<std::log1p, true>),
-    function("log2", "x, /", log_function<std::log2>), function("modf", "x, /", math_modf),
-    function("nextafter", "x, y, /", math_nextafter), function("perm", "n, k=None, /", math_perm),
-    function("pow", "x, y, /", math_pow), function("prod", "iterable, /, *, start=1", math_prod),
-    function("radians", "x, /", math_radians), function("remainder", "x, y, /", binary_function<std::remainder>),
-    function("sin", "x, /", unary_function<std::sin>), function("sinh", "x, /", unary_function<std::sinh>),
-    function("sqrt", "x, /", unary_function<std::sqrt>), function("tan", "x, /", unary_function<std::tan>),
-    function("tanh", "x, /", unary_function<std::tanh>), function("trunc", "x, /", math_trunc), function("ulp", "x, /", math_ulp),
+    function("acos", "x, /", unary_function<std::acos>),
+    function("acosh", "x, /", unary_function<std::acosh>),
+    function("asin", "x, /", unary_function<std::asin>),
+    function("asinh", "x, /", unary_function<std::asinh>),
+    function("atan", "x, /", unary_function<std::atan>),
+    function("atan2", "y, x, /", binary_function<std::atan2>),
+    function("atanh", "x, /", unary_function<std::atanh, true>),
+    function("cbrt", "x, /", math_cbrt),
+    function("ceil", "x, /", math_ceil),
+    function("comb", "n, k, /", math_comb),
+    function("copysign", "x, y, /", binary_function<std::copysign>),
+    function("cos", "x, /", unary_function<std::cos>),
+    function("cosh", "x, /", unary_function<std::cosh>),
+    function("degrees", "x, /", math_degrees),
+    function("dist", "p, q, /", math_dist),
+    function("erf", "x, /", unary_function<std::erf>),
+    function("erfc", "x, /", unary_function<std::erfc>),
+    function("exp", "x, /", unary_function<std::exp>),
+    function("exp2", "x, /", unary_function<std::exp2>),
+    function("expm1", "x, /", unary_function<std::expm1>),
+    function("fabs", "x, /", unary_function<std::fabs>),
+    function("factorial", "n, /", math_factorial),
+    function("floor", "x, /", math_floor),
+    function("fmod", "x, y, /", math_fmod),
+    function("frexp", "x, /", math_frexp),
+    function("fsum", "seq, /", math_fsum),
+    function("gamma", "x, /", unary_function<tgamma_checked>),
+    function("gcd", "*integers", gcd_lcm<false>),
+    function("hypot", "*coordinates", math_hypot),
+    function("isclose", "a, b, *, rel_tol=1e-09, abs_tol=0.0", math_isclose),
+    function("isfinite", "x, /", math_isfinite),
+    function("isinf", "x, /", math_isinf),
+    function("isnan", "x, /", math_isnan),
+    function("isqrt", "n, /", math_isqrt),
+    function("lcm", "*integers", gcd_lcm<true>),
+    function("ldexp", "x, i, /", math_ldexp),
+    function("lgamma", "x, /", unary_function<lgamma_checked, true>),
+    function("log", "x, base=..., /", math_log),
+    function("log10", "x, /", log_function<std::log10>),
+    function("log1p", "x, /", unary_function<std::log1p, true>),
+    function("log2", "x, /", log_function<std::log2>),
+    function("modf", "x, /", math_modf),
+    function("nextafter", "x, y, /", math_nextafter),
+    function("perm", "n, k=None, /", math_perm),
+    function("pow", "x, y, /", math_pow),
+    function("prod", "iterable, /, *, start=1", math_prod),
+    function("radians", "x, /", math_radians),
+    function("remainder", "x, y, /", binary_function<std::remainder>),
+    function("sin", "x, /", unary_function<std::sin>),
+    function("sinh", "x, /", unary_function<std::sinh>),
+    function("sqrt", "x, /", unary_function<std::sqrt>),
+    function("tan", "x, /", unary_function<std::tan>),
+    function("tanh", "x, /", unary_function<std::tanh>),
+    function("trunc", "x, /", math_trunc),
+    function("ulp", "x, /", math_ulp),
 };
 
 }  // namespace

@@ -25,12 +25,8 @@ struct Stream : Object {
 };
 
 Stream& of(const Value& v) { return *v.as<Stream>(); }
-const std::string& bytes_of(const Stream& s) {
-  return s.text ? s.content.as<Str>()->text : s.content.as<Bytes>()->data;
-}
-int64_t size_of(const Stream& s) {
-  return s.text ? str_length(s.content.as<Str>()) : static_cast<int64_t>(bytes_of(s).size());
-}
+const std::string& bytes_of(const Stream& s) { return s.text ? s.content.as<Str>()->text : s.content.as<Bytes>()->data; }
+int64_t size_of(const Stream& s) { return s.text ? str_length(s.content.as<Str>()) : static_cast<int64_t>(bytes_of(s).size()); }
 
 Result<void> check_open(const Stream& s) {
   if (!s.closed) return {};
@@ -104,8 +100,7 @@ std::string replaced_all(std::string_view text, std::string_view what, std::stri
 Result<void> write_text(Interp& interp, Stream& s, const Value& v) {
   Str* piece = v.as<Str>();
   const bool returns = s.translate && piece->text.find('\r') != std::string::npos;
-  const bool lines =
-      (s.lines == Lines::Return || s.lines == Lines::Both) && piece->text.find('\n') != std::string::npos;
+  const bool lines = (s.lines == Lines::Return || s.lines == Lines::Both) && piece->text.find('\n') != std::string::npos;
   if (!returns && !lines) return put(interp, s, piece->text, str_length(piece));
   std::string text = returns ? replaced_all(replaced_all(piece->text, "\r\n", "\n"), "\r", "\n")
                              : replaced_all(piece->text, "\n", s.lines == Lines::Return ? "\r" : "\r\n");
@@ -135,10 +130,7 @@ Result<void> begin_text(Interp& interp, Stream& s, const Value& initial, const V
     std::string shown = TFL_TRY(repr_text(interp, newline));
     return fail(ErrorKind::ValueError, "illegal newline value: {}", shown);
   }
-  s.lines = s.translate || mode == "\n" ? Lines::Newline
-            : mode.empty()              ? Lines::Any
-            : mode == "\r"              ? Lines::Return
-                                        : Lines::Both;
+  s.lines = s.translate || mode == "\n" ? Lines::Newline : mode.empty() ? Lines::Any : mode == "\r" ? Lines::Return : Lines::Both;
   if (!initial.is_str()) return {};
   TFL_TRY(write_text(interp, s, initial));
   go_to(s, 0);
@@ -235,8 +227,7 @@ Result<Value> read(Interp& interp, Value* a) {
   int64_t n = TFL_TRY(amount(interp, a[1]));
   int64_t left = std::max<int64_t>(0, size_of(s) - s.place);
   if (n < 0 || n >= left) return take(interp, s, left == 0 ? 0 : bytes_of(s).size() - s.at, left);
-  return take(interp, s, s.text ? utf8::offset(std::string_view(bytes_of(s)).substr(s.at), n) : static_cast<size_t>(n),
-              n);
+  return take(interp, s, s.text ? utf8::offset(std::string_view(bytes_of(s)).substr(s.at), n) : static_cast<size_t>(n), n);
 }
 
 /// Bytes of the line that begins at the place in hand.
@@ -246,8 +237,8 @@ size_t line_bytes(const Stream& s) {
                : s.lines == Lines::Both ? rest.find("\r\n")
                                         : rest.find(s.lines == Lines::Return ? '\r' : '\n');
   if (end == std::string_view::npos) return rest.size();
-  bool two = s.lines == Lines::Both ||
-             (s.lines == Lines::Any && rest[end] == '\r' && end + 1 < rest.size() && rest[end + 1] == '\n');
+  bool two =
+      s.lines == Lines::Both || (s.lines == Lines::Any && rest[end] == '\r' && end + 1 < rest.size() && rest[end + 1] == '\n');
   return end + (two ? 2 : 1);
 }
 
@@ -388,15 +379,15 @@ Result<Value> enter(Interp&, Value* a) {
 
 Result<Value> leave(Interp& interp, Value* a) { return interp.call_method(a[0], interp.intern("close"), {}); }
 
-#define TFL_STREAM_METHODS                                                                                       \
-  method("write", "self, s, /", write), method("read", "self, size=-1, /", read),                                \
-      method("readline", "self, size=-1, /", readline), method("readlines", "self, hint=None, /", readlines),    \
-      method("writelines", "self, lines, /", writelines), method("getvalue", "self, /", getvalue),               \
-      method("seek", "self, pos, whence=0, /", seek), method("tell", "self, /", tell),                           \
-      method("truncate", "self, pos=None, /", truncate), method("close", "self, /", close),                      \
-      method("flush", "self, /", flush), method("readable", "self, /", yes), method("writable", "self, /", yes), \
-      method("seekable", "self, /", yes), method("isatty", "self, /", no), method("fileno", "self, /", fileno),  \
-      method("__enter__", "self, /", enter), method("__exit__", "self, *exc_info", leave), getter("closed", closed)
+#define TFL_STREAM_METHODS                                                                                                     \
+  method("write", "self, s, /", write), method("read", "self, size=-1, /", read),                                              \
+      method("readline", "self, size=-1, /", readline), method("readlines", "self, hint=None, /", readlines),                  \
+      method("writelines", "self, lines, /", writelines), method("getvalue", "self, /", getvalue),                             \
+      method("seek", "self, pos, whence=0, /", seek), method("tell", "self, /", tell),                                         \
+      method("truncate", "self, pos=None, /", truncate), method("close", "self, /", close), method("flush", "self, /", flush), \
+      method("readable", "self, /", yes), method("writable", "self, /", yes), method("seekable", "self, /", yes),              \
+      method("isatty", "self, /", no), method("fileno", "self, /", fileno), method("__enter__", "self, /", enter),             \
+      method("__exit__", "self, *exc_info", leave), getter("closed", closed)
 
 constexpr NativeDef kTextMethods[] = {method("__init__", "self, initial_value=..., newline=...", text_init),
                                       TFL_STREAM_METHODS,
@@ -405,8 +396,7 @@ constexpr NativeDef kTextMethods[] = {method("__init__", "self, initial_value=..
                                       getter("errors", nothing),
                                       getter("newlines", nothing)};
 constexpr NativeDef kBytesMethods[] = {method("__init__", "self, initial_bytes=...", bytes_init), TFL_STREAM_METHODS,
-                                       method("read1", "self, size=-1, /", read),
-                                       method("getbuffer", "self, /", getvalue)};
+                                       method("read1", "self, size=-1, /", read), method("getbuffer", "self, /", getvalue)};
 #undef TFL_STREAM_METHODS
 
 const Slots kText = {.kind = Kind::Native,

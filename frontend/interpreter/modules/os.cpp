@@ -34,7 +34,8 @@ Result<Value> os_stat(Interp& interp, Value* args) {
   }
   const struct stat& s = place.status;
   const char* kind = S_ISREG(s.st_mode) ? "f" : S_ISDIR(s.st_mode) ? "d" : "o";
-  return interp.tuple({interp.str(kind), Value::integer(s.st_size), Value::real(static_cast<double>(s.st_mtim.tv_sec) + static_cast<double>(s.st_mtim.tv_nsec) * 1e-9)});
+  return interp.tuple({interp.str(kind), Value::integer(s.st_size),
+                       Value::real(static_cast<double>(s.st_mtim.tv_sec) + static_cast<double>(s.st_mtim.tv_nsec) * 1e-9)});
 }
 
 Result<Value> os_listdir(Interp& interp, Value* args) {
@@ -78,7 +79,8 @@ Result<Value> os_rename(Interp& interp, Value* args) {
   FilePlace target = TFL_TRY(find_movable(interp, to));
   if (!source.exists) return os_error(interp, ENOENT, from, to);
   if (target.as_folder && !S_ISDIR(source.status.st_mode)) return os_error(interp, ENOTDIR, from, to);
-  if (::renameat(source.folder.get(), source.name.c_str(), target.folder.get(), target.name.c_str()) != 0) return os_error(interp, errno, from, to);
+  if (::renameat(source.folder.get(), source.name.c_str(), target.folder.get(), target.name.c_str()) != 0)
+    return os_error(interp, errno, from, to);
   return Value::none();
 }
 
@@ -102,7 +104,8 @@ Result<Value> os_environ(Interp& interp, Value*) {
     std::string_view line = *e;
     size_t eq = line.find('=');
     if (eq == std::string_view::npos) continue;
-    TFL_TRY(dict_set(interp, d.as<Dict>(), interp.str(std::string(line.substr(0, eq))), interp.str(std::string(line.substr(eq + 1)))));
+    TFL_TRY(dict_set(interp, d.as<Dict>(), interp.str(std::string(line.substr(0, eq))),
+                     interp.str(std::string(line.substr(eq + 1)))));
   }
   return d;
 }
@@ -116,7 +119,8 @@ Result<Value> os_temporary(Interp& interp, Value* args) {
   std::string suffix = args[1].is_none() ? "" : TFL_TRY(path_argument(interp, args[1]));
   bool file = args[3].as_bool();
   const char* base = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): read only
-  std::string folder = args[2].is_none() ? std::string(base && base[0] == '/' ? base : "/tmp") : TFL_TRY(path_argument(interp, args[2]));
+  std::string folder =
+      args[2].is_none() ? std::string(base && base[0] == '/' ? base : "/tmp") : TFL_TRY(path_argument(interp, args[2]));
   if (folder.empty()) folder = ".";
   // Only the folder for temporary files itself needs no permission.
   bool plain = args[2].is_none() && prefix.find('/') == std::string::npos && suffix.find('/') == std::string::npos;
@@ -135,7 +139,8 @@ Result<Value> os_temporary(Interp& interp, Value* args) {
     }
     Descriptor made;
     if (file) {
-      made = Descriptor(::openat(place.folder.get(), place.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      made =
+          Descriptor(::openat(place.folder.get(), place.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
       if (!made && errno != EEXIST) return os_error(interp, errno, path);
       if (!made) continue;
     } else if (::mkdirat(place.folder.get(), place.name.c_str(), 0700) != 0) {
@@ -156,7 +161,8 @@ Result<Value> begin_folder(Interp& interp, Value* args) {
   if (place.exists && !S_ISDIR(place.status.st_mode)) return os_error(interp, EEXIST, path);
   if (place.name == "." || !sandbox(interp).may_replace(place) || !sandbox(interp).may_move(place)) return Value::none();
   auto folder = std::make_unique<WholeFolder>();
-  if (int error = folder->open(std::move(place))) return error == EACCES || error == EROFS ? Value::none() : Result<Value>(os_error(interp, error, path));
+  if (int error = folder->open(std::move(place)))
+    return error == EACCES || error == EROFS ? Value::none() : Result<Value>(os_error(interp, error, path));
   sandbox(interp).allow(folder->part());
   Value inside = interp.str(folder->part().path);
   interp.folders.push_back(std::move(folder));

@@ -7,10 +7,10 @@
 
 #include "frontend/core/file_access.h"
 #include "frontend/core/native_module.h"
-#include "frontend/interpreter/modules/protobuf.h"
-#include "frontend/interpreter/object/file.h"
 #include "frontend/core/registry.h"
 #include "frontend/core/tensor_api.h"
+#include "frontend/interpreter/modules/protobuf.h"
+#include "frontend/interpreter/object/file.h"
 #include "frontend/text/utf8.h"
 
 namespace tfl::messages {
@@ -24,10 +24,11 @@ struct KindName {
   What what;
   DType dtype;
 };
-constexpr KindName kKinds[] = {{"int32", What::Int, DType::I32},      {"int64", What::Int, DType::I64},       {"uint32", What::Uint, DType::U32},
-                               {"uint64", What::Uint, DType::U64},    {"bool", What::Bool, DType::Bool},      {"float", What::Float, DType::F32},
-                               {"double", What::Double, DType::F64},  {"fixed32", What::Fixed32, DType::U32}, {"fixed64", What::Fixed64, DType::U64},
-                               {"string", What::String, DType::String}, {"bytes", What::Bytes, DType::String},  {"view", What::View, DType::String}};
+constexpr KindName kKinds[] = {
+    {"int32", What::Int, DType::I32},        {"int64", What::Int, DType::I64},       {"uint32", What::Uint, DType::U32},
+    {"uint64", What::Uint, DType::U64},      {"bool", What::Bool, DType::Bool},      {"float", What::Float, DType::F32},
+    {"double", What::Double, DType::F64},    {"fixed32", What::Fixed32, DType::U32}, {"fixed64", What::Fixed64, DType::U64},
+    {"string", What::String, DType::String}, {"bytes", What::Bytes, DType::String},  {"view", What::View, DType::String}};
 
 // ------------------------------------------------------------------------------------------------------------------- schemas
 
@@ -77,7 +78,8 @@ class Decoder {
     WireReader reader(bytes);
     WireField field;
     while (reader.next(field)) {
-      auto row = std::find_if(schema.fields.begin(), schema.fields.end(), [&](const FieldRow& r) { return r.number == field.number; });
+      auto row =
+          std::find_if(schema.fields.begin(), schema.fields.end(), [&](const FieldRow& r) { return r.number == field.number; });
       if (row == schema.fields.end()) continue;
       auto index = static_cast<uint32_t>(row - schema.fields.begin());
       if (row->tensor) {
@@ -132,7 +134,8 @@ class Decoder {
 
   static Value number(const FieldRow& row, uint64_t bits) {
     switch (row.what) {
-      case What::Int: return Value::integer(row.dtype == DType::I32 ? int64_t{static_cast<int32_t>(bits)} : static_cast<int64_t>(bits));
+      case What::Int:
+        return Value::integer(row.dtype == DType::I32 ? int64_t{static_cast<int32_t>(bits)} : static_cast<int64_t>(bits));
       case What::Bool: return Value::boolean(bits != 0);
       case What::Float: return Value::real(std::bit_cast<float>(static_cast<uint32_t>(bits)));
       case What::Double: return Value::real(std::bit_cast<double>(bits));
@@ -155,9 +158,7 @@ class Decoder {
     switch (row.what) {
       case What::Message: return message(row.schema, bytes, depth + 1);
       case What::View: return view(bytes);
-      case What::Bytes:
-        TFL_TRY(count(sizeof(tfl::Bytes) + bytes.size()));
-        return interp_.bytes(std::string(bytes));
+      case What::Bytes: TFL_TRY(count(sizeof(tfl::Bytes) + bytes.size())); return interp_.bytes(std::string(bytes));
       default: break;
     }
     TFL_TRY(count(sizeof(Str) + bytes.size()));
@@ -293,7 +294,8 @@ Result<Value> all_fields(Interp& interp, Value* a) {
 Result<Value> all_varints(Interp& interp, Value* a) {
   if (!a[0].is(Kind::Bytes)) return fail(ErrorKind::TypeError, "bytes are needed, not '{}'", interp.type_name(a[0]));
   std::vector<uint64_t> numbers;
-  if (!append_numbers({0, Wire::Bytes, 0, a[0].as<Bytes>()->data}, Wire::Varint, numbers)) return fail(ErrorKind::DataLossError, "packed numbers are damaged or cut off");
+  if (!append_numbers({0, Wire::Bytes, 0, a[0].as<Bytes>()->data}, Wire::Varint, numbers))
+    return fail(ErrorKind::DataLossError, "packed numbers are damaged or cut off");
   std::vector<Value> found;
   for (uint64_t n : numbers) found.push_back(Value::integer(static_cast<int64_t>(n)));
   return interp.list(std::move(found));
@@ -314,7 +316,8 @@ Result<Value> open_file(Interp& interp, Value* a) {
 Result<Value> view_part(Interp& interp, Value* a) {
   const View& v = *a[0].as<View>();
   int64_t begin = TFL_TRY(to_index(interp, a[1])), size = TFL_TRY(to_index(interp, a[2]));
-  if (begin < 0 || size < 0 || static_cast<uint64_t>(begin) > v.bytes.size() || static_cast<uint64_t>(size) > v.bytes.size() - static_cast<uint64_t>(begin))
+  if (begin < 0 || size < 0 || static_cast<uint64_t>(begin) > v.bytes.size() ||
+      static_cast<uint64_t>(size) > v.bytes.size() - static_cast<uint64_t>(begin))
     return fail(ErrorKind::ValueError, "bytes {} to {} + {} of {}", begin, begin, size, v.bytes.size());
   Decoder d = TFL_TRY(decoder(interp, v.file));
   return d.view(v.bytes.substr(static_cast<size_t>(begin), static_cast<size_t>(size)));
@@ -345,7 +348,8 @@ Result<Value> view_tensor(Interp& interp, Value* a) {
     return fail(ErrorKind::ValueError, "{} elements of {} are not {} bytes", count, dtype_name(dtype), v.bytes.size());
   if (v.bytes.size() > kInlineBytes && reinterpret_cast<uintptr_t>(v.bytes.data()) % size == 0 && dtype != DType::Bool) {
     auto* data = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(v.bytes.data()));  // the memory is private
-    auto* buffer = new SharedBuffer{{1, false, v.bytes.size(), data, nullptr, [](Buffer* b) { delete static_cast<SharedBuffer*>(b); }}, v.file};
+    auto* buffer = new SharedBuffer{
+        {1, false, v.bytes.size(), data, nullptr, [](Buffer* b) { delete static_cast<SharedBuffer*>(b); }}, v.file};
     return Value::of(Tensor::foreign(interp.context, dtype, dims, buffer));
   }
   Tensor made = TFL_TRY(Tensor::empty(interp.context, dtype, dims));

@@ -42,7 +42,8 @@ Result<void> put(Interp& interp, const FieldRow& row, const Value& value, int de
 
 Result<std::string> encoded(Interp& interp, const Schema& schema, const Value& values, int depth) {
   if (depth == kMaxDepth) return fail(ErrorKind::ValueError, "messages lie in each other more than {} deep", kMaxDepth);
-  if (!values.is(Kind::Dict)) return fail(ErrorKind::TypeError, "a {} is made of a dict, not '{}'", schema.name, interp.type_name(values));
+  if (!values.is(Kind::Dict))
+    return fail(ErrorKind::TypeError, "a {} is made of a dict, not '{}'", schema.name, interp.type_name(values));
   std::string out;
   size_t used = 0;
   for (const FieldRow& row : schema.fields) {
@@ -56,7 +57,8 @@ Result<std::string> encoded(Interp& interp, const Schema& schema, const Value& v
     }
     for (const Value& item : TFL_TRY(to_vector(interp, value))) TFL_TRY(put(interp, row, item, depth, out));
   }
-  if (used != static_cast<size_t>(TFL_TRY(length(interp, values)))) return fail(ErrorKind::ValueError, "a {} has not all of these fields", schema.name);
+  if (used != static_cast<size_t>(TFL_TRY(length(interp, values))))
+    return fail(ErrorKind::ValueError, "a {} has not all of these fields", schema.name);
   return out;
 }
 

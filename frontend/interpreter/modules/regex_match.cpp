@@ -1,10 +1,12 @@
 // re.Match: the groups of a match as texts and as places.
-#include "frontend/interpreter/modules/regex_objects.h"
 #include "frontend/core/str.h"
+#include "frontend/interpreter/modules/regex_objects.h"
 
 namespace tfl::patterns {
 
-int64_t Subject::place(size_t byte) const { return single() ? static_cast<int64_t>(byte) : str_character(string.as<Str>(), byte); }
+int64_t Subject::place(size_t byte) const {
+  return single() ? static_cast<int64_t>(byte) : str_character(string.as<Str>(), byte);
+}
 
 Value Subject::part(Interp& interp, size_t begin, size_t end) const {
   std::string_view piece = text.substr(begin, end - begin);
@@ -87,12 +89,15 @@ Result<Value> groupdict(Interp& interp, Value* args) {
   Value made = interp.dict();
   size_t at = 0;
   while (Dict::Entry* e = dict_next(pattern_of(m).names.as<Dict>(), at)) {
-    dict_set_str(made.as<Dict>(), e->key.as<Str>(), subject.group(interp, m.spans[static_cast<size_t>(e->value.as_int())], args[1]));
+    dict_set_str(made.as<Dict>(), e->key.as<Str>(),
+                 subject.group(interp, m.spans[static_cast<size_t>(e->value.as_int())], args[1]));
   }
   return made;
 }
 
-Value place_of(const Subject& subject, size_t byte) { return Value::integer(byte == Regex::Span::kNone ? -1 : subject.place(byte)); }
+Value place_of(const Subject& subject, size_t byte) {
+  return Value::integer(byte == Regex::Span::kNone ? -1 : subject.place(byte));
+}
 
 Result<Value> start(Interp& interp, Value* args) {
   size_t number = TFL_TRY(group_number(interp, of(args[0]), args[1]));

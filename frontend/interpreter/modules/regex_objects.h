@@ -10,10 +10,10 @@ namespace tfl::patterns {
 struct Pattern : Object {
   std::unique_ptr<Regex> regex;
   bool bytes = false;
-  Value source;        // what was compiled: Str or Bytes
+  Value source;  // what was compiled: Str or Bytes
   int64_t flags = 0, groups = 0;
-  Value names;         // Dict: numbers of the named groups
-  Value closing;       // Tuple: numbers of groups in the order in which they close
+  Value names;            // Dict: numbers of the named groups
+  Value closing;          // Tuple: numbers of groups in the order in which they close
   Type* match = nullptr;  // the type of its matches
 };
 
@@ -23,8 +23,8 @@ struct Match : Object {
   std::vector<Regex::Span> spans;  // bytes of the string; the whole first
 };
 
-extern const Slots kPattern;                      // regex_pattern.cpp
-extern const Slots kMatch;                        // regex_match.cpp
+extern const Slots kPattern;  // regex_pattern.cpp
+extern const Slots kMatch;    // regex_match.cpp
 std::span<const NativeDef> pattern_methods();
 std::span<const NativeDef> match_methods();
 

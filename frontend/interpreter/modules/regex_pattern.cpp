@@ -1,8 +1,8 @@
 // re.Pattern: searching, splitting and replacing with a compiled pattern.
 #include <algorithm>
 
-#include "frontend/interpreter/modules/regex_objects.h"
 #include "frontend/core/str.h"
+#include "frontend/interpreter/modules/regex_objects.h"
 
 namespace tfl::patterns {
 
@@ -23,7 +23,8 @@ Result<Subject> subject_of(Interp& interp, const Value& pattern, const Value& st
   }
   bool bytes = s.pattern->bytes;
   if (string.is_str() == bytes) {
-    return fail(ErrorKind::TypeError, "cannot use a {} pattern on a {} object", bytes ? "bytes" : "string", bytes ? "string-like" : "bytes-like");
+    return fail(ErrorKind::TypeError, "cannot use a {} pattern on a {} object", bytes ? "bytes" : "string",
+                bytes ? "string-like" : "bytes-like");
   }
   s.string = string;
   s.text = content(string);
@@ -177,8 +178,8 @@ Result<Value> replace(Interp& interp, Value* a) {
     Value piece = TFL_TRY(interp.call(parts, {make_match(interp, pattern, subject, std::move(matches.spans()))}));
     if (piece.is_none()) continue;
     if (!(bytes ? piece.is(Kind::Bytes) : piece.is_str())) {
-      return fail(ErrorKind::TypeError, "sequence item {}: expected {}, {} found", pieces, bytes ? "a bytes-like object" : "str instance",
-                  interp.type_name(piece));
+      return fail(ErrorKind::TypeError, "sequence item {}: expected {}, {} found", pieces,
+                  bytes ? "a bytes-like object" : "str instance", interp.type_name(piece));
     }
     TFL_TRY(add(content(piece)));
     ++pieces;
@@ -223,7 +224,8 @@ Result<Value> repr_slot(Interp& interp, const Value& self) {
   constexpr struct {
     int64_t bit;
     const char* name;
-  } kFlags[] = {{2, "re.IGNORECASE"}, {4, "re.LOCALE"}, {8, "re.MULTILINE"}, {16, "re.DOTALL"}, {32, "re.UNICODE"}, {64, "re.VERBOSE"}, {128, "re.DEBUG"}, {256, "re.ASCII"}};
+  } kFlags[] = {{2, "re.IGNORECASE"}, {4, "re.LOCALE"},   {8, "re.MULTILINE"}, {16, "re.DOTALL"},
+                {32, "re.UNICODE"},   {64, "re.VERBOSE"}, {128, "re.DEBUG"},   {256, "re.ASCII"}};
   Pattern& p = of(self);
   int64_t shown = p.bytes ? p.flags : p.flags & ~int64_t{32};
   std::string names;

@@ -88,8 +88,10 @@ class Translator : PatternReader {
           if (last == Atom::None || last == Atom::Place) return wrong("nothing to repeat", start);
           if (last == Atom::Repeat) return wrong("multiple repeat", start);
           emit_repeat(least, most);
-          if (take('?')) emit("?");
-          else if (take('+')) emit("+");
+          if (take('?'))
+            emit("?");
+          else if (take('+'))
+            emit("+");
           // The last item's width was added once already.
           width.least = plus(width.least, times(last_width.least, least)) - last_width.least;
           size_t most_width = times(last_width.most, most);
@@ -134,8 +136,10 @@ class Translator : PatternReader {
     };
     std::string low, high;
     number(low);
-    if (take(',')) number(high);
-    else high = low;
+    if (take(','))
+      number(high);
+    else
+      high = low;
     if (!take('}')) {
       literal = true;
       at_ = here;
@@ -172,7 +176,8 @@ class Translator : PatternReader {
         ++at_;
         emit(".");
         return true;
-      case '^': case '$':
+      case '^':
+      case '$':
         out_.pattern += in_[at_++];
         kind = Atom::Place;
         width = {};
@@ -228,7 +233,8 @@ class Translator : PatternReader {
 
   bool reference(size_t number, size_t where, Width& width) {
     if (number > out_.groups) return wrong("invalid group reference " + std::to_string(number), where);
-    if (std::find(out_.closing.begin(), out_.closing.end(), number) == out_.closing.end()) return wrong("cannot refer to an open group", where - 1);
+    if (std::find(out_.closing.begin(), out_.closing.end(), number) == out_.closing.end())
+      return wrong("cannot refer to an open group", where - 1);
     emit("\\g{" + std::to_string(number) + "}");
     width = widths_[number - 1];
     return true;
@@ -271,7 +277,9 @@ class Translator : PatternReader {
     widths_.resize(number);
     if (name) {
       if (const size_t* before = named(*name)) {
-        return wrong("redefinition of group name '" + *name + "' as group " + std::to_string(number) + "; was group " + std::to_string(*before), name_at);
+        return wrong("redefinition of group name '" + *name + "' as group " + std::to_string(number) + "; was group " +
+                         std::to_string(*before),
+                     name_at);
       }
       out_.names.emplace_back(*name, number);
     }
@@ -439,7 +447,8 @@ class Translator : PatternReader {
 
 }  // namespace
 
-bool translate_python_regex(std::string_view pattern, uint32_t flags, bool is_bytes, PythonRegex& out, PythonRegexProblem& problem) {
+bool translate_python_regex(std::string_view pattern, uint32_t flags, bool is_bytes, PythonRegex& out,
+                            PythonRegexProblem& problem) {
   return Translator(pattern, flags, is_bytes, out, problem).run();
 }
 

@@ -13,7 +13,8 @@
 namespace tfl {
 
 /// Python's numbers of the flags.
-inline constexpr uint32_t kPyIgnoreCase = 2, kPyLocale = 4, kPyMultiLine = 8, kPyDotAll = 16, kPyUnicode = 32, kPyVerbose = 64, kPyAscii = 256;
+inline constexpr uint32_t kPyIgnoreCase = 2, kPyLocale = 4, kPyMultiLine = 8, kPyDotAll = 16, kPyUnicode = 32, kPyVerbose = 64,
+                          kPyAscii = 256;
 
 struct PythonRegex {
   std::string pattern;  // rewritten
@@ -29,6 +30,7 @@ struct PythonRegexProblem {
 };
 
 /// False with `problem` filled in when the pattern is wrong.
-bool translate_python_regex(std::string_view pattern, uint32_t flags, bool is_bytes, PythonRegex& out, PythonRegexProblem& problem);
+bool translate_python_regex(std::string_view pattern, uint32_t flags, bool is_bytes, PythonRegex& out,
+                            PythonRegexProblem& problem);
 
 }  // namespace tfl

@@ -30,7 +30,8 @@ Result<Data> take(Interp& interp, const Value& values) {
       d.reals.push_back(static_cast<double>(v.as_int()));
       continue;
     }
-    if (v.is_str() || v.is_none()) return fail(ErrorKind::TypeError, "can't convert type '{}' to numerator/denominator", interp.type_name(v));
+    if (v.is_str() || v.is_none())
+      return fail(ErrorKind::TypeError, "can't convert type '{}' to numerator/denominator", interp.type_name(v));
     d.integral = false;
     d.reals.push_back(TFL_TRY(to_double(interp, v)));
   }
@@ -41,7 +42,8 @@ Result<Data> take(Interp& interp, const Value& values) {
 Value quotient(Wide128 n, Wide128 d) {
   if (n % d == 0) {
     Wide128 q = n / d;
-    if (q >= std::numeric_limits<int64_t>::min() && q <= std::numeric_limits<int64_t>::max()) return Value::integer(static_cast<int64_t>(q));
+    if (q >= std::numeric_limits<int64_t>::min() && q <= std::numeric_limits<int64_t>::max())
+      return Value::integer(static_cast<int64_t>(q));
   }
   return Value::real(static_cast<double>(static_cast<Wide>(n) / static_cast<Wide>(d)));
 }

@@ -55,11 +55,9 @@ size_t width_of(char code, bool native) {
 
 Result<Layout> layout_of(Interp& interp, const Value& format) {
   if (!format.is_str() && !format.is(Kind::Bytes)) {
-    return fail(ErrorKind::TypeError, "Struct() argument 1 must be a str or bytes object, not {}",
-                interp.type_name(format));
+    return fail(ErrorKind::TypeError, "Struct() argument 1 must be a str or bytes object, not {}", interp.type_name(format));
   }
-  std::string_view text =
-      format.is_str() ? std::string_view(text_of(format)) : std::string_view(format.as<Bytes>()->data);
+  std::string_view text = format.is_str() ? std::string_view(text_of(format)) : std::string_view(format.as<Bytes>()->data);
   Layout layout;
   if (!text.empty() && std::string_view("@=<>!").find(text[0]) != std::string_view::npos) {
     layout.big = text[0] == '>' || text[0] == '!';
@@ -191,8 +189,7 @@ Result<void> pack_one(Interp& interp, const Layout& layout, const Item& item, co
       return {};
     case 's':
     case 'p': {
-      if (!v.is(Kind::Bytes))
-        return wrong(interp, std::string("argument for '") + item.code + "' must be a bytes object");
+      if (!v.is(Kind::Bytes)) return wrong(interp, std::string("argument for '") + item.code + "' must be a bytes object");
       const std::string& data = v.as<Bytes>()->data;
       if (item.count == 0) return {};
       size_t lead = item.code == 'p' ? 1 : 0, n = std::min(data.size(), item.count - lead);
@@ -237,8 +234,7 @@ Result<Value> unpack_one(Interp& interp, const Layout& layout, const Item& item,
     }
     case '?': return Value::boolean(*from != 0);
     case 'e': return Value::real(half_value(loaded(from, 2, layout.big)));
-    case 'f':
-      return Value::real(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(loaded(from, 4, layout.big)))));
+    case 'f': return Value::real(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(loaded(from, 4, layout.big)))));
     case 'd': return Value::real(std::bit_cast<double>(loaded(from, 8, layout.big)));
     default: break;
   }
@@ -267,8 +263,7 @@ Result<const std::string*> need_buffer(Interp& interp, const Value& v) {
 Result<Value> unpack(Interp& interp, Value* a) {
   Layout layout = TFL_TRY(layout_of(interp, a[0]));
   const std::string* data = TFL_TRY(need_buffer(interp, a[1]));
-  if (data->size() != layout.size)
-    return wrong(interp, "unpack requires a buffer of " + std::to_string(layout.size) + " bytes");
+  if (data->size() != layout.size) return wrong(interp, "unpack requires a buffer of " + std::to_string(layout.size) + " bytes");
   return values_at(interp, layout, data->data());
 }
 
@@ -288,9 +283,8 @@ Result<Value> unpack_from(Interp& interp, Value* a) {
   }
   if (length - offset < static_cast<int64_t>(layout.size)) {
     return wrong(interp, "unpack_from requires a buffer of at least " +
-                             std::to_string(layout.size + static_cast<size_t>(offset)) + " bytes for unpacking " +
-                             size + " bytes at offset " + std::to_string(offset) + " (actual buffer size is " + actual +
-                             ")");
+                             std::to_string(layout.size + static_cast<size_t>(offset)) + " bytes for unpacking " + size +
+                             " bytes at offset " + std::to_string(offset) + " (actual buffer size is " + actual + ")");
   }
   return values_at(interp, layout, data->data() + offset);
 }
@@ -301,8 +295,7 @@ Result<Value> unpack_all(Interp& interp, Value* a) {
   const std::string* data = TFL_TRY(need_buffer(interp, a[1]));
   if (layout.size == 0) return wrong(interp, "cannot iteratively unpack with a struct of length 0");
   if (data->size() % layout.size)
-    return wrong(interp,
-                 "iterative unpacking requires a buffer of a multiple of " + std::to_string(layout.size) + " bytes");
+    return wrong(interp, "iterative unpacking requires a buffer of a multiple of " + std::to_string(layout.size) + " bytes");
   std::vector<Value> found;
   for (size_t at = 0; at < data->size(); at += layout.size) {
     Value values = TFL_TRY(values_at(interp, layout, data->data() + at));

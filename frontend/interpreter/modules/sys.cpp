@@ -19,7 +19,8 @@ Result<Value> sys_setrecursionlimit(Interp& interp, Value* args) {
   if (n < 1) return fail(ErrorKind::ValueError, "recursion limit must be greater or equal than 1");
   if (n > 1000000) return fail(ErrorKind::OverflowError, "the recursion limit is at most 1000000");
   if (n <= interp.depth) {
-    return fail(ErrorKind::RecursionError, "cannot set the recursion limit to {} at the recursion depth {}: the limit is too low", n, interp.depth);
+    return fail(ErrorKind::RecursionError, "cannot set the recursion limit to {} at the recursion depth {}: the limit is too low",
+                n, interp.depth);
   }
   interp.options.max_depth = static_cast<int>(n);
   return Value::none();

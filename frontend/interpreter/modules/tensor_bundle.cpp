@@ -28,7 +28,8 @@ Result<Value> table_entries(Interp& interp, Value* args) {
   TableEntries entries = TFL_TRY(read_sorted_table(*TFL_TRY(bundle_bytes(args[0]))));
   std::vector<Value> found;
   found.reserve(entries.size());
-  for (auto& [key, value] : entries) found.push_back(interp.tuple({interp.bytes(std::move(key)), interp.bytes(std::move(value))}));
+  for (auto& [key, value] : entries)
+    found.push_back(interp.tuple({interp.bytes(std::move(key)), interp.bytes(std::move(value))}));
   return interp.list(std::move(found));
 }
 
@@ -60,7 +61,8 @@ Result<void> read_exactly(Interp& interp, int fd, const std::string& path, int64
 /// Texts stand as their lengths, a checksum of these, and their bytes.
 Result<Tensor> texts_of(Interp& interp, std::string_view data, const Dims& dims, uint32_t& checksum) {
   int64_t count = TFL_TRY(element_count(dims));
-  if (static_cast<uint64_t>(count) > data.size()) return fail(ErrorKind::DataLossError, "{} bytes hold no {} texts", data.size(), count);
+  if (static_cast<uint64_t>(count) > data.size())
+    return fail(ErrorKind::DataLossError, "{} bytes hold no {} texts", data.size(), count);
   Crc32c sum;
   std::vector<uint64_t> lengths;
   lengths.reserve(static_cast<size_t>(count));
@@ -81,7 +83,8 @@ Result<Tensor> texts_of(Interp& interp, std::string_view data, const Dims& dims,
     total += length;
     lengths.push_back(length);
   }
-  if (data.size() - at < 4 || total != data.size() - at - 4) return fail(ErrorKind::DataLossError, "the texts have other lengths than are told");
+  if (data.size() - at < 4 || total != data.size() - at - 4)
+    return fail(ErrorKind::DataLossError, "the texts have other lengths than are told");
   uint32_t told;
   std::memcpy(&told, data.data() + at, sizeof told);
   if (told != sum.masked()) return fail(ErrorKind::DataLossError, "the checksum of the lengths of texts is wrong");
@@ -105,10 +108,11 @@ Result<Value> read_elements(Interp& interp, Value* args) {
   DType dtype = TFL_TRY(to_dtype(interp, args[4]));
   Dims dims = TFL_TRY(to_dims(interp, args[5]));
   Descriptor fd = TFL_TRY(open_for_reading(interp, path));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return os_error(interp, errno, path);
   if (offset < 0 || size < 0 || offset > status.st_size || size > status.st_size - offset)
-    return fail(ErrorKind::DataLossError, "{} has {} bytes, and {} at {} are needed", path, static_cast<int64_t>(status.st_size), size, offset);
+    return fail(ErrorKind::DataLossError, "{} has {} bytes, and {} at {} are needed", path, static_cast<int64_t>(status.st_size),
+                size, offset);
   uint32_t checksum = 0;
   Tensor t;
   if (dtype == DType::String) {
@@ -129,8 +133,8 @@ Result<Value> read_elements(Interp& interp, Value* args) {
     }
   }
   if (checksum != static_cast<uint32_t>(told)) {
-    return fail(ErrorKind::DataLossError, "Checksum does not match: stored {} vs. calculated on the restored bytes {}", static_cast<uint32_t>(told),
-                checksum);
+    return fail(ErrorKind::DataLossError, "Checksum does not match: stored {} vs. calculated on the restored bytes {}",
+                static_cast<uint32_t>(told), checksum);
   }
   return Value::of(std::move(t));
 }

@@ -21,7 +21,9 @@ namespace tfl {
 
 namespace {
 
-bool is_test_file(std::string_view name) { return name.ends_with(".tfl") && (name.starts_with("test_") || name.ends_with("_test.tfl")); }
+bool is_test_file(std::string_view name) {
+  return name.ends_with(".tfl") && (name.starts_with("test_") || name.ends_with("_test.tfl"));
+}
 
 void collect(const std::string& folder, int depth, std::vector<std::string>& found) {
   DIR* d = depth < 32 ? opendir(folder.c_str()) : nullptr;
@@ -31,10 +33,12 @@ void collect(const std::string& folder, int depth, std::vector<std::string>& fou
     std::string_view name = entry->d_name;
     if (name.starts_with(".") || name == "build" || name == "node_modules" || name == "__pycache__") continue;
     std::string path = folder == "." ? std::string(name) : folder + "/" + std::string(name);
-    struct stat s {};
+    struct stat s{};
     if (lstat(path.c_str(), &s) != 0) continue;
-    if (S_ISDIR(s.st_mode)) folders.push_back(path);
-    else if (is_test_file(name)) files.push_back(path);
+    if (S_ISDIR(s.st_mode))
+      folders.push_back(path);
+    else if (is_test_file(name))
+      files.push_back(path);
   }
   closedir(d);
   std::sort(files.begin(), files.end());
@@ -47,11 +51,13 @@ void collect(const std::string& folder, int depth, std::vector<std::string>& fou
 Result<Value> testing_find(Interp& interp, Value* args) {
   std::string path = text_of(args[0]);
   while (path.size() > 1 && path.back() == '/') path.pop_back();
-  struct stat s {};
+  struct stat s{};
   if (stat(path.c_str(), &s) != 0) return Value::none();
   std::vector<std::string> found;
-  if (S_ISDIR(s.st_mode)) collect(path, 0, found);
-  else found.push_back(path);
+  if (S_ISDIR(s.st_mode))
+    collect(path, 0, found);
+  else
+    found.push_back(path);
   std::vector<Value> values;
   for (std::string& f : found) values.push_back(interp.str(std::move(f)));
   return interp.list(std::move(values));
@@ -68,7 +74,8 @@ Result<Value> testing_load(Interp& interp, Value* args) {
   CompileOptions options;
   options.rewrite_asserts = true;
   CompileResult compiled = compile_module(interp, source, options);
-  if (compiled.code.is_empty()) return interp.tuple({Value::none(), interp.str(render_diagnostics(*source, compiled.diagnostics, false))});
+  if (compiled.code.is_empty())
+    return interp.tuple({Value::none(), interp.str(render_diagnostics(*source, compiled.diagnostics, false))});
   Value module = interp.module(text_of(args[1]));
   module.as<Module>()->file = args[0];
   define(interp, *module.as<Module>(), "__file__", args[0]);
@@ -100,7 +107,8 @@ Result<Value> testing_traceback(Interp& interp, Value* args) {
 /// write(path, text): the file whole or not at all.
 Result<Value> testing_write(Interp&, Value* args) {
   const std::string& path = text_of(args[0]);
-  if (int error = write_whole_file(path, text_of(args[1]))) return fail(ErrorKind::OSError, "[Errno {}] {}: '{}'", error, std::strerror(error), path);
+  if (int error = write_whole_file(path, text_of(args[1])))
+    return fail(ErrorKind::OSError, "[Errno {}] {}: '{}'", error, std::strerror(error), path);
   return Value::none();
 }
 
@@ -129,7 +137,8 @@ constexpr NativeDef kTesting[] = {
     function("example", "text: str, line: int, module: module, /", testing_example),
     function("find", "path: str, /", testing_find),
     function("load", "path: str, name: str, /", testing_load),
-    function("capture", "", testing_capture),          function("captured", "", testing_captured),
+    function("capture", "", testing_capture),
+    function("captured", "", testing_captured),
     function("traceback", "error: exception, /", testing_traceback),
     function("write", "path: str, text: str, /", testing_write),
     function("terminal_width", "", testing_terminal_width),

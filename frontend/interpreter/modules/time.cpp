@@ -68,10 +68,11 @@ Result<Value> broken_down(Interp& interp, const Value& v, tm* (*convert)(const t
   }
   tm parts;
   if (!convert(&t, &parts)) return fail(ErrorKind::OSError, "[Errno 75] Value too large for defined data type");
-  Value numbers = interp.tuple({Value::integer(parts.tm_year + 1900), Value::integer(parts.tm_mon + 1), Value::integer(parts.tm_mday),
-                       Value::integer(parts.tm_hour), Value::integer(parts.tm_min), Value::integer(parts.tm_sec),
-                       Value::integer((parts.tm_wday + 6) % 7), Value::integer(parts.tm_yday + 1), Value::integer(parts.tm_isdst),
-                       Value::integer(parts.tm_gmtoff)});
+  Value numbers =
+      interp.tuple({Value::integer(parts.tm_year + 1900), Value::integer(parts.tm_mon + 1), Value::integer(parts.tm_mday),
+                    Value::integer(parts.tm_hour), Value::integer(parts.tm_min), Value::integer(parts.tm_sec),
+                    Value::integer((parts.tm_wday + 6) % 7), Value::integer(parts.tm_yday + 1), Value::integer(parts.tm_isdst),
+                    Value::integer(parts.tm_gmtoff)});
   Value type = TFL_TRY(struct_time(interp));
   return interp.call(type, {numbers, interp.str(std::string(parts.tm_zone ? parts.tm_zone : ""))});
 }
@@ -108,7 +109,8 @@ Result<tm> parts_of(Interp& interp, const Value& v) {
 }
 
 Result<Value> time_strftime(Interp& interp, Value* args) {
-  if (!args[0].is_str()) return fail(ErrorKind::TypeError, "strftime() argument 1 must be str, not {}", interp.type_name(args[0]));
+  if (!args[0].is_str())
+    return fail(ErrorKind::TypeError, "strftime() argument 1 must be str, not {}", interp.type_name(args[0]));
   const std::string& format = text_of(args[0]);
   tm t{};
   if (args[1].is_none()) {
@@ -133,13 +135,20 @@ Result<Value> time_mktime(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kTime[] = {
-    function("time", "", seconds<CLOCK_REALTIME>), function("time_ns", "", nanoseconds<CLOCK_REALTIME>),
-    function("perf_counter", "", seconds<CLOCK_MONOTONIC>), function("perf_counter_ns", "", nanoseconds<CLOCK_MONOTONIC>),
-    function("monotonic", "", seconds<CLOCK_MONOTONIC>), function("monotonic_ns", "", nanoseconds<CLOCK_MONOTONIC>),
-    function("process_time", "", seconds<CLOCK_PROCESS_CPUTIME_ID>), function("process_time_ns", "", nanoseconds<CLOCK_PROCESS_CPUTIME_ID>),
-    function("thread_time", "", seconds<CLOCK_THREAD_CPUTIME_ID>), function("sleep", "secs, /", time_sleep),
-    function("strftime", "format, t=None, /", time_strftime), function("mktime", "t, /", time_mktime),
-    function("localtime", "seconds=None, /", time_localtime), function("gmtime", "seconds=None, /", time_gmtime),
+    function("time", "", seconds<CLOCK_REALTIME>),
+    function("time_ns", "", nanoseconds<CLOCK_REALTIME>),
+    function("perf_counter", "", seconds<CLOCK_MONOTONIC>),
+    function("perf_counter_ns", "", nanoseconds<CLOCK_MONOTONIC>),
+    function("monotonic", "", seconds<CLOCK_MONOTONIC>),
+    function("monotonic_ns", "", nanoseconds<CLOCK_MONOTONIC>),
+    function("process_time", "", seconds<CLOCK_PROCESS_CPUTIME_ID>),
+    function("process_time_ns", "", nanoseconds<CLOCK_PROCESS_CPUTIME_ID>),
+    function("thread_time", "", seconds<CLOCK_THREAD_CPUTIME_ID>),
+    function("sleep", "secs, /", time_sleep),
+    function("strftime", "format, t=None, /", time_strftime),
+    function("mktime", "t, /", time_mktime),
+    function("localtime", "seconds=None, /", time_localtime),
+    function("gmtime", "seconds=None, /", time_gmtime),
 };
 
 }  // namespace

@@ -54,7 +54,9 @@ Result<Value> repr_union(Interp& interp, const Value& self) {
   return interp.str(std::move(text));
 }
 
-Result<Value> call_generic(Interp& interp, const Value& self, CallArgs& args) { return interp.call(self.as<Alias>()->origin, args); }
+Result<Value> call_generic(Interp& interp, const Value& self, CallArgs& args) {
+  return interp.call(self.as<Alias>()->origin, args);
+}
 
 Result<Value> get_generic(Interp& interp, const Value& self, Str* name) {
   if (name->text == "__origin__") return self.as<Alias>()->origin;

@@ -63,7 +63,8 @@ bool is_data_descriptor(const Value& raw) {
   switch (raw.kind()) {
     case Kind::Property: return true;
     case Kind::NativeFunction: return is_getter(raw);
-    case Kind::Instance: case Kind::Native: return raw.object()->type->has_set;
+    case Kind::Instance:
+    case Kind::Native: return raw.object()->type->has_set;
     default: return false;
   }
 }
@@ -100,8 +101,8 @@ Result<Value> bind_attribute(Interp& interp, const Value& raw, const Value& self
       Property* p = raw.as<Property>();
       if (p->get.is_int()) {  // a field of a named tuple: which item it is
         if (self.is(Kind::Tuple) && p->get.as_int() < self.as<Tuple>()->size) return self.as<Tuple>()->items[p->get.as_int()];
-        return fail(ErrorKind::TypeError, "descriptor for index '{}' for tuple subclasses doesn't apply to '{}' object", p->get.as_int(),
-                    interp.type_name(self));
+        return fail(ErrorKind::TypeError, "descriptor for index '{}' for tuple subclasses doesn't apply to '{}' object",
+                    p->get.as_int(), interp.type_name(self));
       }
       if (p->get.is_empty() || p->get.is_none()) {
         std::string name = p->name.is_str() ? "property '" + p->name.as<Str>()->text + "'" : "unreadable attribute";
@@ -110,7 +111,8 @@ Result<Value> bind_attribute(Interp& interp, const Value& raw, const Value& self
       }
       return interp.call(p->get, {self});
     }
-    case Kind::Instance: case Kind::Native: {
+    case Kind::Instance:
+    case Kind::Native: {
       if (raw.object()->type->slots->binds && !self.is_empty()) return interp.bound_method(raw, self);
       if (!raw.object()->type->has_get) return raw;
       return call_special(interp, raw, interp.intern("__get__"), {self.is_empty() ? Value::none() : self, Value::share(type)});
@@ -124,7 +126,8 @@ Dict* instance_dict(Interp& interp, const Value& v, bool create) {
   Value* place = nullptr;
   Object* o = v.object();
   switch (v.kind()) {
-    case Kind::Instance: case Kind::Boxed:
+    case Kind::Instance:
+    case Kind::Boxed:
       if (!o->type->script) return nullptr;
       place = &v.as<Instance>()->dict;
       break;
@@ -251,7 +254,8 @@ Result<Value> module_find_attr(Interp& interp, Module* m, Str* name) {
     if (!found.is_empty()) return found;
   }
   if (name == interp.sym.__dict__) return visible_names(interp, m);
-  if (const Value* getter = dict_entry(m->dict.as<Dict>(), interp.sym.__getattr__)) return interp.call(*getter, {interp.str(name)});
+  if (const Value* getter = dict_entry(m->dict.as<Dict>(), interp.sym.__getattr__))
+    return interp.call(*getter, {interp.str(name)});
   return Value();
 }
 

@@ -18,8 +18,9 @@ Result<void> set_property(Interp& interp, Property* p, const Value& v, const Val
   bool deleting = value.is_empty();
   const Value& f = deleting ? p->del : p->set;
   if (f.is_empty() || f.is_none()) {
-    std::string name = p->name.is_str() ? "property '" + p->name.as<Str>()->text + "' of '" + interp.type_of(v)->qualname->text + "' object"
-                                        : std::string("property of '") + interp.type_of(v)->qualname->text + "' object";
+    std::string name = p->name.is_str()
+                           ? "property '" + p->name.as<Str>()->text + "' of '" + interp.type_of(v)->qualname->text + "' object"
+                           : std::string("property of '") + interp.type_of(v)->qualname->text + "' object";
     return fail(ErrorKind::AttributeError, "{} has no {}", name, deleting ? "deleter" : "setter");
   }
   Value callee = f;
@@ -60,7 +61,8 @@ Result<void> generic_set_attr(Interp& interp, const Value& v, Str* name, const V
   if (entry && is_getter(*entry)) {
     if (type->script || v.is(Kind::Instance)) {
       if (name == interp.sym.__class__) return fail(ErrorKind::TypeError, "__class__ assignment is not supported");
-      if (name == interp.sym.__dict__ && !type->slot_names.is_empty() && !slot_allows(type, name)) return no_attribute(interp, v, name);
+      if (name == interp.sym.__dict__ && !type->slot_names.is_empty() && !slot_allows(type, name))
+        return no_attribute(interp, v, name);
       if (name == interp.sym.__dict__ && value.is(Kind::Dict) && v.is(Kind::Instance)) {
         v.as<Instance>()->dict = value;
         return {};
@@ -116,7 +118,8 @@ Result<void> class_set_attr(Interp& interp, Type* type, Str* name, const Value& 
   Symbols& sym = interp.sym;
   if (name == sym.__name__ || name == sym.__qualname__) {
     if (!value.is_str()) {
-      return fail(ErrorKind::TypeError, "can only assign string to {}.{}, not '{}'", type->name->text, name->text, interp.type_name(value));
+      return fail(ErrorKind::TypeError, "can only assign string to {}.{}, not '{}'", type->name->text, name->text,
+                  interp.type_name(value));
     }
     (name == sym.__name__ ? type->name : type->qualname) = interp.intern(value.as<Str>()->text);
     return {};

@@ -16,8 +16,8 @@ bool mutable_container(const Slots* slots) {
 
 bool may_be_base(Interp& interp, const Type* base) {
   const Types& t = interp.types;
-  for (const Type* no : {t.bool_, t.none_type, t.ellipsis_type, t.not_implemented_type, t.range, t.slice, t.function, t.native_function,
-                         t.method_descriptor, t.method, t.module, t.cell, t.code, t.generator, t.type}) {
+  for (const Type* no : {t.bool_, t.none_type, t.ellipsis_type, t.not_implemented_type, t.range, t.slice, t.function,
+                         t.native_function, t.method_descriptor, t.method, t.module, t.cell, t.code, t.generator, t.type}) {
     if (base == no) return false;
   }
   return true;
@@ -99,7 +99,8 @@ Result<Value> make_class(Interp& interp, const Value& name, const Value& base, V
   }
   int depth = 0;
   for (Type* t = base_type; t; t = t->base) ++depth;
-  if (depth > kMaxClassDepth) return fail(ErrorKind::RecursionError, "classes derive from each other more than {} deep", kMaxClassDepth);
+  if (depth > kMaxClassDepth)
+    return fail(ErrorKind::RecursionError, "classes derive from each other more than {} deep", kMaxClassDepth);
   std::string module = "builtins";
   if (const Value* m = dict_entry(dict.as<Dict>(), interp.sym.__module__); m && m->is_str()) module = m->as<Str>()->text;
   Type* type = interp.new_type(name.as<Str>()->text, base_type, std::move(dict), module);
@@ -167,7 +168,8 @@ Result<Value> new_instance(Interp& interp, Type* type, CallArgs& args) {
 
 Result<Value> call_type(Interp& interp, Type* type, CallArgs& args) {
   if (!type->script) {
-    if (type == interp.types.type && args.count == 1 && args.keywords.empty()) return Value::share(interp.type_of(args.values[0]));
+    if (type == interp.types.type && args.count == 1 && args.keywords.empty())
+      return Value::share(interp.type_of(args.values[0]));
     if (!type->slots->construct) return fail(ErrorKind::TypeError, "cannot create '{}' instances", type->name->text);
     return type->slots->construct(interp, type, args);
   }
@@ -206,7 +208,8 @@ bool slot_allows(const Type* type, Str* name) {
   for (const Type* t = type; t && t->script; t = t->base) {
     if (t->slot_names.is_empty()) return true;
     for (Value& v : t->slot_names.as<Tuple>()->span()) {
-      if (v.counted() == name || (v.is_str() && (v.as<Str>()->text == name->text || v.as<Str>()->text == "__dict__"))) return true;
+      if (v.counted() == name || (v.is_str() && (v.as<Str>()->text == name->text || v.as<Str>()->text == "__dict__")))
+        return true;
     }
   }
   return false;

@@ -18,7 +18,8 @@ struct Combinator : Object {
 
 /// The tuple to give next, of `n` items to be overwritten.
 Value result_tuple(Interp& interp, Combinator* c, size_t n) {
-  if (c->last.is_empty() || c->last.counted()->refs != 1) c->last = Value::adopt(new_tuple(interp, interp.types.tuple, static_cast<int64_t>(n)));
+  if (c->last.is_empty() || c->last.counted()->refs != 1)
+    c->last = Value::adopt(new_tuple(interp, interp.types.tuple, static_cast<int64_t>(n)));
   return c->last;
 }
 
@@ -38,7 +39,8 @@ Result<Combinator*> make(Interp& interp, Type* type, std::span<Value> iterables,
 
 Result<Value> zip_construct(Interp& interp, Type* type, CallArgs& args) {
   bool strict = false;
-  if (args.keywords.size() > 1) return fail(ErrorKind::TypeError, "zip() takes at most 1 keyword argument ({} given)", args.keywords.size());
+  if (args.keywords.size() > 1)
+    return fail(ErrorKind::TypeError, "zip() takes at most 1 keyword argument ({} given)", args.keywords.size());
   for (size_t k = 0; k < args.keywords.size(); ++k) {
     if (args.keywords[k]->text != "strict") {
       return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for zip()", args.keywords[k]->text);
@@ -51,7 +53,8 @@ Result<Value> zip_construct(Interp& interp, Type* type, CallArgs& args) {
   for (uint32_t i = 0; i < args.count; ++i) {
     auto it = iter(interp, args.values[i]);
     if (!it) {
-      if (it.error().kind == ErrorKind::TypeError && !it.error().payload && it.error().message.ends_with("object is not iterable")) {
+      if (it.error().kind == ErrorKind::TypeError && !it.error().payload &&
+          it.error().message.ends_with("object is not iterable")) {
         return fail(ErrorKind::TypeError, "'{}' object is not iterable", interp.type_name(args.values[i]));
       }
       return it.failure();
@@ -195,7 +198,8 @@ Result<Value> reversed_construct(Interp& interp, Type*, CallArgs& args) {
       if (const Value* entry = type_lookup(interp.type_of(v), interp.sym.__reversed__)) return call_entry(interp, *entry, v, {});
     }
   }
-  bool sequence = own_items || (v.is_object() && !v.is(Kind::Instance) && interp.type_of(v)->slots->get_item && interp.type_of(v)->slots->length);
+  bool sequence = own_items || (v.is_object() && !v.is(Kind::Instance) && interp.type_of(v)->slots->get_item &&
+                                interp.type_of(v)->slots->length);
   if (!sequence || v.is(Kind::Set)) return fail(ErrorKind::TypeError, "'{}' object is not reversible", interp.type_name(v));
   int64_t n = TFL_TRY(length(interp, v));
   return make_reverse_sequence_iterator(interp, v, n);
@@ -209,10 +213,16 @@ const Slots zip_slots = {
     .kind = Kind::Native, .destroy = destroy_object<Combinator>, .construct = zip_construct, .iter = itself, .next = zip_next};
 const Slots map_slots = {
     .kind = Kind::Native, .destroy = destroy_object<Combinator>, .construct = map_construct, .iter = itself, .next = map_next};
-const Slots filter_slots = {
-    .kind = Kind::Native, .destroy = destroy_object<Combinator>, .construct = filter_construct, .iter = itself, .next = filter_next};
-const Slots enumerate_slots = {
-    .kind = Kind::Native, .destroy = destroy_object<Combinator>, .construct = enumerate_construct, .iter = itself, .next = enumerate_next};
+const Slots filter_slots = {.kind = Kind::Native,
+                            .destroy = destroy_object<Combinator>,
+                            .construct = filter_construct,
+                            .iter = itself,
+                            .next = filter_next};
+const Slots enumerate_slots = {.kind = Kind::Native,
+                               .destroy = destroy_object<Combinator>,
+                               .construct = enumerate_construct,
+                               .iter = itself,
+                               .next = enumerate_next};
 
 namespace {
 Result<Value> reversed_next(Interp& interp, const Value& self) {
@@ -221,7 +231,10 @@ Result<Value> reversed_next(Interp& interp, const Value& self) {
 }
 }  // namespace
 
-const Slots reversed_slots = {
-    .kind = Kind::Iterator, .destroy = destroy_object<Iterator>, .construct = reversed_construct, .iter = itself, .next = reversed_next};
+const Slots reversed_slots = {.kind = Kind::Iterator,
+                              .destroy = destroy_object<Iterator>,
+                              .construct = reversed_construct,
+                              .iter = itself,
+                              .next = reversed_next};
 
 }  // namespace tfl

@@ -80,10 +80,12 @@ Result<Value> to_int_value(Interp& interp, const Value& v) {
     switch (parse_int(text, 10, i)) {
       case IntParse::Ok: return Value::integer(i);
       case IntParse::Overflow:
-        return fail(ErrorKind::OverflowError, "integer overflow: int({}) does not fit in 64 bits", v.is_str() ? quote_text(text) : quote_bytes(text));
+        return fail(ErrorKind::OverflowError, "integer overflow: int({}) does not fit in 64 bits",
+                    v.is_str() ? quote_text(text) : quote_bytes(text));
       case IntParse::Malformed: break;
     }
-    return fail(ErrorKind::ValueError, "invalid literal for int() with base 10: {}", v.is_str() ? quote_text(text) : quote_bytes(text));
+    return fail(ErrorKind::ValueError, "invalid literal for int() with base 10: {}",
+                v.is_str() ? quote_text(text) : quote_bytes(text));
   }
   Value r = TFL_TRY(call_conversion(interp, v, interp.sym.__int__));
   if (!r.is_empty()) return require_int(interp, r, "__int__");
@@ -91,7 +93,8 @@ Result<Value> to_int_value(Interp& interp, const Value& v) {
   if (!r.is_empty()) return require_int(interp, r, "__index__");
   r = TFL_TRY(call_conversion(interp, v, interp.sym.__trunc__));
   if (!r.is_empty()) return require_int(interp, r, "__trunc__");
-  return fail(ErrorKind::TypeError, "int() argument must be a string, a bytes-like object or a real number, not '{}'", interp.type_name(v));
+  return fail(ErrorKind::TypeError, "int() argument must be a string, a bytes-like object or a real number, not '{}'",
+              interp.type_name(v));
 }
 
 }  // namespace tfl

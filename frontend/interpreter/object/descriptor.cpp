@@ -39,7 +39,7 @@ Result<Value> get_property(Interp& interp, const Value& self, Str* name) {
   return Value();
 }
 
-template <Value Property::*part>
+template <Value Property::* part>
 Result<Value> with_part(Interp& interp, Value* args) {
   Property* p = args[0].as<Property>();
   Property* copy = interp.allocate<Property>(p->type);
@@ -105,7 +105,8 @@ Result<Value> super_of_frame(Interp& interp, Value& self) {
   for (size_t i = 0; i < f->code->free_names.size(); ++i) {
     if (f->code->free_names[i] != interp.sym.__class__) continue;
     const Value& cell = f->registers[f->code->free_registers[i]];
-    if (!cell.is(Kind::Cell) || cell.as<Cell>()->value.is_empty()) return fail(ErrorKind::RuntimeError, "super(): empty __class__ cell");
+    if (!cell.is(Kind::Cell) || cell.as<Cell>()->value.is_empty())
+      return fail(ErrorKind::RuntimeError, "super(): empty __class__ cell");
     return cell.as<Cell>()->value;
   }
   return fail(ErrorKind::RuntimeError, "super(): __class__ cell not found");
@@ -119,7 +120,8 @@ Result<Value> construct_super(Interp& interp, Type* type, CallArgs& args) {
     after = TFL_TRY(super_of_frame(interp, self));
   } else {
     after = args.values[0];
-    if (!after.is(Kind::Type)) return fail(ErrorKind::TypeError, "super() argument 1 must be a type, not {}", interp.type_name(after));
+    if (!after.is(Kind::Type))
+      return fail(ErrorKind::TypeError, "super() argument 1 must be a type, not {}", interp.type_name(after));
     if (args.count < 2) return fail(ErrorKind::TypeError, "super() needs an object as its second argument");
     self = args.values[1];
   }

@@ -37,7 +37,8 @@ Type* os_error_type(Interp& interp, Type* type, const CallArgs& args) {
     case EEXIST: return interp.exception_type(ErrorKind::FileExistsError);
     case EISDIR: return interp.exception_type(ErrorKind::IsADirectoryError);
     case ENOTDIR: return interp.exception_type(ErrorKind::NotADirectoryError);
-    case EACCES: case EPERM: return interp.exception_type(ErrorKind::PermissionError);
+    case EACCES:
+    case EPERM: return interp.exception_type(ErrorKind::PermissionError);
     case ETIMEDOUT: return interp.exception_type(ErrorKind::TimeoutError);
     default: return type;
   }
@@ -85,8 +86,9 @@ Result<Value> init_exception(Interp& interp, CallArgs& args) {
     return fail(ErrorKind::TypeError, "descriptor '__init__' requires a 'BaseException' object");
   }
   Exception* e = args.values[0].as<Exception>();
-  if (!args.keywords.empty() && !is_kind(e->type, interp, ErrorKind::ImportError) && !is_kind(e->type, interp, ErrorKind::NameError) &&
-      !is_kind(e->type, interp, ErrorKind::AttributeError) && !is_kind(e->type, interp, ErrorKind::OpError)) {
+  if (!args.keywords.empty() && !is_kind(e->type, interp, ErrorKind::ImportError) &&
+      !is_kind(e->type, interp, ErrorKind::NameError) && !is_kind(e->type, interp, ErrorKind::AttributeError) &&
+      !is_kind(e->type, interp, ErrorKind::OpError)) {
     return fail(ErrorKind::TypeError, "{}() takes no keyword arguments", e->type->name->text);
   }
   take_args(interp, e, args.values + 1, args.count - 1);
@@ -282,14 +284,17 @@ std::string codec_text(Interp& interp, const Exception* e, std::span<const Value
   int64_t start = args[2].is_int() ? args[2].as_int() : 0, end = args[3].is_int() ? args[3].as_int() : 0;
   std::string head = "'" + text(args[0]) + "' codec can't ", tail = ": " + text(args[4]);
   bool decodes = is_kind(e->type, interp, ErrorKind::UnicodeDecodeError);
-  if (end - start == 1 && decodes && args[1].is(Kind::Bytes) && start >= 0 && start < static_cast<int64_t>(args[1].as<Bytes>()->data.size())) {
+  if (end - start == 1 && decodes && args[1].is(Kind::Bytes) && start >= 0 &&
+      start < static_cast<int64_t>(args[1].as<Bytes>()->data.size())) {
     auto byte = static_cast<unsigned char>(args[1].as<Bytes>()->data[static_cast<size_t>(start)]);
     return head + fmt::format("decode byte 0x{:02x} in position {}", byte, start) + tail;
   }
   if (end - start == 1 && !decodes && args[1].is_str() && start >= 0 && start < utf8::count(text_of(args[1]))) {
     size_t at = utf8::offset(text_of(args[1]), start);
     auto c = static_cast<uint32_t>(utf8::next(text_of(args[1]), at));
-    std::string escaped = c < 0x100 ? fmt::format("\\x{:02x}", c) : c < 0x10000 ? fmt::format("\\u{:04x}", c) : fmt::format("\\U{:08x}", c);
+    std::string escaped = c < 0x100     ? fmt::format("\\x{:02x}", c)
+                          : c < 0x10000 ? fmt::format("\\u{:04x}", c)
+                                        : fmt::format("\\U{:08x}", c);
     return head + "encode character '" + escaped + fmt::format("' in position {}", start) + tail;
   }
   return head + fmt::format("{} in position {}-{}", decodes ? "decode bytes" : "encode characters", start, end - 1) + tail;

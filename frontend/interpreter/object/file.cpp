@@ -20,7 +20,7 @@ constexpr size_t kChunk = 64 * 1024;
 
 /// After a failure: what a call could write in part goes again.
 void cut_torn(File* f) {
-  struct stat st {};
+  struct stat st{};
   if (::fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > f->written) (void)!::ftruncate(f->fd, f->written);
   (void)::lseek(f->fd, f->written, SEEK_SET);
 }
@@ -37,8 +37,10 @@ int push(File* f) {
     return encoded ? write_all(f->fd, *encoded) : EILSEQ;
   }
   int error = write_all(f->fd, f->data);
-  if (error == 0) f->written += static_cast<int64_t>(f->data.size());
-  else if (f->records) cut_torn(f);
+  if (error == 0)
+    f->written += static_cast<int64_t>(f->data.size());
+  else if (f->records)
+    cut_torn(f);
   f->data.clear();
   return error;
 }
@@ -80,7 +82,7 @@ std::string universal_newlines(std::string s) {
 
 Result<void> load(Interp& interp, File* f) {
   if (f->loaded || f->role != File::Role::Disk) return {};
-  struct stat st {};
+  struct stat st{};
   if (::fstat(f->fd, &st) == 0 && st.st_size > 0) TFL_TRY(guard_memory(interp, static_cast<size_t>(st.st_size)));
   std::string raw;
   char buffer[kChunk];
@@ -110,9 +112,11 @@ Result<void> load(Interp& interp, File* f) {
 /// What is said of a file that was dropped and whose last bytes found no place.
 std::string lost_text(const File* f, int error) {
   char buffer[256];
-  std::string shown = f->binary ? fmt::format("<_io.{} name={}>", f->type->name->text, quote_text(f->name))
-                                : fmt::format("<_io.TextIOWrapper name={} mode='{}' encoding='{}'>", quote_text(f->name), f->mode, f->encoding);
-  return fmt::format("Exception ignored in: {}\nOSError: [Errno {}] {}\n", shown, error, ::strerror_r(error, buffer, sizeof buffer));
+  std::string shown =
+      f->binary ? fmt::format("<_io.{} name={}>", f->type->name->text, quote_text(f->name))
+                : fmt::format("<_io.TextIOWrapper name={} mode='{}' encoding='{}'>", quote_text(f->name), f->mode, f->encoding);
+  return fmt::format("Exception ignored in: {}\nOSError: [Errno {}] {}\n", shown, error,
+                     ::strerror_r(error, buffer, sizeof buffer));
 }
 
 }  // namespace
@@ -205,8 +209,10 @@ Result<void> file_write(Interp& interp, File* f, std::string_view text) {
       f->data += bytes;
     } else {
       for (char c : bytes) {
-        if (c == '\n') f->data += f->newline;
-        else f->data += c;
+        if (c == '\n')
+          f->data += f->newline;
+        else
+          f->data += c;
       }
     }
   }
@@ -219,7 +225,9 @@ namespace {
 File* self_file(Value* a) { return a[0].as<File>(); }
 
 Result<void> need_open(File* f) {
-  if (f->closed) return fail(ErrorKind::ValueError, f->binary && f->can_write && !f->can_read ? "write to closed file" : "I/O operation on closed file.");
+  if (f->closed)
+    return fail(ErrorKind::ValueError,
+                f->binary && f->can_write && !f->can_read ? "write to closed file" : "I/O operation on closed file.");
   return {};
 }
 Result<void> need_readable(File* f) {
@@ -233,7 +241,9 @@ Result<void> need_writable(File* f) {
   return {};
 }
 
-Value make(Interp& interp, File* f, std::string data) { return f->binary ? interp.bytes(std::move(data)) : interp.str(std::move(data)); }
+Value make(Interp& interp, File* f, std::string data) {
+  return f->binary ? interp.bytes(std::move(data)) : interp.str(std::move(data));
+}
 
 Result<Value> read(Interp& interp, Value* a) {
   File* f = self_file(a);
@@ -250,8 +260,10 @@ Result<Value> read(Interp& interp, Value* a) {
   std::string_view rest = f->position < f->data.size() ? std::string_view(f->data).substr(f->position) : std::string_view();
   size_t n = rest.size();
   if (size >= 0) {
-    if (f->binary) n = std::min(n, static_cast<size_t>(size));
-    else if (size < utf8::count(rest)) n = utf8::offset(rest, size);
+    if (f->binary)
+      n = std::min(n, static_cast<size_t>(size));
+    else if (size < utf8::count(rest))
+      n = utf8::offset(rest, size);
   }
   TFL_TRY(guard_memory(interp, n));
   std::string out(rest.substr(0, n));
@@ -266,7 +278,9 @@ Result<Value> readline(Interp& interp, Value* a) {
   int64_t size = TFL_TRY(to_index(interp, a[1]));
   std::string line = TFL_TRY(file_read_line(interp, f));
   if (size >= 0) {
-    size_t n = f->binary ? std::min(line.size(), static_cast<size_t>(size)) : size < utf8::count(line) ? utf8::offset(line, size) : line.size();
+    size_t n = f->binary                  ? std::min(line.size(), static_cast<size_t>(size))
+               : size < utf8::count(line) ? utf8::offset(line, size)
+                                          : line.size();
     f->position -= line.size() - n;
     line.resize(n);
   }
@@ -300,7 +314,8 @@ Result<Value> write(Interp& interp, Value* a) {
   File* f = self_file(a);
   TFL_TRY(need_writable(f));
   if (f->binary) {
-    if (!a[1].is(Kind::Bytes)) return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(a[1]));
+    if (!a[1].is(Kind::Bytes))
+      return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(a[1]));
     TFL_TRY(file_write(interp, f, a[1].as<Bytes>()->data));
     return Value::integer(static_cast<int64_t>(a[1].as<Bytes>()->data.size()));
   }
@@ -376,7 +391,8 @@ Result<Value> seek(Interp& interp, Value* a) {
   if (f->role != File::Role::Disk) return fail(ErrorKind::UnsupportedOperation, "underlying stream is not seekable");
   if (whence < 0 || whence > 2) return fail(ErrorKind::ValueError, "invalid whence ({}, should be 0, 1 or 2)", whence);
   if (!f->binary && whence != 0 && offset != 0) {
-    return fail(ErrorKind::UnsupportedOperation, whence == 1 ? "can't do nonzero cur-relative seeks" : "can't do nonzero end-relative seeks");
+    return fail(ErrorKind::UnsupportedOperation,
+                whence == 1 ? "can't do nonzero cur-relative seeks" : "can't do nonzero end-relative seeks");
   }
   if (f->whole) {
     TFL_TRY(load(interp, f));
@@ -431,7 +447,8 @@ Result<Value> get_errors(Interp& interp, Value* a) { return interp.str(self_file
 /// sys.stdout.buffer: the same stream, for bytes.
 Result<Value> get_buffer(Interp& interp, Value* a) {
   File* f = self_file(a);
-  if (f->role == File::Role::Disk) return fail(ErrorKind::UnsupportedOperation, "a text file has no buffer of its own here: open it in binary mode");
+  if (f->role == File::Role::Disk)
+    return fail(ErrorKind::UnsupportedOperation, "a text file has no buffer of its own here: open it in binary mode");
   File* b = interp.allocate<File>(f->can_read ? interp.types.buffered_reader : interp.types.buffered_writer);
   b->role = f->role;
   b->fd = f->fd;

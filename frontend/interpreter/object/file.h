@@ -16,18 +16,18 @@ struct File : Object {
   int fd = -1;
   bool can_read = false, can_write = false;
   bool binary = false;
-  bool append = false;    // writes go to the end, wherever the position is
-  bool whole = false;     // the content lies in `data` as a whole: files that are read
-  bool loaded = false;    // ... and is there
-  bool changed = false;   // ... and must be written back
+  bool append = false;   // writes go to the end, wherever the position is
+  bool whole = false;    // the content lies in `data` as a whole: files that are read
+  bool loaded = false;   // ... and is there
+  bool changed = false;  // ... and must be written back
   bool closed = false;
   bool universal = true;  // "\r\n" and "\r" read as "\n"
   std::string name, mode, encoding, errors;
-  std::string newline;    // what "\n" is written as; empty: as it is
-  std::string data;       // the content, or what waits to be written
+  std::string newline;  // what "\n" is written as; empty: as it is
+  std::string data;     // the content, or what waits to be written
   size_t position = 0;
-  int64_t written = 0;    // bytes that went to the system
-  bool records = false;   // what one call writes is in the file as a whole or not at all
+  int64_t written = 0;                // bytes that went to the system
+  bool records = false;               // what one call writes is in the file as a whole or not at all
   std::unique_ptr<WholeFile> target;  // the file appears when this one is closed
   ~File();
 };

@@ -9,7 +9,8 @@
 namespace tfl {
 
 Result<void> check_output(Interp& interp) {
-  if (int error = interp.streams.take_error()) [[unlikely]] return os_error(interp, error, {});
+  if (int error = interp.streams.take_error()) [[unlikely]]
+    return os_error(interp, error, {});
   return {};
 }
 
@@ -26,7 +27,8 @@ Failure os_error(Interp& interp, int error, std::string_view path, std::string_v
     case EEXIST: kind = ErrorKind::FileExistsError; break;
     case EISDIR: kind = ErrorKind::IsADirectoryError; break;
     case ENOTDIR: kind = ErrorKind::NotADirectoryError; break;
-    case EACCES: case EPERM: kind = ErrorKind::PermissionError; break;
+    case EACCES:
+    case EPERM: kind = ErrorKind::PermissionError; break;
     case ETIMEDOUT: kind = ErrorKind::TimeoutError; break;
     default: break;
   }
@@ -38,8 +40,9 @@ Failure os_error(Interp& interp, int error, std::string_view path, std::string_v
     if (broken.is(Kind::Type)) type = std::move(broken);
   }
   Value number = Value::integer(error), words = interp.str(std::string(text)), first = interp.str(std::string(path));
-  auto made = path.empty() ? interp.call(type, {number, words}) : second.empty() ? interp.call(type, {number, words, first})
-                             : interp.call(type, {number, words, first, Value::none(), interp.str(std::string(second))});
+  auto made = path.empty()     ? interp.call(type, {number, words})
+              : second.empty() ? interp.call(type, {number, words, first})
+                               : interp.call(type, {number, words, first, Value::none(), interp.str(std::string(second))});
   if (!made) return made.failure();
   return interp.raise(made.take());
 }

@@ -15,7 +15,8 @@ Value or_none(const Value& v) { return v.is_empty() ? Value::none() : v; }
 // ------------------------------------------------------------------------------------------------------------ functions
 
 Result<Value> repr_function(Interp& interp, const Value& self) {
-  return interp.strf("<function {} at {:#x}>", self.as<Function>()->qualname.as<Str>()->text, reinterpret_cast<uintptr_t>(self.counted()));
+  return interp.strf("<function {} at {:#x}>", self.as<Function>()->qualname.as<Str>()->text,
+                     reinterpret_cast<uintptr_t>(self.counted()));
 }
 
 Result<Value> call_value(Interp& interp, const Value& self, CallArgs& args) { return interp.call(self, args); }
@@ -75,7 +76,8 @@ Result<bool> set_function(Interp& interp, const Value& self, Str* name, const Va
     return true;
   }
   if (name == sym.__dict__) {
-    if (!value.is(Kind::Dict)) return fail(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '{}'", interp.type_name(value));
+    if (!value.is(Kind::Dict))
+      return fail(ErrorKind::TypeError, "__dict__ must be set to a dictionary, not a '{}'", interp.type_name(value));
     f->dict = value;
     return true;
   }
@@ -97,7 +99,8 @@ void destroy_native_function(Object* o) {
 Result<Value> repr_native(Interp& interp, const Value& self) {
   NativeFunction* f = self.as<NativeFunction>();
   if (f->owner) {
-    if (f->def->how == NativeDef::How::Getter) return interp.strf("<attribute '{}' of '{}' objects>", f->def->name, f->owner->name->text);
+    if (f->def->how == NativeDef::How::Getter)
+      return interp.strf("<attribute '{}' of '{}' objects>", f->def->name, f->owner->name->text);
     std::string_view name = f->def->name;
     if (name.starts_with("__")) return interp.strf("<slot wrapper '{}' of '{}' objects>", name, f->owner->name->text);
     return interp.strf("<method '{}' of '{}' objects>", f->def->name, f->owner->name->text);
@@ -156,7 +159,8 @@ Result<bool> set_method(Interp& interp, const Value&, Str* name, const Value&) {
 }
 
 Result<Value> compare_method(Interp& interp, CompareOp op, const Value& a, const Value& b) {
-  if (!a.is(Kind::BoundMethod) || !b.is(Kind::BoundMethod) || (op != CompareOp::Eq && op != CompareOp::Ne)) return interp.not_implemented;
+  if (!a.is(Kind::BoundMethod) || !b.is(Kind::BoundMethod) || (op != CompareOp::Eq && op != CompareOp::Ne))
+    return interp.not_implemented;
   BoundMethod* x = a.as<BoundMethod>();
   BoundMethod* y = b.as<BoundMethod>();
   bool same = x->function.identical(y->function) && x->self.identical(y->self);
@@ -165,7 +169,9 @@ Result<Value> compare_method(Interp& interp, CompareOp op, const Value& a, const
 
 Result<uint64_t> hash_method(Interp&, const Value& self) {
   BoundMethod* m = self.as<BoundMethod>();
-  auto bits = [](const Value& v) { return v.is_object() ? reinterpret_cast<uintptr_t>(v.counted()) >> 4 : static_cast<uintptr_t>(v.as_int()); };
+  auto bits = [](const Value& v) {
+    return v.is_object() ? reinterpret_cast<uintptr_t>(v.counted()) >> 4 : static_cast<uintptr_t>(v.as_int());
+  };
   return bits(m->function) * 31 + bits(m->self);
 }
 

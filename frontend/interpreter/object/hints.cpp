@@ -61,14 +61,16 @@ Failure no_attribute(Interp& interp, const Value& v, Str* name) {
   std::string message;
   if (v.is(Kind::Module)) {
     const Module* m = v.as<Module>();
-    message = (m->loading ? "partially initialized module '" : "module '") + m->name->text + "' has no attribute '" + name->text + "'";
+    message =
+        (m->loading ? "partially initialized module '" : "module '") + m->name->text + "' has no attribute '" + name->text + "'";
     if (m->loading) message += " (most likely due to a circular import)";
   } else if (v.is(Kind::Type)) {
     message = "type object '" + v.as<Type>()->name->text + "' has no attribute '" + name->text + "'";
   } else {
     // A bound method has its function's attributes.
     bool method = v.is(Kind::BoundMethod) && v.as<BoundMethod>()->function.is(Kind::Function);
-    message = "'" + std::string(interp.type_name(method ? v.as<BoundMethod>()->function : v)) + "' object has no attribute '" + name->text + "'";
+    message = "'" + std::string(interp.type_name(method ? v.as<BoundMethod>()->function : v)) + "' object has no attribute '" +
+              name->text + "'";
   }
   Value text = interp.str(std::move(message));
   Value e = make_exception(interp, interp.exception_type(ErrorKind::AttributeError), {&text, 1});

@@ -20,7 +20,8 @@ Result<Value> repr_module(Interp& interp, const Value& self) {
 Result<Value> construct_module(Interp& interp, Type*, CallArgs& args) {
   Value out[2];
   TFL_TRY(take_arguments(interp, "module", args, {"name", "doc"}, 1, 0, out));
-  if (!out[0].is_str()) return fail(ErrorKind::TypeError, "module() argument 'name' must be str, not {}", interp.type_name(out[0]));
+  if (!out[0].is_str())
+    return fail(ErrorKind::TypeError, "module() argument 'name' must be str, not {}", interp.type_name(out[0]));
   return interp.module(out[0].as<Str>()->text);
 }
 
@@ -54,7 +55,8 @@ Result<Value> get_code(Interp& interp, const Value& self, Str* name) {
   if (n == "co_argcount") return Value::integer(c->positional);
   if (n == "co_posonlyargcount") return Value::integer(c->positional_only);
   if (n == "co_kwonlyargcount") return Value::integer(c->keyword_only);
-  if (n == "co_flags") return Value::integer((c->var_positional ? 4 : 0) | (c->var_keyword ? 8 : 0) | (c->generator ? 32 : 0) | 3);
+  if (n == "co_flags")
+    return Value::integer((c->var_positional ? 4 : 0) | (c->var_keyword ? 8 : 0) | (c->generator ? 32 : 0) | 3);
   if (n == "co_varnames") {
     std::vector<Value> names;
     for (const Param& p : c->params) names.push_back(interp.str(p.name));
@@ -105,9 +107,12 @@ const Slots module_slots = {.kind = Kind::Module,
                             .repr = repr_module,
                             .hash = identity_hash,
                             .has_dict = true};
-const Slots cell_slots = {.kind = Kind::Cell, .destroy = destroy_object<Cell>, .repr = repr_cell, .hash = identity_hash, .get_attr = get_cell};
-const Slots code_slots = {.kind = Kind::Code, .destroy = destroy_object<Code>, .repr = repr_code, .hash = identity_hash, .get_attr = get_code};
-const Slots traceback_slots = {.kind = Kind::Traceback, .destroy = destroy_object<Traceback>, .hash = identity_hash, .get_attr = get_traceback};
+const Slots cell_slots = {
+    .kind = Kind::Cell, .destroy = destroy_object<Cell>, .repr = repr_cell, .hash = identity_hash, .get_attr = get_cell};
+const Slots code_slots = {
+    .kind = Kind::Code, .destroy = destroy_object<Code>, .repr = repr_code, .hash = identity_hash, .get_attr = get_code};
+const Slots traceback_slots = {
+    .kind = Kind::Traceback, .destroy = destroy_object<Traceback>, .hash = identity_hash, .get_attr = get_traceback};
 
 std::span<const NativeDef> code_methods() { return {}; }
 std::span<const NativeDef> traceback_methods() { return {}; }

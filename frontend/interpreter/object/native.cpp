@@ -7,16 +7,18 @@
 
 namespace tfl {
 
-Result<void> take_arguments(Interp& interp, std::string_view function, CallArgs& args, std::initializer_list<std::string_view> names, size_t required,
-                            size_t positional_only, Value* out) {
+Result<void> take_arguments(Interp& interp, std::string_view function, CallArgs& args,
+                            std::initializer_list<std::string_view> names, size_t required, size_t positional_only, Value* out) {
   size_t n = names.size();
   bool keywords_allowed = positional_only < n;
   if (!keywords_allowed && !args.keywords.empty()) return fail(ErrorKind::TypeError, "{}() takes no keyword arguments", function);
   if (args.total() > n || args.count > n) {
     if (keywords_allowed) {
-      return fail(ErrorKind::TypeError, "{}() takes at most {} argument{} ({} given)", function, n, n == 1 ? "" : "s", args.total());
+      return fail(ErrorKind::TypeError, "{}() takes at most {} argument{} ({} given)", function, n, n == 1 ? "" : "s",
+                  args.total());
     }
-    if (required == n) return fail(ErrorKind::TypeError, "{} expected {} argument{}, got {}", function, n, n == 1 ? "" : "s", args.count);
+    if (required == n)
+      return fail(ErrorKind::TypeError, "{} expected {} argument{}, got {}", function, n, n == 1 ? "" : "s", args.count);
     return fail(ErrorKind::TypeError, "{} expected at most {} argument{}, got {}", function, n, n == 1 ? "" : "s", args.count);
   }
   for (uint32_t i = 0; i < args.count; ++i) out[i] = std::move(args.values[i]);
@@ -37,8 +39,8 @@ Result<void> take_arguments(Interp& interp, std::string_view function, CallArgs&
   for (std::string_view name : names) {
     if (at < required && out[at].is_empty()) {
       if (positional_only > at) {
-        return fail(ErrorKind::TypeError, "{} expected {}{} argument{}, got {}", function, required == n ? "" : "at least ", required, required == 1 ? "" : "s",
-                    args.count);
+        return fail(ErrorKind::TypeError, "{} expected {}{} argument{}, got {}", function, required == n ? "" : "at least ",
+                    required, required == 1 ? "" : "s", args.count);
       }
       return fail(ErrorKind::TypeError, "{}() missing required argument '{}' (pos {})", function, name, at + 1);
     }
@@ -73,7 +75,8 @@ Result<void> guard_memory_slow(Interp& interp, size_t bytes) {
   if (bytes < kLarge && bytes < limit) return {};
   bool fits = bytes < limit && growth::held() + bytes < limit;
 #ifdef __GLIBC__
-  if (!fits && bytes < limit && malloc_trim(0) != 0) fits = growth::held() + bytes < limit;  // what is free is kept for the next list (cli/main.cpp)
+  if (!fits && bytes < limit && malloc_trim(0) != 0)
+    fits = growth::held() + bytes < limit;  // what is free is kept for the next list (cli/main.cpp)
 #endif
   if (fits && growth::available(bytes)) return {};
   return fail(ErrorKind::MemoryError, "");
@@ -82,14 +85,16 @@ Result<void> guard_memory_slow(Interp& interp, size_t bytes) {
 Result<size_t> guard_repeat(Interp& interp, size_t length, int64_t times, size_t item_size) {
   if (times <= 0 || length == 0) return size_t{0};
   size_t total, bytes;
-  if (__builtin_mul_overflow(length, static_cast<size_t>(times), &total) || __builtin_mul_overflow(total, item_size, &bytes) || bytes > (size_t{1} << 62)) {
+  if (__builtin_mul_overflow(length, static_cast<size_t>(times), &total) || __builtin_mul_overflow(total, item_size, &bytes) ||
+      bytes > (size_t{1} << 62)) {
     return fail(ErrorKind::MemoryError, "");
   }
   TFL_TRY(guard_memory(interp, bytes));
   return total;
 }
 
-Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length, std::string_view what, std::string_view wording) {
+Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length, std::string_view what,
+                               std::string_view wording) {
   int64_t i;
   if (key.is_int()) [[likely]] {
     i = key.as_int();
@@ -97,8 +102,10 @@ Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length,
     auto r = to_index(interp, key);
     if (!r) {
       // Only the absence of __index__ gets this message; an error raised by one passes.
-      if (r.error().kind == ErrorKind::TypeError && !r.error().payload && r.error().message.ends_with("cannot be interpreted as an integer")) {
-        if (what == "string") return fail(ErrorKind::TypeError, "string indices must be integers, not '{}'", interp.type_name(key));
+      if (r.error().kind == ErrorKind::TypeError && !r.error().payload &&
+          r.error().message.ends_with("cannot be interpreted as an integer")) {
+        if (what == "string")
+          return fail(ErrorKind::TypeError, "string indices must be integers, not '{}'", interp.type_name(key));
         return fail(ErrorKind::TypeError, "{} indices must be integers or slices, not {}", what, interp.type_name(key));
       }
       return r.failure();
@@ -113,8 +120,8 @@ Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length,
   return i;
 }
 
-Result<std::string> repr_items(Interp& interp, Object* self, const std::vector<Value>* vector, std::span<const Value> items, std::string_view open,
-                               std::string_view close, std::string_view loop) {
+Result<std::string> repr_items(Interp& interp, Object* self, const std::vector<Value>* vector, std::span<const Value> items,
+                               std::string_view open, std::string_view close, std::string_view loop) {
   if (self->flags & kReprActive) return std::string(loop);
   Nesting nesting(interp);
   if (!nesting.ok()) return too_deep(" while getting the repr of an object");
@@ -179,7 +186,8 @@ Result<Value> compare_sequences(Interp& interp, CompareOp op, const Value& a, co
 
 Result<Value> native_doc(Interp& interp, Type* owner, const Value& function) {
   Value docs = TFL_TRY(interp.import_module("_docs"));
-  return interp.call_method(docs, interp.intern("of"), {owner ? Value::share(owner) : Value::none(), function.is_empty() ? Value::none() : function});
+  return interp.call_method(docs, interp.intern("of"),
+                            {owner ? Value::share(owner) : Value::none(), function.is_empty() ? Value::none() : function});
 }
 
 int64_t count_str(Str* s) { return s->length = utf8::count(s->text); }

@@ -49,17 +49,22 @@ Result<Value> construct_type(Interp& interp, Type*, CallArgs& args) {
   const Value& bases = args.values[1];
   const Value& space = args.values[2];
   if (!name.is_str()) return fail(ErrorKind::TypeError, "type.__new__() argument 1 must be str, not {}", interp.type_name(name));
-  if (!bases.is(Kind::Tuple)) return fail(ErrorKind::TypeError, "type.__new__() argument 2 must be tuple, not {}", interp.type_name(bases));
-  if (!space.is(Kind::Dict)) return fail(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not {}", interp.type_name(space));
+  if (!bases.is(Kind::Tuple))
+    return fail(ErrorKind::TypeError, "type.__new__() argument 2 must be tuple, not {}", interp.type_name(bases));
+  if (!space.is(Kind::Dict))
+    return fail(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not {}", interp.type_name(space));
   Value base;
   auto given = bases.as<Tuple>()->span();
   if (given.size() > 1) {
-    return fail(ErrorKind::TypeError, "multiple inheritance is not supported: '{}' has {} bases", name.as<Str>()->text, given.size());
+    return fail(ErrorKind::TypeError, "multiple inheritance is not supported: '{}' has {} bases", name.as<Str>()->text,
+                given.size());
   }
   if (given.size() == 1) base = given[0];
   Value dict = interp.dict();
   for (const Dict::Entry& e : space.as<Dict>()->entries) {
-    if (!e.key.is_empty()) TFL_TRY(dict_set(interp, dict.as<Dict>(), e.key.is_str() ? interp.str(interp.intern(e.key.as<Str>()->text)) : e.key, e.value));
+    if (!e.key.is_empty())
+      TFL_TRY(
+          dict_set(interp, dict.as<Dict>(), e.key.is_str() ? interp.str(interp.intern(e.key.as<Str>()->text)) : e.key, e.value));
   }
   if (!dict_entry(dict.as<Dict>(), interp.sym.__module__)) {
     dict_set_str(dict.as<Dict>(), interp.sym.__module__, interp.str(interp.sym.__main__));
@@ -204,7 +209,11 @@ Result<Value> class_hook(Interp& interp, const Value& cls, std::string_view name
 
 Result<uint64_t> identity_hash(Interp&, const Value& self) { return reinterpret_cast<uintptr_t>(self.counted()) >> 4; }
 
-const Slots object_slots = {.kind = Kind::Instance, .destroy = destroy_instance, .construct = construct_object, .repr = repr_object, .hash = identity_hash};
+const Slots object_slots = {.kind = Kind::Instance,
+                            .destroy = destroy_instance,
+                            .construct = construct_object,
+                            .repr = repr_object,
+                            .hash = identity_hash};
 
 const Slots type_slots = {.kind = Kind::Type,
                           .destroy = destroy_type,

@@ -49,7 +49,8 @@ Result<void> set_item(Interp& interp, const Value& v, const Value& key, const Va
     if (!nesting.ok()) return too_deep(" while calling a Python object");
     Value r = TFL_TRY(call_special(interp, v, interp.sym.__setitem__, {key, value}));
     if (!r.is_empty()) return {};
-    if (!type->slots->set_item && script_lookup(interp, type, interp.sym.__delitem__)) return fail(ErrorKind::AttributeError, "__setitem__");
+    if (!type->slots->set_item && script_lookup(interp, type, interp.sym.__delitem__))
+      return fail(ErrorKind::AttributeError, "__setitem__");
   }
   if (type->slots->set_item) return type->slots->set_item(interp, v, key, value);
   return fail(ErrorKind::TypeError, "'{}' object does not support item assignment", type->name->text);
@@ -63,13 +64,16 @@ Result<void> del_item(Interp& interp, const Value& v, const Value& key) {
     Value r = TFL_TRY(call_special(interp, v, interp.sym.__delitem__, {key}));
     if (!r.is_empty()) return {};
     // CPython has one slot for both; a class that fills it with one method is asked for the other by name.
-    if (!type->slots->set_item && script_lookup(interp, type, interp.sym.__setitem__)) return fail(ErrorKind::AttributeError, "__delitem__");
+    if (!type->slots->set_item && script_lookup(interp, type, interp.sym.__setitem__))
+      return fail(ErrorKind::AttributeError, "__delitem__");
   }
   if (type->slots->set_item) return type->slots->set_item(interp, v, key, Value());
   // CPython says it in two ways: for sequences that are asked by number, and for the rest.
-  bool sequence = type->script || v.is_str() || v.is(Kind::Bytes) || v.is(Kind::Tuple) || v.is(Kind::Range) || v.is(Kind::Set) || v.is(Kind::DictView);
+  bool sequence = type->script || v.is_str() || v.is(Kind::Bytes) || v.is(Kind::Tuple) || v.is(Kind::Range) || v.is(Kind::Set) ||
+                  v.is(Kind::DictView);
   bool number = key.is_int() || key.is_bool();
-  return fail(ErrorKind::TypeError, "'{}' object {} support item deletion", type->name->text, sequence && number ? "doesn't" : "does not");
+  return fail(ErrorKind::TypeError, "'{}' object {} support item deletion", type->name->text,
+              sequence && number ? "doesn't" : "does not");
 }
 
 Result<bool> contains(Interp& interp, const Value& container, const Value& item) {
@@ -124,10 +128,12 @@ Result<Value> iter(Interp& interp, const Value& v) {
 Result<Value> next(Interp& interp, const Value& iterator) {
   interp.ended.forget();
   // Natives that go through an iterator (sum, list, all ...) can be stopped here.
-  if (interp.context.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]] TFL_TRY(interp.check_interrupt());
+  if (interp.context.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    TFL_TRY(interp.check_interrupt());
   Type* type = interp.type_of(iterator);
   // Iterators over iterators over ... are as deep as the script has made them.
-  if (static_cast<const char*>(__builtin_frame_address(0)) < interp.stack_limit) [[unlikely]] return too_deep("");
+  if (static_cast<const char*>(__builtin_frame_address(0)) < interp.stack_limit) [[unlikely]]
+    return too_deep("");
   if (type->slots == &iterator_slots) return iterator.as<Iterator>()->advance(interp, *iterator.as<Iterator>());
   if (!type->script && type->slots->next) return type->slots->next(interp, iterator);
   if (const Value* entry = script_lookup(interp, type, interp.sym.__next__)) {
@@ -154,7 +160,8 @@ Result<void> ask_length_hint(Interp& interp, const Value& v) {
   if (!hint) return error_is(hint.error(), ErrorKind::TypeError) ? Result<void>() : Result<void>(hint.failure());
   if (hint->is_empty() || is_not_implemented(interp, *hint)) return {};
   const Value& n = unboxed(*hint);
-  if (!n.is_int() && !n.is_bool()) return fail(ErrorKind::TypeError, "__length_hint__ must be an integer, not {}", interp.type_name(*hint));
+  if (!n.is_int() && !n.is_bool())
+    return fail(ErrorKind::TypeError, "__length_hint__ must be an integer, not {}", interp.type_name(*hint));
   if (n.as_int() < 0) return fail(ErrorKind::ValueError, "__length_hint__() should return >= 0");
   return {};
 }

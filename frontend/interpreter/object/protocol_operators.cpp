@@ -12,9 +12,9 @@ namespace {
 
 struct OperatorNames {
   std::string_view symbol;
-  Str* Symbols::*name;
-  Str* Symbols::*reflected;
-  Str* Symbols::*inplace;
+  Str* Symbols::* name;
+  Str* Symbols::* reflected;
+  Str* Symbols::* inplace;
 };
 
 const OperatorNames& names_of(BinaryOp op) {
@@ -38,7 +38,7 @@ const OperatorNames& names_of(BinaryOp op) {
 
 struct CompareNames {
   std::string_view symbol;
-  Str* Symbols::*name;
+  Str* Symbols::* name;
   CompareOp reflected;
 };
 
@@ -61,13 +61,15 @@ Result<Value> native_binary(Interp& interp, Type* type, BinaryOp op, const Value
 Failure unsupported(Interp& interp, BinaryOp op, const Value& a, const Value& b, bool inplace) {
   std::string_view symbol = binary_symbol(op);
   if (op == BinaryOp::Pow && !inplace) symbol = "** or pow()";
-  if (op == BinaryOp::RShift && !inplace && a.is(Kind::NativeFunction) && a.as<NativeFunction>()->def->name == std::string_view("print")) {
+  if (op == BinaryOp::RShift && !inplace && a.is(Kind::NativeFunction) &&
+      a.as<NativeFunction>()->def->name == std::string_view("print")) {
     return fail(ErrorKind::TypeError,
-                "unsupported operand type(s) for >>: 'builtin_function_or_method' and '{}'. Did you mean \"print(<message>, file=<output_stream>)\"?",
+                "unsupported operand type(s) for >>: 'builtin_function_or_method' and '{}'. Did you mean \"print(<message>, "
+                "file=<output_stream>)\"?",
                 interp.type_name(b));
   }
-  return fail(ErrorKind::TypeError, "unsupported operand type(s) for {}{}: '{}' and '{}'", symbol, inplace ? "=" : "", interp.type_name(a),
-              interp.type_name(b));
+  return fail(ErrorKind::TypeError, "unsupported operand type(s) for {}{}: '{}' and '{}'", symbol, inplace ? "=" : "",
+              interp.type_name(a), interp.type_name(b));
 }
 
 /// Whether the number a's own operations take b: those of ints leave what has a float to it.
@@ -140,7 +142,8 @@ Result<Value> try_compare(Interp& interp, CompareOp op, const Value& a, const Va
     if (!is_not_implemented(interp, r) || ta->slots == tb->slots) return r;
     return one_side(tb, back, b, a);
   }
-  bool right_first = tb != ta && tb->script && (tb->is_subtype_of(ta) || (!script_lookup(interp, ta, interp.sym.*names.name) && !knows(a, b)));
+  bool right_first =
+      tb != ta && tb->script && (tb->is_subtype_of(ta) || (!script_lookup(interp, ta, interp.sym.*names.name) && !knows(a, b)));
   if (right_first) {
     Value r = TFL_TRY(one_side(tb, back, b, a));
     if (!is_not_implemented(interp, r)) return r;
@@ -178,8 +181,8 @@ Result<Value> compare(Interp& interp, CompareOp op, const Value& a, const Value&
   if (!is_not_implemented(interp, r)) return r;
   if (op == CompareOp::Eq) return Value::boolean(a.identical(b));
   if (op == CompareOp::Ne) return Value::boolean(!a.identical(b));
-  return fail(ErrorKind::TypeError, "'{}' not supported between instances of '{}' and '{}'", compare_symbol(op), interp.type_name(a),
-              interp.type_name(b));
+  return fail(ErrorKind::TypeError, "'{}' not supported between instances of '{}' and '{}'", compare_symbol(op),
+              interp.type_name(a), interp.type_name(b));
 }
 
 Result<bool> equals(Interp& interp, const Value& a, const Value& b) {
@@ -241,7 +244,8 @@ Failure binary_error(Interp& interp, BinaryOp op, const Value& a, const Value& b
     return fail(ErrorKind::TypeError, "can only concatenate {} (not \"{}\") to {}", name, interp.type_name(b), name);
   }
   if (op == BinaryOp::Mul && (is_sequence(a) || (is_sequence(b) && (!inplace || lets_repeat(interp, a))))) {
-    return fail(ErrorKind::TypeError, "can't multiply sequence by non-int of type '{}'", interp.type_name(is_sequence(a) ? b : a));
+    return fail(ErrorKind::TypeError, "can't multiply sequence by non-int of type '{}'",
+                interp.type_name(is_sequence(a) ? b : a));
   }
   return unsupported(interp, op, a, b, inplace);
 }

@@ -77,7 +77,8 @@ Result<bool> truth(Interp& interp, const Value& v) {
     case Tag::Bool: return v.as_bool();
     case Tag::Int: return v.as_int() != 0;
     case Tag::Float: return v.as_float() != 0;
-    case Tag::None: case Tag::Empty: return false;
+    case Tag::None:
+    case Tag::Empty: return false;
     case Tag::Object: break;
   }
   Type* type = interp.type_of(v);
@@ -104,9 +105,11 @@ Result<bool> truth(Interp& interp, const Value& v) {
 
 Result<uint64_t> hash_value(Interp& interp, const Value& v) {
   switch (v.tag()) {
-    case Tag::Bool: case Tag::Int: return hash_int(v.as_int());
+    case Tag::Bool:
+    case Tag::Int: return hash_int(v.as_int());
     case Tag::Float: return hash_double(v.as_float());
-    case Tag::None: case Tag::Empty: return uint64_t{0xfca86420};
+    case Tag::None:
+    case Tag::Empty: return uint64_t{0xfca86420};
     case Tag::Object: break;
   }
   Type* type = interp.type_of(v);
@@ -144,7 +147,11 @@ Result<int64_t> length(Interp& interp, const Value& v) {
 
 bool is_callable(Interp& interp, const Value& v) {
   switch (v.kind()) {
-    case Kind::Function: case Kind::NativeFunction: case Kind::BoundMethod: case Kind::Type: case Kind::StaticMethod: return true;
+    case Kind::Function:
+    case Kind::NativeFunction:
+    case Kind::BoundMethod:
+    case Kind::Type:
+    case Kind::StaticMethod: return true;
     default: break;
   }
   Type* type = interp.type_of(v);

@@ -82,7 +82,8 @@ void make_exception_types(Interp& interp, std::vector<Type*>& by_kind, std::vect
     auto kind = static_cast<ErrorKind>(i);
     Type* t = bare_type(interp, exception_slots);
     ErrorKind base = error_kind_base(kind);
-    name_type(interp, t, error_kind_name(kind), error_kind_module(kind), base == kind ? interp.types.object : by_kind[static_cast<size_t>(base)]);
+    name_type(interp, t, error_kind_name(kind), error_kind_module(kind),
+              base == kind ? interp.types.object : by_kind[static_cast<size_t>(base)]);
     t->error_kind = kind;
     if (i == 0) add_methods(interp, t, exception_methods());
     by_kind.push_back(t);
@@ -90,10 +91,11 @@ void make_exception_types(Interp& interp, std::vector<Type*>& by_kind, std::vect
   }
 }
 
-Type* define_native_type(Interp& interp, Module& module, std::string_view name, const Slots& slots, std::span<const NativeDef> methods,
-                         std::string_view shown_module, Type* base) {
+Type* define_native_type(Interp& interp, Module& module, std::string_view name, const Slots& slots,
+                         std::span<const NativeDef> methods, std::string_view shown_module, Type* base) {
   Type* t = bare_type(interp, slots);
-  name_type(interp, t, name, shown_module.empty() ? std::string_view(module.name->text) : shown_module, base ? base : interp.types.object);
+  name_type(interp, t, name, shown_module.empty() ? std::string_view(module.name->text) : shown_module,
+            base ? base : interp.types.object);
   add_methods(interp, t, methods);
   interp.roots.push_back(Value::adopt(t));
   dict_set_str(module.dict.as<Dict>(), interp.intern(name), interp.roots.back());

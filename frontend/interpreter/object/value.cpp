@@ -46,7 +46,8 @@ void destroy_now(Counted* c) {
     Interp& interp = Interp::of(o);
     if (!interp.context.heap.tearing_down) watched_object_dies(interp, o);
   }
-  if (o->flags & kHasSideDict) [[unlikely]] Interp::of(o).drop_side_dict(o);
+  if (o->flags & kHasSideDict) [[unlikely]]
+    Interp::of(o).drop_side_dict(o);
   o->type->slots->destroy(o);
 }
 

@@ -26,15 +26,24 @@ bool can_be_watched(const Value& v) {
     return false;
   }
   switch (v.kind()) {
-    case Kind::Set: case Kind::Function: case Kind::NativeFunction: case Kind::BoundMethod: case Kind::Type: case Kind::Module:
-    case Kind::Generator: case Kind::Variable: case Kind::NdArray: case Kind::File: return true;
+    case Kind::Set:
+    case Kind::Function:
+    case Kind::NativeFunction:
+    case Kind::BoundMethod:
+    case Kind::Type:
+    case Kind::Module:
+    case Kind::Generator:
+    case Kind::Variable:
+    case Kind::NdArray:
+    case Kind::File: return true;
     default: return false;
   }
 }
 
 /// watch(object): its number. From now on _dead(number) is called when it goes.
 Result<Value> watch(Interp& interp, Value* args) {
-  if (!can_be_watched(args[0])) return fail(ErrorKind::TypeError, "cannot create weak reference to '{}' object", interp.type_name(args[0]));
+  if (!can_be_watched(args[0]))
+    return fail(ErrorKind::TypeError, "cannot create weak reference to '{}' object", interp.type_name(args[0]));
   Dict* known = registry(interp, true);
   if (!known) return fail(ErrorKind::RuntimeError, "the module weakref is not loaded");
   Object* o = args[0].object();
@@ -73,7 +82,8 @@ void watched_object_dies(Interp& interp, Object* o) {
   auto dead = find_attr(interp, module, interp.intern("_dead"));
   if (!dead || dead->is_empty()) return;
   auto told = interp.call(*dead, {number});
-  if (!told) interp.streams.err(interp.strf("Exception ignored in a callback of weakref: {}\n", told.error().message).as<Str>()->text);
+  if (!told)
+    interp.streams.err(interp.strf("Exception ignored in a callback of weakref: {}\n", told.error().message).as<Str>()->text);
 }
 
 std::span<const NativeDef> watching_natives() { return kWatching; }

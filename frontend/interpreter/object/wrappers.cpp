@@ -17,7 +17,8 @@ Result<Value> sequence_method(Interp& interp, BinaryOp op, const Value& self, co
   return slots_of(interp, self).binary(interp, op, self, Value::integer(TFL_TRY(to_index(interp, other))));
 }
 bool is_sequence_operation(BinaryOp op, const Value& v) {
-  return (op == BinaryOp::Add || op == BinaryOp::Mul) && (v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes));
+  return (op == BinaryOp::Add || op == BinaryOp::Mul) &&
+         (v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes));
 }
 
 template <BinaryOp op>
@@ -74,7 +75,8 @@ Result<Value> str_method(Interp& interp, Value* args) {
   return repr(interp, args[0]);
 }
 Result<Value> format_method(Interp& interp, Value* args) {
-  if (!args[1].is_str()) return fail(ErrorKind::TypeError, "__format__() argument must be str, not {}", interp.type_name(args[1]));
+  if (!args[1].is_str())
+    return fail(ErrorKind::TypeError, "__format__() argument must be str, not {}", interp.type_name(args[1]));
   const Slots& s = slots_of(interp, args[0]);
   if (s.format) return s.format(interp, args[0], args[1].as<Str>()->text);
   if (args[1].as<Str>()->text.empty()) return to_str(interp, args[0]);
@@ -174,7 +176,8 @@ Result<Value> dir_method(Interp& interp, Value* args) {
 Result<Value> class_getter(Interp& interp, Value* args) { return Value::share(interp.type_of(args[0])); }
 Result<Value> dict_getter(Interp& interp, Value* args) {
   const Type* type = interp.type_of(args[0]);
-  if (!type->slot_names.is_empty() && !slot_allows(type, interp.sym.__dict__)) return no_attribute(interp, args[0], interp.sym.__dict__);
+  if (!type->slot_names.is_empty() && !slot_allows(type, interp.sym.__dict__))
+    return no_attribute(interp, args[0], interp.sym.__dict__);
   if (args[0].is(Kind::Module)) return visible_names(interp, args[0].as<Module>());
   Dict* d = instance_dict(interp, args[0], true);
   if (!d) return no_attribute(interp, args[0], interp.sym.__dict__);
@@ -184,7 +187,8 @@ Result<Value> dict_getter(Interp& interp, Value* args) {
 Result<Value> init_subclass(Interp&, CallArgs& args) {
   if (args.keywords.empty()) return Value::none();
   bool known = args.count > 0 && args.values[0].is(Kind::Type);
-  return fail(ErrorKind::TypeError, "{}.__init_subclass__() takes no keyword arguments", known ? args.values[0].as<Type>()->qualname->text : "object");
+  return fail(ErrorKind::TypeError, "{}.__init_subclass__() takes no keyword arguments",
+              known ? args.values[0].as<Type>()->qualname->text : "object");
 }
 
 Result<Value> new_method(Interp& interp, CallArgs& args) {
@@ -257,8 +261,8 @@ bool has_format(const Type* t) { return t->slots->format || !t->base; }
 bool has_inplace(const Type* t) { return t->slots->inplace; }
 bool has_construct(const Type* t) { return t->slots->construct; }
 bool is_callable_type(const Type* t) {
-  return t->slots->call || t->slots->kind == Kind::Type || t->slots->kind == Kind::Function || t->slots->kind == Kind::NativeFunction ||
-         t->slots->kind == Kind::BoundMethod;
+  return t->slots->call || t->slots->kind == Kind::Type || t->slots->kind == Kind::Function ||
+         t->slots->kind == Kind::NativeFunction || t->slots->kind == Kind::BoundMethod;
 }
 
 /// Which operators a type has, as far as its kind tells.
@@ -267,10 +271,14 @@ bool has_binary(const Type* t) {
   if (!t->slots->binary) return false;
   bool additive = op == BinaryOp::Add || op == BinaryOp::Mul;
   switch (t->slots->kind) {
-    case Kind::List: case Kind::Tuple: return additive;
-    case Kind::Str: case Kind::Bytes: return additive || op == BinaryOp::Mod;
-    case Kind::Set: case Kind::DictView: return op == BinaryOp::Sub || op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor;
-    case Kind::Dict: case Kind::Type: return op == BinaryOp::BitOr;
+    case Kind::List:
+    case Kind::Tuple: return additive;
+    case Kind::Str:
+    case Kind::Bytes: return additive || op == BinaryOp::Mod;
+    case Kind::Set:
+    case Kind::DictView: return op == BinaryOp::Sub || op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor;
+    case Kind::Dict:
+    case Kind::Type: return op == BinaryOp::BitOr;
     default: break;
   }
   if (t->slots == &float_slots) return op <= BinaryOp::Pow;
@@ -299,10 +307,11 @@ constexpr NativeDef::How kGetter = NativeDef::How::Getter;
 constexpr NativeDef::How kMethod = NativeDef::How::Method;
 constexpr NativeDef::How kStatic = NativeDef::How::StaticMethod;
 
-#define TFL_BINARY(name, op)                                                                                              \
-  {{"__" #name "__", "self, other, /", binary_method<BinaryOp::op>, nullptr, kMethod}, has_binary<BinaryOp::op>},         \
-      {{"__r" #name "__", "self, other, /", reflected_method<BinaryOp::op>, nullptr, kMethod}, has_reflected<BinaryOp::op>}, \
-      {{"__i" #name "__", "self, other, /", inplace_method<BinaryOp::op>, nullptr, kMethod}, has_inplace_op<BinaryOp::op>}
+#define TFL_BINARY(name, op)                                                                                                   \
+  {{"__" #name "__", "self, other, /", binary_method<BinaryOp::op>, nullptr, kMethod}, has_binary<BinaryOp::op>},              \
+      {{"__r" #name "__", "self, other, /", reflected_method<BinaryOp::op>, nullptr, kMethod}, has_reflected<BinaryOp::op>}, { \
+    {"__i" #name "__", "self, other, /", inplace_method<BinaryOp::op>, nullptr, kMethod}, has_inplace_op<BinaryOp::op>         \
+  }
 
 constexpr WrapperRow kWrappers[] = {
     {{"__class__", "self", class_getter, nullptr, kGetter}, is_object},

@@ -43,8 +43,7 @@ std::string share(const Profile& p, uint64_t nanoseconds) {
 
 std::string bar(const Profile& p, uint64_t nanoseconds) {
   if (nanoseconds == 0) return {};
-  return fmt::format("<span class=\"bar\" style=\"width: {:.1f}px\"></span>",
-                     std::max(1.0, 1.5 * percent(p, nanoseconds)));
+  return fmt::format("<span class=\"bar\" style=\"width: {:.1f}px\"></span>", std::max(1.0, 1.5 * percent(p, nanoseconds)));
 }
 
 struct File {
@@ -64,10 +63,9 @@ void add_functions(std::string& out, const Profile& p, bool library) {
     const FunctionTime& f = p.functions[i];
     uint64_t shown = library ? f.total : f.self;
     std::string place = library ? std::string() : fmt::format(" <span>{}:{}</span>", escaped(f.file), f.line);
-    out += fmt::format(
-        "<tr><td>{}</td><td>{:.3f}</td><td>{}</td><td class=\"place\">{}</td><td class=\"text\">{}{}</td></tr>\n",
-        library ? std::string() : fmt::format("{:.3f}", static_cast<double>(f.self) * 1e-9),
-        static_cast<double>(f.total) * 1e-9, share(p, shown), bar(p, shown), escaped(f.name), place);
+    out += fmt::format("<tr><td>{}</td><td>{:.3f}</td><td>{}</td><td class=\"place\">{}</td><td class=\"text\">{}{}</td></tr>\n",
+                       library ? std::string() : fmt::format("{:.3f}", static_cast<double>(f.self) * 1e-9),
+                       static_cast<double>(f.total) * 1e-9, share(p, shown), bar(p, shown), escaped(f.name), place);
   }
   out += "</table>\n";
 }
@@ -75,7 +73,9 @@ void add_functions(std::string& out, const Profile& p, bool library) {
 void add_steps(std::string& out, const Profile& p) {
   auto order = busiest_steps(p);
   if (order.empty()) return;
-  out += "<h2>In machine code</h2>\n<table>\n<tr><th>time s</th><th>%</th><th></th><th>runs</th><th>Gop/s</th><th>GB/s</th><th class=\"text\">step</th></tr>\n";
+  out +=
+      "<h2>In machine code</h2>\n<table>\n<tr><th>time s</th><th>%</th><th></th><th>runs</th><th>Gop/s</th><th>GB/s</th><th "
+      "class=\"text\">step</th></tr>\n";
   for (const StepTime& s : order) {
     out += fmt::format(
         "<tr><td>{:.3f}</td><td>{}</td><td class=\"place\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"text\">{} "
@@ -96,8 +96,7 @@ void add_source(std::string& out, const Profile& p, const File& file) {
     out += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"place\">{}</td><td class=\"number\">{}</td><td "
         "class=\"text\">{}</td></tr>\n",
-        share(p, l ? l->total : 0), share(p, l ? l->self : 0), bar(p, l ? l->self : 0), n,
-        escaped(file.source->line(n)));
+        share(p, l ? l->total : 0), share(p, l ? l->self : 0), bar(p, l ? l->self : 0), n, escaped(file.source->line(n)));
   }
   out += "</table>\n";
 }

@@ -28,12 +28,12 @@ std::string to_text(const Profile& p, const std::string& name) {
   out += "\n    self s    total s       %  function\n";
   for (size_t i = 0; i < functions.size() && i < kRows; ++i) {
     const FunctionTime& f = p.functions[functions[i]];
-    out += fmt::format("{:10.3f} {:10.3f} {:7.1f}  {} ({}:{})\n", seconds(f.self), seconds(f.total), percent(p, f.self),
-                       f.name, f.file, f.line);
+    out += fmt::format("{:10.3f} {:10.3f} {:7.1f}  {} ({}:{})\n", seconds(f.self), seconds(f.total), percent(p, f.self), f.name,
+                       f.file, f.line);
   }
   if (p.outside > 0 && percent(p, p.outside) >= 0.05) {
-    out += fmt::format("{:10.3f} {:10.3f} {:7.1f}  (outside of the script's functions)\n", seconds(p.outside),
-                       seconds(p.outside), percent(p, p.outside));
+    out += fmt::format("{:10.3f} {:10.3f} {:7.1f}  (outside of the script's functions)\n", seconds(p.outside), seconds(p.outside),
+                       percent(p, p.outside));
   }
   out += "\n    time s       %  line\n";
   for (size_t i = 0; i < lines.size() && i < kRows; ++i) {
@@ -45,8 +45,8 @@ std::string to_text(const Profile& p, const std::string& name) {
   if (!steps.empty()) out += "\n    time s       %       runs   Gop/s    GB/s  in machine code\n";
   for (size_t i = 0; i < steps.size() && i < kRows; ++i) {
     const StepTime& s = steps[i];
-    out += fmt::format("{:10.3f} {:7.1f} {:10} {:>7} {:>7}  {}", seconds(s.self), percent(p, s.self), s.step->runs, rate(s.step->operations, s.self),
-                       rate(s.step->bytes, s.self), s.step->name);
+    out += fmt::format("{:10.3f} {:7.1f} {:10} {:>7} {:>7}  {}", seconds(s.self), percent(p, s.self), s.step->runs,
+                       rate(s.step->operations, s.self), rate(s.step->bytes, s.self), s.step->name);
     if (std::string place = place_of(*s.step); !place.empty()) out += fmt::format(" ({})", place);
     out += '\n';
   }

@@ -26,8 +26,7 @@ uint64_t now() {
 /// Zeroed pages that cost nothing until they are written; null when there are none.
 template <class T>
 T* map(size_t count) {
-  void* p =
-      mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : static_cast<T*>(p);
 }
 
@@ -96,7 +95,7 @@ bool Sampler::start() {
   uintptr_t word = 0, copy = 0;
   safe_reads_ = read_safely(&word, &copy, sizeof word);
 
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigfillset(&action.sa_mask);
@@ -170,7 +169,8 @@ bool Sampler::is_code(const Code* code) {
 }
 
 uint32_t Sampler::node_of(uint32_t parent, const Code* code, const Instruction* ip, const CodeStep* step) {
-  uint64_t hash = (reinterpret_cast<uintptr_t>(ip) + reinterpret_cast<uintptr_t>(step)) / sizeof(Instruction) + parent * uint64_t{0x9E3779B97F4A7C15};
+  uint64_t hash = (reinterpret_cast<uintptr_t>(ip) + reinterpret_cast<uintptr_t>(step)) / sizeof(Instruction) +
+                  parent * uint64_t{0x9E3779B97F4A7C15};
   hash *= uint64_t{0xBF58476D1CE4E5B9};
   for (size_t at = hash >> 44;; at = (at + 1) % kSlots) {
     static_assert(kSlots == size_t{1} << (64 - 44) && kNodes < kSlots);

@@ -56,8 +56,8 @@ class Rows {
       const FunctionTime& around = profile_.functions[i];
       if (around.file == f.file && around.name == f.name && around.line <= f.line) return known->second = i;
     }
-    auto [row, added] = by_place_.try_emplace({f.file, f.name, f.library ? 0 : f.line},
-                                              static_cast<uint32_t>(profile_.functions.size()));
+    auto [row, added] =
+        by_place_.try_emplace({f.file, f.name, f.library ? 0 : f.line}, static_cast<uint32_t>(profile_.functions.size()));
     if (added) profile_.functions.push_back(std::move(f));
     return known->second = row->second;
   }
@@ -138,7 +138,8 @@ Profile summarise(const Sampler& sampler) {
     p.steps[row->second].self += nodes[i].self;
     for (const CodeStep::Line& at : step.lines) {
       auto source = sources.find(at.file);
-      if (source != sources.end() && !source->second->internal) shares[i].push_back({rows.line(source->second, at.line), at.share});
+      if (source != sources.end() && !source->second->internal)
+        shares[i].push_back({rows.line(source->second, at.line), at.share});
     }
     if (shares[i].empty()) continue;
     line_rows[i] = shares[i][0].first;
@@ -181,8 +182,7 @@ Profile summarise(const Sampler& sampler) {
 }
 
 double percent(const Profile& profile, uint64_t nanoseconds) {
-  return profile.nanoseconds == 0 ? 0
-                                  : 100.0 * static_cast<double>(nanoseconds) / static_cast<double>(profile.nanoseconds);
+  return profile.nanoseconds == 0 ? 0 : 100.0 * static_cast<double>(nanoseconds) / static_cast<double>(profile.nanoseconds);
 }
 
 std::vector<uint32_t> busiest_functions(const Profile& profile, bool library) {

@@ -34,9 +34,9 @@ struct LineTime {
 
 /// A stack: its innermost call and the stack around it.
 struct StackNode {
-  uint32_t parent = 0;    // 0: nobody called
-  uint32_t function = 0;  // index into functions
-  uint32_t line = 0;      // of the call or the instruction
+  uint32_t parent = 0;             // 0: nobody called
+  uint32_t function = 0;           // index into functions
+  uint32_t line = 0;               // of the call or the instruction
   const CodeStep* step = nullptr;  // of machine code: what runs there
 };
 
@@ -46,7 +46,7 @@ struct Profile {
   std::vector<FunctionTime> functions;  // in no order
   std::vector<LineTime> lines;          // of the script, in no order
   std::vector<StackNode> stacks;        // the first is the empty one
-  std::vector<StepTime> steps;     // that were found running, in no order
+  std::vector<StepTime> steps;          // that were found running, in no order
   std::vector<Moment> moments;
   std::vector<std::string> notes;  // what else is to be told of the run
 };

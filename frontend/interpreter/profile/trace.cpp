@@ -45,8 +45,7 @@ std::string to_trace(const Profile& p) {
     for (uint32_t at = m.node; at != 0; at = p.stacks[at].parent) path.push_back(at);
     std::reverse(path.begin(), path.end());
     size_t same = 0;
-    while (same < path.size() && same < open.size() &&
-           p.stacks[path[same]].function == p.stacks[open[same].stack].function &&
+    while (same < path.size() && same < open.size() && p.stacks[path[same]].function == p.stacks[open[same].stack].function &&
            p.stacks[path[same]].step == p.stacks[open[same].stack].step)
       ++same;
     close_to(same, m.begin);
@@ -54,9 +53,8 @@ std::string to_trace(const Profile& p) {
   }
   close_to(0, p.nanoseconds);
   // Who calls comes before who is called.
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.depth < b.depth;
-  });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.begin != b.begin ? a.begin < b.begin : a.depth < b.depth; });
 
   std::string out =
       "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"tid\":1,"
@@ -67,8 +65,12 @@ std::string to_trace(const Profile& p) {
     out += fmt::format(
         ",\n{{\"name\":{},\"cat\":\"{}\",\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":1,\"tid\":1,\"args\":{{"
         "\"place\":{}}}}}",
-        quoted(s.step ? s.step->name : f.name), s.step ? "machine code" : f.library ? "library" : "script", static_cast<double>(e.begin) * 1e-3,
-        static_cast<double>(e.end - e.begin) * 1e-3, quoted(fmt::format("{}:{}", f.file, s.line)));
+        quoted(s.step ? s.step->name : f.name),
+        s.step      ? "machine code"
+        : f.library ? "library"
+                    : "script",
+        static_cast<double>(e.begin) * 1e-3, static_cast<double>(e.end - e.begin) * 1e-3,
+        quoted(fmt::format("{}:{}", f.file, s.line)));
   }
   return out += "\n]}\n";
 }

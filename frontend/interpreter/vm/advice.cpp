@@ -8,12 +8,14 @@
 
 namespace tfl {
 
-std::string did_you_mean(std::string_view near) { return near.empty() ? std::string() : "Did you mean: '" + std::string(near) + "'?"; }
+std::string did_you_mean(std::string_view near) {
+  return near.empty() ? std::string() : "Did you mean: '" + std::string(near) + "'?";
+}
 
 namespace {
 
 struct Advice {
-  ErrorKind kind;                    // Exception: any that a value causes
+  ErrorKind kind;                     // Exception: any that a value causes
   std::string_view begins, contains;  // of the message
   std::string_view hint;
 };
@@ -32,16 +34,21 @@ std::string typed_name(Interp& interp, const Value& v) {
   return name && name->is_str() ? name->as<Str>()->text : std::string();
 }
 
-constexpr std::string_view kForeignWords[][2] = {{"true", "True"}, {"false", "False"}, {"null", "None"}, {"nil", "None"},
-                                                 {"undefined", "None"}, {"NULL", "None"}, {"TRUE", "True"}, {"FALSE", "False"},
-                                                 {"xrange", "range"}, {"raw_input", "input"}, {"unicode", "str"}, {"long", "int"},
-                                                 {"length", "len"}, {"lenght", "len"}, {"strlen", "len"}, {"printf", "print"}, {"echo", "print"},
-                                                 {"this", "self"}, {"NaN", "math.nan"}, {"inf", "math.inf"}, {"pi", "math.pi"}};
-constexpr std::string_view kUsualImports[][2] = {{"tf", "import tensorflow as tf"}, {"np", "import numpy as np"},
-                                                 {"keras", "from tensorflow import keras"}, {"layers", "from tensorflow.keras import layers"},
-                                                 {"plt", "import plot as plt"}, {"Counter", "from collections import Counter"},
+constexpr std::string_view kForeignWords[][2] = {
+    {"true", "True"},    {"false", "False"}, {"null", "None"},   {"nil", "None"},     {"undefined", "None"},
+    {"NULL", "None"},    {"TRUE", "True"},   {"FALSE", "False"}, {"xrange", "range"}, {"raw_input", "input"},
+    {"unicode", "str"},  {"long", "int"},    {"length", "len"},  {"lenght", "len"},   {"strlen", "len"},
+    {"printf", "print"}, {"echo", "print"},  {"this", "self"},   {"NaN", "math.nan"}, {"inf", "math.inf"},
+    {"pi", "math.pi"}};
+constexpr std::string_view kUsualImports[][2] = {{"tf", "import tensorflow as tf"},
+                                                 {"np", "import numpy as np"},
+                                                 {"keras", "from tensorflow import keras"},
+                                                 {"layers", "from tensorflow.keras import layers"},
+                                                 {"plt", "import plot as plt"},
+                                                 {"Counter", "from collections import Counter"},
                                                  {"defaultdict", "from collections import defaultdict"},
-                                                 {"dataclass", "from dataclasses import dataclass"}, {"partial", "from functools import partial"},
+                                                 {"dataclass", "from dataclasses import dataclass"},
+                                                 {"partial", "from functools import partial"},
                                                  {"Path", "from pathlib import Path"}};
 
 /// Methods that arrays have and tensors have not.
@@ -50,7 +57,10 @@ constexpr std::string_view kReductions[] = {"sum", "mean", "max", "min", "prod",
 /// The classes in which one mistake shows: while tracing, and when it runs.
 bool is_of_value(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::TypeError: case ErrorKind::ValueError: case ErrorKind::InvalidArgumentError: case ErrorKind::UnimplementedError:
+    case ErrorKind::TypeError:
+    case ErrorKind::ValueError:
+    case ErrorKind::InvalidArgumentError:
+    case ErrorKind::UnimplementedError:
     case ErrorKind::NotImplementedError: return true;
     default: return false;
   }
@@ -86,7 +96,8 @@ std::string cast_advice(Interp& interp, Exception* e, std::string_view text) {
   std::string first = dtype_word(text, "was expected to be a "), second = dtype_word(text, "tensor but is a ");
   if (first.empty()) first = dtype_word(text, "must have the same dtype, got "), second = dtype_word(text, " != ");
   if (first.empty()) first = dtype_word(text, "does not match type "), second = dtype_word(text, "Op has type ");
-  if (first.empty()) first = dtype_word(text, "Tensor conversion requested dtype "), second = dtype_word(text, "for Tensor with dtype ");
+  if (first.empty())
+    first = dtype_word(text, "Tensor conversion requested dtype "), second = dtype_word(text, "for Tensor with dtype ");
   if (first.empty() || second.empty()) return {};
   if (first.starts_with("bool") || second.starts_with("bool") || first == "string" || second == "string") return {};
   bool whole = !first.starts_with("float") && !first.starts_with("bfloat");
@@ -171,7 +182,8 @@ std::string advice(Interp& interp, Exception* e) {
   if (text->find(" while ") != std::string::npos && kind == ErrorKind::RecursionError) return {};  // of data, not of calls
   for (const Advice& a : kAdvice) {
     bool any = a.kind == ErrorKind::Exception && is_of_value(kind);
-    if ((any || a.kind == kind) && text->starts_with(a.begins) && text->find(a.contains) != std::string::npos) return std::string(a.hint);
+    if ((any || a.kind == kind) && text->starts_with(a.begins) && text->find(a.contains) != std::string::npos)
+      return std::string(a.hint);
   }
   return {};
 }

@@ -42,9 +42,10 @@ Failure too_many(Function* f, const Code& code, const CallArgs& args, const Valu
   bool method = f->qualname.is_str() && f->qualname.as<Str>()->text.find('.') != std::string::npos &&
                 f->qualname.as<Str>()->text.find('<') == std::string::npos;
   bool no_self = method && args.count == code.positional + 1u && (code.positional == 0 || code.params[0].name->text != "self");
-  return fail(ErrorKind::TypeError, "{}() takes {} positional argument{} but {} {} given", name_of(f), takes, plural ? "s" : "", given,
-              args.count == 1 && keyword_given == 0 ? "was" : "were")
-      .with_hint(no_self ? "a method's first parameter is the object: def " + f->name.as<Str>()->text + "(self, ...)" : std::string());
+  return fail(ErrorKind::TypeError, "{}() takes {} positional argument{} but {} {} given", name_of(f), takes, plural ? "s" : "",
+              given, args.count == 1 && keyword_given == 0 ? "was" : "were")
+      .with_hint(no_self ? "a method's first parameter is the object: def " + f->name.as<Str>()->text + "(self, ...)"
+                         : std::string());
 }
 
 Failure unexpected_keyword(Function* f, const Code& code, const CallArgs& args, Str* name) {
@@ -58,10 +59,12 @@ Failure unexpected_keyword(Function* f, const Code& code, const CallArgs& args, 
     }
   }
   if (!names.empty()) {
-    return fail(ErrorKind::TypeError, "{}() got some positional-only arguments passed as keyword arguments: '{}'", name_of(f), names);
+    return fail(ErrorKind::TypeError, "{}() got some positional-only arguments passed as keyword arguments: '{}'", name_of(f),
+                names);
   }
   std::vector<std::string_view> known;
-  for (size_t i = code.positional_only; i < static_cast<size_t>(code.positional) + code.keyword_only; ++i) known.push_back(code.params[i].name->text);
+  for (size_t i = code.positional_only; i < static_cast<size_t>(code.positional) + code.keyword_only; ++i)
+    known.push_back(code.params[i].name->text);
   return fail(ErrorKind::TypeError, "{}() got an unexpected keyword argument '{}'", name_of(f), name->text)
       .with_hint(did_you_mean(suggest_keyword(name->text, known)));
 }
@@ -95,7 +98,8 @@ Result<void> bind_parameters(Interp& interp, Function* f, CallArgs& args, Value*
       dict_set_str(out[var_keyword].as<Dict>(), name, std::move(value));
       continue;
     }
-    if (!out[at].is_empty()) return fail(ErrorKind::TypeError, "{}() got multiple values for argument '{}'", name_of(f), name->text);
+    if (!out[at].is_empty())
+      return fail(ErrorKind::TypeError, "{}() got multiple values for argument '{}'", name_of(f), name->text);
     out[at] = std::move(value);
   }
 

@@ -75,7 +75,8 @@ Result<Value> Interp::call(const Value& callee, CallArgs& args) {
       Value self = callee;
       Nesting nesting(*this);
       if (!nesting.ok()) return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
-      bool method = function.is(Kind::Function) || (function.is(Kind::Native) && (function.object()->type->slots->binds || is_dispatcher(function)));
+      bool method = function.is(Kind::Function) ||
+                    (function.is(Kind::Native) && (function.object()->type->slots->binds || is_dispatcher(function)));
       if (method) return call_with(*this, function, self, args);
       function = TFL_TRY(bind_attribute(*this, function, self, type));
       return call(function, args);

@@ -9,7 +9,9 @@ namespace tfl {
 
 namespace {
 
-bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
 
 size_t word_end(std::string_view text, size_t at) {
   while (at < text.size() && in_word(text[at])) ++at;
@@ -17,14 +19,26 @@ size_t word_end(std::string_view text, size_t at) {
 }
 
 /// What stands before the word that came, as TensorFlow, Keras and NumPy say it.
-constexpr std::string_view kBefore[] = {"Received: ", "Received ", "received ", "unsupported value ", "value: ", "argument: ", "`type_value`: ",
-                                        "data type ", "Cannot convert ", "Value for attr 'padding' of ", "Value for attr 'data_format' of ", "got "};
+constexpr std::string_view kBefore[] = {"Received: ",
+                                        "Received ",
+                                        "received ",
+                                        "unsupported value ",
+                                        "value: ",
+                                        "argument: ",
+                                        "`type_value`: ",
+                                        "data type ",
+                                        "Cannot convert ",
+                                        "Value for attr 'padding' of ",
+                                        "Value for attr 'data_format' of ",
+                                        "got "};
 /// What stands before the words that may come.
 constexpr std::string_view kLists[] = {"one of", "alues are", "allowed values:", "must be", "should be", "alues include"};
-constexpr std::string_view kDTypes[] = {"float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool", "string",
-                                        "float", "double", "half", "int", "long", "str"};
+constexpr std::string_view kDTypes[] = {"float32", "float64", "float16", "bfloat16", "int8",   "int16", "int32",
+                                        "int64",   "uint8",   "uint16",  "uint32",   "uint64", "bool",  "string",
+                                        "float",   "double",  "half",    "int",      "long",   "str"};
 /// What dtypes are called elsewhere.
-constexpr std::string_view kOther[][2] = {{"float", "float32"}, {"double", "float64"}, {"half", "float16"}, {"int", "int32"}, {"long", "int64"}, {"str", "string"}};
+constexpr std::string_view kOther[][2] = {{"float", "float32"}, {"double", "float64"}, {"half", "float16"},
+                                          {"int", "int32"},     {"long", "int64"},     {"str", "string"}};
 
 /// A word at `at`, behind quotes and `name =`.
 std::string_view word_at(std::string_view text, size_t at) {

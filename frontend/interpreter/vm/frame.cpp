@@ -56,7 +56,8 @@ void break_cycles(Frame* f) {
 }  // namespace
 
 void drop_frame(Interp& interp, Frame* f) {
-  if (f->code->instructions[0].op == Opcode::MakeCell) [[unlikely]] break_cycles(f);
+  if (f->code->instructions[0].op == Opcode::MakeCell) [[unlikely]]
+    break_cycles(f);
   const uint32_t n = f->code->registers;
   Value* r = f->registers;
   for (uint32_t i = 0; i < n; ++i) r[i].~Value();
@@ -65,7 +66,8 @@ void drop_frame(Interp& interp, Frame* f) {
 }
 
 Result<Frame*> bind_call(Interp& interp, Function* f, CallArgs& args) {
-  if (interp.depth >= interp.options.max_depth) [[unlikely]] return too_deep();
+  if (interp.depth >= interp.options.max_depth) [[unlikely]]
+    return too_deep();
   Code* code = f->code.as<Code>();
   TFL_TRY(complete(interp, *code));
   Frame* frame = new_frame(interp, code);
@@ -90,7 +92,8 @@ Result<Frame*> bind_call(Interp& interp, Function* f, CallArgs& args) {
 }
 
 Result<Frame*> plain_frame(Interp& interp, const Value& holder, Code* code, Module* module) {
-  if (interp.depth >= interp.options.max_depth) [[unlikely]] return too_deep();
+  if (interp.depth >= interp.options.max_depth) [[unlikely]]
+    return too_deep();
   TFL_TRY(complete(interp, *code));
   Frame* frame = new_frame(interp, code);
   frame->function = holder;

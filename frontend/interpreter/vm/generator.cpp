@@ -50,12 +50,15 @@ void destroy_generator(Object* o) {
 }
 
 Result<Value> repr_generator(Interp& interp, const Value& self) {
-  return interp.strf("<generator object {} at {:#x}>", self.as<Generator>()->qualname.as<Str>()->text, reinterpret_cast<uintptr_t>(self.counted()));
+  return interp.strf("<generator object {} at {:#x}>", self.as<Generator>()->qualname.as<Str>()->text,
+                     reinterpret_cast<uintptr_t>(self.counted()));
 }
 
 Result<Value> iter_self(Interp&, const Value& self) { return self; }
 
-Result<Value> next_generator(Interp& interp, const Value& self) { return generator_send(interp, self.as<Generator>(), Value::none()); }
+Result<Value> next_generator(Interp& interp, const Value& self) {
+  return generator_send(interp, self.as<Generator>(), Value::none());
+}
 
 Result<Value> get_generator(Interp& interp, const Value& self, Str* name) {
   Generator* g = self.as<Generator>();
@@ -90,7 +93,8 @@ Result<Value> throw_method(Interp& interp, Value* args) {
     }
   }
   if (!e.is(Kind::Exception)) {
-    return fail(ErrorKind::TypeError, "exceptions must be classes or instances deriving from BaseException, not {}", interp.type_name(e));
+    return fail(ErrorKind::TypeError, "exceptions must be classes or instances deriving from BaseException, not {}",
+                interp.type_name(e));
   }
   interp.ended.forget();
   return or_stop(interp, generator_throw(interp, self.as<Generator>(), e));
@@ -208,7 +212,8 @@ Result<Value> generator_throw(Interp& interp, Generator* g, Value exception) {
   if (closing) {
     auto closed = close_iterator(interp, inner);
     g->running = false;
-    if (!closed) return raise_in_frame(interp, TFL_TRY(generator_resume(interp, g, Value(), FrameHow::Native, true)), closed.failure());
+    if (!closed)
+      return raise_in_frame(interp, TFL_TRY(generator_resume(interp, g, Value(), FrameHow::Native, true)), closed.failure());
     return throw_here(interp, g, std::move(exception));
   }
   if (inner.is(Kind::Generator)) {

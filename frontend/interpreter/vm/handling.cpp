@@ -53,8 +53,8 @@ Failure raise_value(Interp& interp, const Value& v, const Value* cause) {
     if (!made) return made.failure();
     e = made.take();
     if (!e.is(Kind::Exception)) {
-      return fail(ErrorKind::TypeError, "calling {} should have returned an instance of BaseException, not {}", v.as<Type>()->name->text,
-                  interp.type_name(e));
+      return fail(ErrorKind::TypeError, "calling {} should have returned an instance of BaseException, not {}",
+                  v.as<Type>()->name->text, interp.type_name(e));
     }
   }
   if (!e.is(Kind::Exception)) return fail(ErrorKind::TypeError, "exceptions must derive from BaseException");
@@ -67,7 +67,8 @@ Failure raise_value(Interp& interp, const Value& v, const Value* cause) {
       if (!made) return made.failure();
       from = made.take();
     }
-    if (!from.is(Kind::Exception) && !from.is_none()) return fail(ErrorKind::TypeError, "exception causes must derive from BaseException");
+    if (!from.is(Kind::Exception) && !from.is_none())
+      return fail(ErrorKind::TypeError, "exception causes must derive from BaseException");
     exception->cause = from.is_none() ? Value() : from;
     exception->suppress_context = true;
   }
@@ -104,7 +105,8 @@ Result<void> with_enter(Interp& interp, const Value& manager, Value& exit, Value
   }
   Value leave = TFL_TRY(manager_method(interp, self, interp.sym.__exit__));
   if (leave.is_empty()) {
-    return fail(ErrorKind::TypeError, "'{}' object does not support the context manager protocol (missed __exit__ method)", interp.type_name(self));
+    return fail(ErrorKind::TypeError, "'{}' object does not support the context manager protocol (missed __exit__ method)",
+                interp.type_name(self));
   }
   exit = std::move(leave);
   Value result = TFL_TRY(interp.call(enter, {}));
@@ -144,10 +146,14 @@ Failure assertion_failed(Interp& interp, Tuple* description, Value* values, uint
     shown.push_back(std::move(value));
   }
   text += "assert ";
-  if (shown.empty()) text += condition;
-  else if (op == "not") text += "not " + shown[0];
-  else if (op.empty() || shown.size() < 2) text += shown[0];
-  else text += shown[0] + " " + op + " " + shown[1];
+  if (shown.empty())
+    text += condition;
+  else if (op == "not")
+    text += "not " + shown[0];
+  else if (op.empty() || shown.size() < 2)
+    text += shown[0];
+  else
+    text += shown[0] + " " + op + " " + shown[1];
   text += where;
   return fail(ErrorKind::AssertionError, std::move(text));
 }

@@ -20,7 +20,8 @@ Exception* reworded(Interp& interp, const Exception* e, std::string_view text) {
   if (!e->suppress_context || !e->context.is(Kind::Exception)) return nullptr;
   auto* inner = e->context.as<Exception>();
   auto inner_text = exception_text(interp, inner);
-  return inner_text && !inner_text->empty() && text.size() > inner_text->size() && text.find(*inner_text) != text.npos ? inner : nullptr;
+  return inner_text && !inner_text->empty() && text.size() > inner_text->size() && text.find(*inner_text) != text.npos ? inner
+                                                                                                                       : nullptr;
 }
 
 /// Asks the library's tables of names. It must not disturb what runs: a function may be traced while an error is shown in it.
@@ -56,7 +57,8 @@ std::string attribute_hint(Interp& interp, const Value& v, Str* name) {
     if (of_library(v.as<Module>())) return elsewhere(interp, "in_module", v, name);
     return near_attribute(interp, v, name);
   }
-  bool written_in_library = v.is_tensor() || v.is(Kind::Variable) || v.is(Kind::Symbolic) || v.is(Kind::NdArray) || v.is(Kind::Instance);
+  bool written_in_library =
+      v.is_tensor() || v.is(Kind::Variable) || v.is(Kind::Symbolic) || v.is(Kind::NdArray) || v.is(Kind::Instance);
   if (written_in_library && !dict_get_str(interp.modules.as<Dict>(), interp.intern("tensorflow")).is_empty()) {
     if (std::string told = elsewhere(interp, "in_object", v, name); !told.empty()) return told;
   }
@@ -84,7 +86,8 @@ std::string late_hint(Interp& interp, Exception* e, int depth) {
     return fd < 0 ? std::string() : in_question(nearest_file(path, fd));
   }
   if (!e->name.is_str() || e->obj.is_empty()) return {};
-  if (e->type->is_subtype_of(interp.exception_type(ErrorKind::AttributeError))) return attribute_hint(interp, e->obj, e->name.as<Str>());
+  if (e->type->is_subtype_of(interp.exception_type(ErrorKind::AttributeError)))
+    return attribute_hint(interp, e->obj, e->name.as<Str>());
   if (e->type->is_subtype_of(interp.exception_type(ErrorKind::ImportError)) && e->obj.is(Kind::Tuple)) {
     // from module import name
     auto looked_for = e->obj.as<Tuple>()->span();

@@ -67,11 +67,14 @@ Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::s
 std::string foreign_package(std::string_view name) {
   name = name.substr(0, name.find('.'));
   if (name == "matplotlib") return "TFL draws with its own module, which has the names of pyplot: import plot as plt";
-  if (name == "pytest" || name == "unittest") return "tfl test finds and runs test functions; tf.test has raises, parametrize, skip and TestCase";
-  for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "PIL", "cv2", "requests", "tqdm", "tensorflow_datasets", "absl"}) {
+  if (name == "pytest" || name == "unittest")
+    return "tfl test finds and runs test functions; tf.test has raises, parametrize, skip and TestCase";
+  for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "PIL", "cv2", "requests", "tqdm",
+                                 "tensorflow_datasets", "absl"}) {
     if (name == known) return "Python packages cannot be imported; a .tfl file beside the script can";
   }
-  for (std::string_view known : {"asyncio", "multiprocessing", "subprocess", "socket", "ctypes", "pickle", "urllib", "http", "sqlite3", "importlib"}) {
+  for (std::string_view known :
+       {"asyncio", "multiprocessing", "subprocess", "socket", "ctypes", "pickle", "urllib", "http", "sqlite3", "importlib"}) {
     if (name == known) return "this part of Python's library is not in TFL";
   }
   return {};
@@ -92,7 +95,8 @@ Failure not_found(Interp& interp, std::string_view name, std::string hint) {
     hint = did_you_mean(near);
   }
   if (hint.empty()) hint = foreign_package(name);
-  return import_error(interp, ErrorKind::ModuleNotFoundError, "No module named '" + std::string(name) + "'", name, std::move(hint));
+  return import_error(interp, ErrorKind::ModuleNotFoundError, "No module named '" + std::string(name) + "'", name,
+                      std::move(hint));
 }
 
 Failure absent(Interp& interp, std::string_view name, const Value& parent) {
@@ -100,7 +104,8 @@ Failure absent(Interp& interp, std::string_view name, const Value& parent) {
   if (parent.is_empty()) return not_found(interp, name, std::move(hint));
   std::string up(name.substr(0, name.rfind('.')));
   const EmbeddedFile* file = find_library(up);
-  bool package = file ? std::string_view(file->name).ends_with("__init__.tfl") : parent.is(Kind::Module) && is_script_package(interp, *parent.as<Module>());
+  bool package = file ? std::string_view(file->name).ends_with("__init__.tfl")
+                      : parent.is(Kind::Module) && is_script_package(interp, *parent.as<Module>());
   std::string message = "No module named '" + std::string(name) + "'" + (package ? "" : "; '" + up + "' is not a package");
   return import_error(interp, ErrorKind::ModuleNotFoundError, std::move(message), name, std::move(hint));
 }
@@ -157,13 +162,16 @@ Result<Value> Interp::import_module(std::string_view name, bool for_library) {
   bool offered = hidden || !is_private(name);
   Dict* table = (hidden ? hidden_modules : modules).as<Dict>();
   if (Value found = dict_get_str(table, intern(name)); !found.is_empty()) {
-    if (found.is_none()) return import_error(*this, ErrorKind::ModuleNotFoundError, "import of " + std::string(name) + " halted; None in sys.modules", name);
+    if (found.is_none())
+      return import_error(*this, ErrorKind::ModuleNotFoundError,
+                          "import of " + std::string(name) + " halted; None in sys.modules", name);
     return found;
   }
   if (name.empty()) return fail(ErrorKind::ValueError, "Empty module name");
   constexpr size_t kLongest = 4096;  // no path is longer
   if (name.size() > kLongest) {
-    return import_error(*this, ErrorKind::ModuleNotFoundError, "No module named '" + std::string(name.substr(0, 40)) + "...': the name is too long", name.substr(0, 40));
+    return import_error(*this, ErrorKind::ModuleNotFoundError,
+                        "No module named '" + std::string(name.substr(0, 40)) + "...': the name is too long", name.substr(0, 40));
   }
   if (static_cast<const char*>(__builtin_frame_address(0)) < stack_limit) {
     return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
@@ -199,14 +207,17 @@ Result<Value> Interp::import_module(std::string_view name, bool for_library) {
     bool inside = parent.is_empty() || (parent.is(Kind::Module) && is_script_package(*this, *parent.as<Module>()));
     if (found.is == ScriptModule::Is::Absent || !inside) return absent(*this, name, parent);
     if (found.is == ScriptModule::Is::Outside) {
-      return import_error(*this, ErrorKind::ImportError, "cannot read '" + found.path + "'", name,
-                          "it is a link that leads out of the script's folder; --allow-read with the folder that it leads to allows it");
+      return import_error(
+          *this, ErrorKind::ImportError, "cannot read '" + found.path + "'", name,
+          "it is a link that leads out of the script's folder; --allow-read with the folder that it leads to allows it");
     }
-    if (found.is == ScriptModule::Is::Unreadable) return import_error(*this, ErrorKind::ImportError, "cannot read '" + found.path + "'", name);
+    if (found.is == ScriptModule::Is::Unreadable)
+      return import_error(*this, ErrorKind::ImportError, "cannot read '" + found.path + "'", name);
     made = module(name);
     Module* m = made.as<Module>();
     Dict* names = m->dict.as<Dict>();
-    dict_set_str(names, intern("__package__"), str(std::string(package ? name : name.substr(0, name.size() - std::min(name.size(), leaf.size() + 1)))));
+    dict_set_str(names, intern("__package__"),
+                 str(std::string(package ? name : name.substr(0, name.size() - std::min(name.size(), leaf.size() + 1)))));
     if (package) dict_set_str(names, intern("__path__"), list({str(found.folder)}));
     if (found.is == ScriptModule::Is::Namespace) {
       dict_set_str(names, sym.__file__, Value::none());
@@ -222,8 +233,10 @@ Result<Value> Interp::import_module(std::string_view name, bool for_library) {
   dict_set_str(table, key, made);
   made.as<Module>()->loading = true;
   Result<void> done;
-  if (native) done = native->init(*this, *made.as<Module>());
-  else if (!code.is_empty()) done = run_module(code, made);
+  if (native)
+    done = native->init(*this, *made.as<Module>());
+  else if (!code.is_empty())
+    done = run_module(code, made);
   made.as<Module>()->loading = false;
   if (!done) {
     dict_remove_str(table, key);
@@ -262,7 +275,8 @@ Result<Value> import_from(Interp& interp, const Value& module, Str* name, bool f
     Module* m = module.as<Module>();
     if (const Value* there = dict_entry(m->dict.as<Dict>(), name); there && (for_library || !is_hidden(*there))) return *there;
     std::string full = m->name->text + "." + name->text;
-    if ((for_library || !is_private(full)) && (find_native(full) || find_library(full))) return interp.import_module(full, for_library);
+    if ((for_library || !is_private(full)) && (find_native(full) || find_library(full)))
+      return interp.import_module(full, for_library);
     if (Value inside = TFL_TRY(submodule(interp, m, full)); !inside.is_empty()) return inside;
   }
   auto looked_for = find_attr(interp, module, name);
@@ -276,8 +290,10 @@ Result<Value> import_from(Interp& interp, const Value& module, Str* name, bool f
   Module* m = module.as<Module>();
   std::string place = m->file.is_str() ? m->file.as<Str>()->text : "unknown location";
   std::string message = "cannot import name '" + name->text + "' from ";
-  if (m->loading) message += "partially initialized module '" + m->name->text + "' (most likely due to a circular import) (" + place + ")";
-  else message += "'" + m->name->text + "' (" + place + ")";
+  if (m->loading)
+    message += "partially initialized module '" + m->name->text + "' (most likely due to a circular import) (" + place + ")";
+  else
+    message += "'" + m->name->text + "' (" + place + ")";
   Failure failure = import_error(interp, ErrorKind::ImportError, std::move(message), m->name->text);
   // What is near is looked for when the error is shown.
   interp.exception_of(*failure.error).as<Exception>()->obj = interp.tuple({module, interp.str(name)});
@@ -298,10 +314,13 @@ Result<void> import_star(Interp& interp, Frame* frame, const Value& module) {
   if (!all.is_empty()) {
     std::vector<Value> names = TFL_TRY(to_vector(interp, all));
     for (Value& n : names) {
-      if (!n.is_str()) return fail(ErrorKind::TypeError, "Item in {}.__all__ must be str, not {}", module.as<Module>()->name->text, interp.type_name(n));
+      if (!n.is_str())
+        return fail(ErrorKind::TypeError, "Item in {}.__all__ must be str, not {}", module.as<Module>()->name->text,
+                    interp.type_name(n));
       Str* name = interp.intern(n.as<Str>()->text);
       Value v;
-      if (!dict_entry(from, name)) v = TFL_TRY(submodule(interp, module.as<Module>(), module.as<Module>()->name->text + "." + name->text));
+      if (!dict_entry(from, name))
+        v = TFL_TRY(submodule(interp, module.as<Module>(), module.as<Module>()->name->text + "." + name->text));
       if (v.is_empty()) v = TFL_TRY(get_attr(interp, module, name));
       dict_set_str(frame->globals, name, std::move(v));
     }

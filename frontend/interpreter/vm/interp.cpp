@@ -15,8 +15,8 @@
 #include "frontend/interpreter/object/containers/set_table.h"
 #include "frontend/interpreter/object/file.h"
 #include "frontend/text/utf8.h"
-#include "runtime/gpu/devices.h"
 #include "runtime/core/growth.h"
+#include "runtime/gpu/devices.h"
 
 namespace tfl {
 
@@ -208,18 +208,21 @@ std::string_view Interp::type_name(const Value& v) const {
   if (v.is_tensor()) return "tensorflow.python.framework.ops.EagerTensor";
   const Type* type = type_of(v);
   if (v.is(Kind::NdArray) || v.is(Kind::NumPyScalar)) {
-    constexpr std::string_view kArrays[] = {"numpy.ndarray", "numpy.bool",  "numpy.int8",   "numpy.int16",   "numpy.int32",   "numpy.int64",  "numpy.uint8",
-                                            "numpy.uint16",  "numpy.uint32", "numpy.uint64", "numpy.float16", "numpy.float32", "numpy.float64"};
+    constexpr std::string_view kArrays[] = {"numpy.ndarray", "numpy.bool",    "numpy.int8",   "numpy.int16",  "numpy.int32",
+                                            "numpy.int64",   "numpy.uint8",   "numpy.uint16", "numpy.uint32", "numpy.uint64",
+                                            "numpy.float16", "numpy.float32", "numpy.float64"};
     for (std::string_view full : kArrays) {
       if (full.substr(sizeof "numpy") == type->name->text) return full;
     }
   }
   if (!type->script && !v.is(Kind::Native) && !v.is(Kind::Dict)) return type->name->text;
   // So are those of the library's classes that CPython has as an extension.
-  constexpr std::string_view kFull[] = {"datetime.date",     "datetime.datetime",       "datetime.time",          "datetime.timedelta",  "datetime.timezone",
-                                        "datetime.tzinfo",   "collections.deque",       "collections.OrderedDict", "collections.defaultdict", "functools.partial",
-                                        "re.Pattern",        "re.Match",                "time.struct_time",       "types.SimpleNamespace", "operator.itemgetter",
-                                        "operator.attrgetter", "operator.methodcaller", "_io.StringIO",           "_io.BytesIO"};
+  constexpr std::string_view kFull[] = {
+      "datetime.date",           "datetime.datetime",     "datetime.time",       "datetime.timedelta",
+      "datetime.timezone",       "datetime.tzinfo",       "collections.deque",   "collections.OrderedDict",
+      "collections.defaultdict", "functools.partial",     "re.Pattern",          "re.Match",
+      "time.struct_time",        "types.SimpleNamespace", "operator.itemgetter", "operator.attrgetter",
+      "operator.methodcaller",   "_io.StringIO",          "_io.BytesIO"};
   for (std::string_view full : kFull) {
     size_t dot = full.find('.');
     if (type->name->text == full.substr(dot + 1) && type->module->text == full.substr(0, dot)) return full;
@@ -272,7 +275,8 @@ Result<void> Interp::check_interrupt(bool between_steps) {
     return fail(ErrorKind::KeyboardInterrupt, "");
   }
   if (bits & kInterruptMemory) {
-    const bool left_out = context.interrupt.load(std::memory_order_relaxed) & kInterruptMemory;  // work was, so that its result is none
+    const bool left_out =
+        context.interrupt.load(std::memory_order_relaxed) & kInterruptMemory;  // work was, so that its result is none
     context.interrupt_request.fetch_and(~kInterruptMemory);
     context.interrupt.fetch_and(~kInterruptMemory);
     context.memory.trim();

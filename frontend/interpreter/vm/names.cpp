@@ -88,8 +88,9 @@ Result<Value> load_class_name(Interp& interp, Frame* f, Str* name, const Value* 
   }
   if (cell) {
     if (!cell->is_empty()) return *cell;
-    return name_error(interp, ErrorKind::NameError, name, "cannot access free variable '" + name->text +
-                                                              "' where it is not associated with a value in enclosing scope");
+    return name_error(
+        interp, ErrorKind::NameError, name,
+        "cannot access free variable '" + name->text + "' where it is not associated with a value in enclosing scope");
   }
   if (const Value* v = find_global(interp, f, name)) return *v;
   return not_defined(interp, f, name);
@@ -106,8 +107,9 @@ Failure unbound_local(Interp& interp, Frame* f, uint32_t reg) {
   Failure failure = name_error(interp, ErrorKind::UnboundLocalError, name,
                                "cannot access local variable '" + name->text + "' where it is not associated with a value");
   if (!f->code->module_body && dict_entry(f->globals, name)) {
-    interp.exception_of(*failure.error).as<Exception>()->hint =
-        "this function assigns '" + name->text + "', which makes it a local variable: write 'global " + name->text + "' at its top to mean the script's";
+    interp.exception_of(*failure.error).as<Exception>()->hint = "this function assigns '" + name->text +
+                                                                "', which makes it a local variable: write 'global " +
+                                                                name->text + "' at its top to mean the script's";
   }
   return failure;
 }
@@ -117,8 +119,9 @@ Failure unbound_cell(Interp& interp, Frame* f, uint32_t reg) {
     if (f->code->free_registers[i] != reg) continue;
     Str* name = f->code->free_names[i];
     if (f->code->helper) break;
-    return name_error(interp, ErrorKind::NameError, name,
-                      "cannot access free variable '" + name->text + "' where it is not associated with a value in enclosing scope");
+    return name_error(
+        interp, ErrorKind::NameError, name,
+        "cannot access free variable '" + name->text + "' where it is not associated with a value in enclosing scope");
   }
   return unbound_local(interp, f, reg);
 }

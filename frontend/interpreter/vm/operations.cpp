@@ -15,8 +15,9 @@ Result<void> load_method(Interp& interp, const Value& v, Str* name, Value& funct
     Type* type = interp.type_of(v);
     if (!type->has_getattribute) {
       const Value* entry = lookup(interp, type, name);
-      bool plain = entry && (entry->is(Kind::Function) || (entry->is(Kind::NativeFunction) && entry->as<NativeFunction>()->owner &&
-                                                           entry->as<NativeFunction>()->def->how != NativeDef::How::Getter) ||
+      bool plain = entry && (entry->is(Kind::Function) ||
+                             (entry->is(Kind::NativeFunction) && entry->as<NativeFunction>()->owner &&
+                              entry->as<NativeFunction>()->def->how != NativeDef::How::Getter) ||
                              (entry->is(Kind::Native) && (entry->object()->type->slots->binds || is_dispatcher(*entry))));
       if (plain) {
         Dict* own = instance_dict(interp, v, false);
@@ -55,10 +56,12 @@ Result<void> extend_list(Interp& interp, List* list, const Value& iterable, cons
   auto done = list_extend(interp, list, iterable);
   if (done || !error_is(done.error(), ErrorKind::TypeError)) return done;
   Type* type = interp.type_of(iterable);
-  bool iterable_type = (type->slots->iter && !iterable.is(Kind::Type)) || script_lookup(interp, type, interp.sym.__iter__) || script_lookup(interp, type, interp.sym.__getitem__);
+  bool iterable_type = (type->slots->iter && !iterable.is(Kind::Type)) || script_lookup(interp, type, interp.sym.__iter__) ||
+                       script_lookup(interp, type, interp.sym.__getitem__);
   if (iterable_type) return done;
   if (!callee) return fail(ErrorKind::TypeError, "Value after * must be an iterable, not {}", type->name->text);
-  return fail(ErrorKind::TypeError, "{} argument after * must be an iterable, not {}", function_text(interp, *callee), type->name->text);
+  return fail(ErrorKind::TypeError, "{} argument after * must be an iterable, not {}", function_text(interp, *callee),
+              type->name->text);
 }
 
 Result<void> merge_keywords(Interp& interp, Dict* into, const Value& mapping, const Value& callee) {
@@ -66,7 +69,8 @@ Result<void> merge_keywords(Interp& interp, Dict* into, const Value& mapping, co
   if (!source.is(Kind::Dict)) {
     Value keys = TFL_TRY(find_attr(interp, source, interp.intern("keys")));
     if (keys.is_empty()) {
-      return fail(ErrorKind::TypeError, "{} argument after ** must be a mapping, not {}", function_text(interp, callee), interp.type_name(mapping));
+      return fail(ErrorKind::TypeError, "{} argument after ** must be a mapping, not {}", function_text(interp, callee),
+                  interp.type_name(mapping));
     }
     source = interp.dict();
     TFL_TRY(dict_update(interp, source.as<Dict>(), mapping));
@@ -78,7 +82,8 @@ Result<void> merge_keywords(Interp& interp, Dict* into, const Value& mapping, co
     if (!key.is_str()) return fail(ErrorKind::TypeError, "keywords must be strings");
     Str* name = interp.intern(key.as<Str>()->text);
     if (dict_find_str(into, name) >= 0) {
-      return fail(ErrorKind::TypeError, "{} got multiple values for keyword argument '{}'", function_text(interp, callee), name->text);
+      return fail(ErrorKind::TypeError, "{} got multiple values for keyword argument '{}'", function_text(interp, callee),
+                  name->text);
     }
     dict_set_str(into, name, from->entries[i].value);
   }
@@ -220,7 +225,8 @@ Result<Value> iter_to_unpack(Interp& interp, const Value& v) {
   auto it = iter(interp, v);
   if (it) return it;
   Type* type = interp.type_of(v);
-  bool iterable = (type->slots->iter && !v.is(Kind::Type)) || script_lookup(interp, type, interp.sym.__iter__) || script_lookup(interp, type, interp.sym.__getitem__);
+  bool iterable = (type->slots->iter && !v.is(Kind::Type)) || script_lookup(interp, type, interp.sym.__iter__) ||
+                  script_lookup(interp, type, interp.sym.__getitem__);
   if (iterable || !error_is(it.error(), ErrorKind::TypeError)) return it;
   return fail(ErrorKind::TypeError, "cannot unpack non-iterable {} object", type->name->text);
 }
@@ -230,11 +236,15 @@ Result<Value> iter_to_unpack(Interp& interp, const Value& v) {
 Result<void> unpack(Interp& interp, const Value& v, Value* out, uint32_t count) {
   std::span<Value> items;
   bool native = !interp.type_of(v)->script;
-  if (native && v.is(Kind::Tuple)) items = v.as<Tuple>()->span();
-  else if (native && v.is(Kind::List)) items = v.as<List>()->items;
-  else native = false;
+  if (native && v.is(Kind::Tuple))
+    items = v.as<Tuple>()->span();
+  else if (native && v.is(Kind::List))
+    items = v.as<List>()->items;
+  else
+    native = false;
   if (native) {
-    if (items.size() < count) return fail(ErrorKind::ValueError, "not enough values to unpack (expected {}, got {})", count, items.size());
+    if (items.size() < count)
+      return fail(ErrorKind::ValueError, "not enough values to unpack (expected {}, got {})", count, items.size());
     if (items.size() > count) return fail(ErrorKind::ValueError, "too many values to unpack (expected {})", count);
     Value keep = v;  // v may stand in one of the registers written
     for (uint32_t i = 0; i < count; ++i) out[i] = items[i];
@@ -257,11 +267,13 @@ Result<void> unpack_rest(Interp& interp, const Value& v, Value* out, uint32_t be
   Value it = TFL_TRY(iter_to_unpack(interp, v));
   std::vector<Value> items = TFL_TRY(to_vector(interp, it));
   if (items.size() < size_t{before} + after) {
-    return fail(ErrorKind::ValueError, "not enough values to unpack (expected at least {}, got {})", before + after, items.size());
+    return fail(ErrorKind::ValueError, "not enough values to unpack (expected at least {}, got {})", before + after,
+                items.size());
   }
   size_t rest = items.size() - before - after;
   for (uint32_t i = 0; i < before; ++i) out[i] = std::move(items[i]);
-  std::vector<Value> middle(std::make_move_iterator(items.begin() + before), std::make_move_iterator(items.begin() + static_cast<std::ptrdiff_t>(before + rest)));
+  std::vector<Value> middle(std::make_move_iterator(items.begin() + before),
+                            std::make_move_iterator(items.begin() + static_cast<std::ptrdiff_t>(before + rest)));
   out[before] = interp.list(std::move(middle));
   for (uint32_t i = 0; i < after; ++i) out[before + 1 + i] = std::move(items[before + rest + i]);
   return {};

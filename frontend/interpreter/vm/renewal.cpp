@@ -95,13 +95,13 @@ Result<void> renew_iteration(Interp& interp, Frame* frame, const Decision& decis
 
 Result<void> tensor_decided(Interp& interp, Frame* frame, const Value& v) {
   if (!v.is_tensor() && !v.is(Kind::Variable)) return {};
-  const Decision* decision =
-      decision_at(*frame->code, static_cast<uint32_t>(frame->ip - frame->code->instructions.data()));
+  const Decision* decision = decision_at(*frame->code, static_cast<uint32_t>(frame->ip - frame->code->instructions.data()));
   if (!decision) return {};
   std::vector<Value>* noted = interp.sink->marked(frame, decision->statement);
   if (decision->loop) TFL_TRY(renew_iteration(interp, frame, *decision, noted ? *noted : std::vector<Value>()));
   if (!decision->loop || !noted) interp.sink->mark(frame, decision->statement);
-  if ((noted = decision->loop ? interp.sink->marked(frame, decision->statement) : nullptr)) *noted = values_at(frame, decision->places);
+  if ((noted = decision->loop ? interp.sink->marked(frame, decision->statement) : nullptr))
+    *noted = values_at(frame, decision->places);
   if (decision->returns && !interp.sink->marked(frame, kReturns)) interp.sink->mark(frame, kReturns);
   return {};
 }

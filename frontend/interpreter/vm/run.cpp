@@ -78,8 +78,9 @@ Function* plain_init(Interp& interp, Type* type) {
 /// Objects whose attributes are those of their class, and of a dictionary where they are instances or have one beside them.
 bool has_plain_attributes(const Value& v) {
   constexpr auto bit = [](Kind k) { return uint64_t{1} << static_cast<int>(k); };
-  constexpr uint64_t kPlain = bit(Kind::Instance) | bit(Kind::List) | bit(Kind::Dict) | bit(Kind::Str) | bit(Kind::Bytes) | bit(Kind::Tuple) | bit(Kind::Set) |
-                              bit(Kind::Range) | bit(Kind::DictView) | bit(Kind::Iterator) | bit(Kind::Generator) | bit(Kind::File) | bit(Kind::Native);
+  constexpr uint64_t kPlain = bit(Kind::Instance) | bit(Kind::List) | bit(Kind::Dict) | bit(Kind::Str) | bit(Kind::Bytes) |
+                              bit(Kind::Tuple) | bit(Kind::Set) | bit(Kind::Range) | bit(Kind::DictView) | bit(Kind::Iterator) |
+                              bit(Kind::Generator) | bit(Kind::File) | bit(Kind::Native);
   return v.is_object() && (kPlain >> static_cast<int>(v.kind()) & 1);
 }
 
@@ -91,7 +92,8 @@ bool is_native_method(const Value& entry) {
 }
 
 /// A native called with just the arguments it has, none of which needs a look: it can have them where they lie.
-[[gnu::always_inline]] inline bool takes_as_they_lie(const Interp& interp, const NativeFunction* f, const Value* first, uint32_t count) {
+[[gnu::always_inline]] inline bool takes_as_they_lie(const Interp& interp, const NativeFunction* f, const Value* first,
+                                                     uint32_t count) {
   if (f->owner ? count == 0 || interp.type_of(*first) != f->owner : !f->self.is_empty()) return false;
   if (f->def->raw) return true;
   const Signature* s = f->signature;
@@ -145,18 +147,18 @@ Result<Value> run(Interp& interp, Frame* frame, Failure error) {
   const Instruction* ip;
   Value* r;
   const Value* k;
-  Value callee;         // what is being called
-  Value result;         // what a frame returns or yields
+  Value callee;  // what is being called
+  Value result;  // what a frame returns or yields
   CallArgs args;
-  bool traced = true;   // an error gets an entry of this frame in its traceback
+  bool traced = true;  // an error gets an entry of this frame in its traceback
   Str* keyword_names[32];
   std::vector<Str*> more_keyword_names;
 
-#define LOAD_FRAME()                          \
-  do {                                        \
-    ip = frame->ip;                           \
-    r = frame->registers;                     \
-    k = frame->code->constants.data();        \
+#define LOAD_FRAME()                   \
+  do {                                 \
+    ip = frame->ip;                    \
+    r = frame->registers;              \
+    k = frame->code->constants.data(); \
   } while (0)
 #define DISPATCH() goto* kLabels[static_cast<uint8_t>(ip->op)]
 #define NEXT()  \
@@ -167,48 +169,48 @@ Result<Value> run(Interp& interp, Frame* frame, Failure error) {
 // The same from a block whose variables have to be destroyed: a computed jump would not do that.
 #define DONE() goto next_instruction
 #define TARGET(n) (frame->code->instructions.data() + (n))
-#define FAIL(failure)   \
-  do {                  \
-    error = (failure);  \
-    goto raised;        \
+#define FAIL(failure)  \
+  do {                 \
+    error = (failure); \
+    goto raised;       \
   } while (0)
 #define NAME(i) (k[i].as<Str>())
 // Saves the place for whoever looks at the frame: natives, tracebacks.
 #define CALLS_OUT() frame->ip = ip
-#define TRY_INTO(place, expr)           \
-  do {                                  \
-    CALLS_OUT();                        \
-    auto made_ = (expr);                \
-    if (!made_) FAIL(made_.failure());  \
-    (place) = made_.take();             \
-    STOP_IF_INTERRUPTED();              \
+#define TRY_INTO(place, expr)          \
+  do {                                 \
+    CALLS_OUT();                       \
+    auto made_ = (expr);               \
+    if (!made_) FAIL(made_.failure()); \
+    (place) = made_.take();            \
+    STOP_IF_INTERRUPTED();             \
   } while (0)
-#define TRY_DO(expr)                    \
-  do {                                  \
-    CALLS_OUT();                        \
-    auto done_ = (expr);                \
-    if (!done_) FAIL(done_.failure());  \
-    STOP_IF_INTERRUPTED();              \
+#define TRY_DO(expr)                   \
+  do {                                 \
+    CALLS_OUT();                       \
+    auto done_ = (expr);               \
+    if (!done_) FAIL(done_.failure()); \
+    STOP_IF_INTERRUPTED();             \
   } while (0)
 #define INTERRUPTED() interp.asked_to_stop()
 // After what may have taken long: an interrupt comes up here and not behind the try statement that is around it.
-#define STOP_IF_INTERRUPTED()                        \
-  do {                                               \
-    if (INTERRUPTED()) [[unlikely]] {                \
-      auto stop_ = interp.check_interrupt();         \
-      if (!stop_) FAIL(stop_.failure());             \
-    }                                                \
+#define STOP_IF_INTERRUPTED()                \
+  do {                                       \
+    if (INTERRUPTED()) [[unlikely]] {        \
+      auto stop_ = interp.check_interrupt(); \
+      if (!stop_) FAIL(stop_.failure());     \
+    }                                        \
   } while (0)
-#define JUMP_TO(n)                                               \
-  do {                                                           \
-    const Instruction* to_ = TARGET(n);                          \
-    if (to_ <= ip && INTERRUPTED()) [[unlikely]] {               \
-      CALLS_OUT();                                               \
-      auto stop_ = interp.check_interrupt();                     \
-      if (!stop_) FAIL(stop_.failure());                         \
-    }                                                            \
-    ip = to_;                                                    \
-    DISPATCH();                                                  \
+#define JUMP_TO(n)                                 \
+  do {                                             \
+    const Instruction* to_ = TARGET(n);            \
+    if (to_ <= ip && INTERRUPTED()) [[unlikely]] { \
+      CALLS_OUT();                                 \
+      auto stop_ = interp.check_interrupt();       \
+      if (!stop_) FAIL(stop_.failure());           \
+    }                                              \
+    ip = to_;                                      \
+    DISPATCH();                                    \
   } while (0)
 
   LOAD_FRAME();

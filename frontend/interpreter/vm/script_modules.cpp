@@ -43,7 +43,9 @@ int read_module(Interp& interp, const std::string& path, std::string& text, bool
   if (!place.exists) return ENOENT;
   Descriptor fd(::openat(place.folder.get(), place.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd) return errno;
-  return S_ISREG(place.status.st_mode) ? read_whole_file(fd.get(), kMaxSourceBytes, text) : S_ISDIR(place.status.st_mode) ? EISDIR : EACCES;
+  return S_ISREG(place.status.st_mode)   ? read_whole_file(fd.get(), kMaxSourceBytes, text)
+         : S_ISDIR(place.status.st_mode) ? EISDIR
+                                         : EACCES;
 }
 
 bool is_module_folder(Interp& interp, const std::string& path) {
@@ -108,8 +110,8 @@ std::string python_file_hint(Interp& interp, std::string_view name) {
     std::string text;
     bool outside = false;
     if (read_module(interp, script_folder(interp) + "/" + file, text, outside) != 0) continue;
-    return "there is '" + file + "', a file of Python: TFL imports .tfl files; rename it to '" +
-           file.substr(0, file.size() - 2) + "tfl'";
+    return "there is '" + file + "', a file of Python: TFL imports .tfl files; rename it to '" + file.substr(0, file.size() - 2) +
+           "tfl'";
   }
   return {};
 }
@@ -141,8 +143,7 @@ Result<std::string> absolute_name(Interp& interp, Dict* globals, std::string_vie
   }
   for (size_t i = 1; i < level; ++i) {
     size_t dot = base.rfind('.');
-    if (dot == std::string::npos)
-      return fail(ErrorKind::ImportError, "attempted relative import beyond top-level package");
+    if (dot == std::string::npos) return fail(ErrorKind::ImportError, "attempted relative import beyond top-level package");
     base.resize(dot);
   }
   return rest.empty() ? base : base + "." + std::string(rest);

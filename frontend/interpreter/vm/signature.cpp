@@ -88,21 +88,24 @@ Failure too_many(const NativeName& function, const Signature& s, uint32_t given,
   std::string_view plain = function.plain;
   if (!s.slash && most > 0) {
     if (most == least) {
-      return fail(ErrorKind::TypeError, "{}() takes {} positional argument{} but {} {} given", plain, most, most == 1 ? "" : "s", count,
-                  count == 1 ? "was" : "were");
+      return fail(ErrorKind::TypeError, "{}() takes {} positional argument{} but {} {} given", plain, most, most == 1 ? "" : "s",
+                  count, count == 1 ? "was" : "were");
     }
-    return fail(ErrorKind::TypeError, "{}() takes from {} to {} positional arguments but {} were given", plain, least, most, count);
+    return fail(ErrorKind::TypeError, "{}() takes from {} to {} positional arguments but {} were given", plain, least, most,
+                count);
   }
   if (most == 0) {
     if (s.params.size() > skip) return fail(ErrorKind::TypeError, "{}() takes no positional arguments", plain);
     return fail(ErrorKind::TypeError, "{}() takes no arguments ({} given)", function.full(), count);
   }
   if (s.positional_only < s.positional || s.params.size() > s.positional) {
-    return fail(ErrorKind::TypeError, "{}() takes {} {} argument{} ({} given)", plain, most == least ? "exactly" : "at most", most,
-                most == 1 ? "" : "s", count);
+    return fail(ErrorKind::TypeError, "{}() takes {} {} argument{} ({} given)", plain, most == least ? "exactly" : "at most",
+                most, most == 1 ? "" : "s", count);
   }
-  if (most == 1 && least == 1) return fail(ErrorKind::TypeError, "{}() takes exactly one argument ({} given)", function.full(), count);
-  return fail(ErrorKind::TypeError, "{} expected {}{} argument{}, got {}", plain, most == least ? "" : "at most ", most, most == 1 ? "" : "s", count);
+  if (most == 1 && least == 1)
+    return fail(ErrorKind::TypeError, "{}() takes exactly one argument ({} given)", function.full(), count);
+  return fail(ErrorKind::TypeError, "{} expected {}{} argument{}, got {}", plain, most == least ? "" : "at most ", most,
+              most == 1 ? "" : "s", count);
 }
 
 Failure missing(const NativeName& function, const Signature& s, uint32_t given, bool method, const Value* out) {
@@ -115,30 +118,34 @@ Failure missing(const NativeName& function, const Signature& s, uint32_t given, 
     if (most == 1 && least == 1 && s.params.size() == s.positional) {
       return fail(ErrorKind::TypeError, "{}() takes exactly one argument ({} given)", function.full(), count);
     }
-    return fail(ErrorKind::TypeError, "{} expected {}{} argument{}, got {}", plain, most == least ? "" : "at least ", least, least == 1 ? "" : "s", count);
+    return fail(ErrorKind::TypeError, "{} expected {}{} argument{}, got {}", plain, most == least ? "" : "at least ", least,
+                least == 1 ? "" : "s", count);
   }
   std::vector<std::string> names;
   size_t first = 0;
   for (size_t i = 0; i < s.params.size(); ++i) {
     const Signature::Param& p = s.params[i];
     if (!p.required || !out[i].is_empty()) continue;
-    if (p.kind == ast::ParamKind::KeywordOnly || p.kind == ast::ParamKind::VarPositional || p.kind == ast::ParamKind::VarKeyword) continue;
+    if (p.kind == ast::ParamKind::KeywordOnly || p.kind == ast::ParamKind::VarPositional || p.kind == ast::ParamKind::VarKeyword)
+      continue;
     if (names.empty()) first = i + 1 - skip;
     names.push_back(p.name->text);
   }
   if (names.empty()) {
     for (size_t i = 0; i < s.params.size(); ++i) {
-      if (s.params[i].kind == ast::ParamKind::KeywordOnly && s.params[i].required && out[i].is_empty()) names.push_back(s.params[i].name->text);
+      if (s.params[i].kind == ast::ParamKind::KeywordOnly && s.params[i].required && out[i].is_empty())
+        names.push_back(s.params[i].name->text);
     }
-    return fail(ErrorKind::TypeError, "{}() missing {} required keyword-only argument{}: {}", plain, names.size(), names.size() == 1 ? "" : "s",
-                quoted_list(names));
+    return fail(ErrorKind::TypeError, "{}() missing {} required keyword-only argument{}: {}", plain, names.size(),
+                names.size() == 1 ? "" : "s", quoted_list(names));
   }
   if (s.slash) return fail(ErrorKind::TypeError, "{}() missing required argument '{}' (pos {})", plain, names[0], first);
-  return fail(ErrorKind::TypeError, "{}() missing {} required positional argument{}: {}", plain, names.size(), names.size() == 1 ? "" : "s",
-              quoted_list(names));
+  return fail(ErrorKind::TypeError, "{}() missing {} required positional argument{}: {}", plain, names.size(),
+              names.size() == 1 ? "" : "s", quoted_list(names));
 }
 
-Result<void> bind_native(Interp& interp, const NativeName& function, const Signature& s, CallArgs& args, Value* out, bool method) {
+Result<void> bind_native(Interp& interp, const NativeName& function, const Signature& s, CallArgs& args, Value* out,
+                         bool method) {
   uint32_t direct = args.count < s.positional ? args.count : s.positional;
   for (uint32_t i = 0; i < direct; ++i) out[i] = std::move(args.values[i]);
   if (args.count > s.positional) {
@@ -165,15 +172,20 @@ Result<void> bind_native(Interp& interp, const NativeName& function, const Signa
         continue;
       }
       bool any_keyword = s.params.size() > s.positional_only + (s.var_positional >= 0 ? 1u : 0u);
-      if (!any_keyword) return fail(ErrorKind::TypeError, "{}() takes no keyword arguments", s.slash || s.params.size() <= 1 ? function.full() : std::string(plain));
-      if (s.slash || plain == "print") return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for {}()", name->text, plain);
+      if (!any_keyword)
+        return fail(ErrorKind::TypeError, "{}() takes no keyword arguments",
+                    s.slash || s.params.size() <= 1 ? function.full() : std::string(plain));
+      if (s.slash || plain == "print")
+        return fail(ErrorKind::TypeError, "'{}' is an invalid keyword argument for {}()", name->text, plain);
       std::vector<std::string_view> known;
       for (size_t i = s.positional_only; i < s.params.size(); ++i) known.push_back(s.params[i].name->text);
-      return fail(ErrorKind::TypeError, "{}() got an unexpected keyword argument '{}'", plain, name->text).with_hint(did_you_mean(suggest_keyword(name->text, known)));
+      return fail(ErrorKind::TypeError, "{}() got an unexpected keyword argument '{}'", plain, name->text)
+          .with_hint(did_you_mean(suggest_keyword(name->text, known)));
     }
     if (!out[at].is_empty()) {
       if (s.slash) {
-        return fail(ErrorKind::TypeError, "argument for {}() given by name ('{}') and position ({})", plain, name->text, at + (method ? 0 : 1));
+        return fail(ErrorKind::TypeError, "argument for {}() given by name ('{}') and position ({})", plain, name->text,
+                    at + (method ? 0 : 1));
       }
       return fail(ErrorKind::TypeError, "{}() got multiple values for argument '{}'", plain, name->text);
     }
@@ -200,11 +212,17 @@ uint64_t kinds_of(std::string_view text) {
     std::string_view name;
     Kind kind;
   } kKinds[] = {
-      {"str", Kind::Str}, {"bytes", Kind::Bytes}, {"list", Kind::List}, {"tuple", Kind::Tuple}, {"dict", Kind::Dict}, {"set", Kind::Set},
-      {"type", Kind::Type}, {"function", Kind::Function}, {"module", Kind::Module}, {"exception", Kind::Exception}, {"file", Kind::File},
-      {"dtype", Kind::DType}, {"shape", Kind::Shape}, {"variable", Kind::Variable}, {"array", Kind::NdArray}, {"tensor", Kind::Tensor},
-      {"symbolic", Kind::Symbolic}, {"instance", Kind::Instance}, {"code", Kind::Code}, {"slice", Kind::Slice}, {"cell", Kind::Cell},
-      {"native", Kind::Native},
+      {"str", Kind::Str},           {"bytes", Kind::Bytes},
+      {"list", Kind::List},         {"tuple", Kind::Tuple},
+      {"dict", Kind::Dict},         {"set", Kind::Set},
+      {"type", Kind::Type},         {"function", Kind::Function},
+      {"module", Kind::Module},     {"exception", Kind::Exception},
+      {"file", Kind::File},         {"dtype", Kind::DType},
+      {"shape", Kind::Shape},       {"variable", Kind::Variable},
+      {"array", Kind::NdArray},     {"tensor", Kind::Tensor},
+      {"symbolic", Kind::Symbolic}, {"instance", Kind::Instance},
+      {"code", Kind::Code},         {"slice", Kind::Slice},
+      {"cell", Kind::Cell},         {"native", Kind::Native},
   };
   uint64_t bits = 0;
   while (!text.empty()) {
@@ -234,7 +252,8 @@ Result<void> check_kinds(Interp& interp, const NativeName& function, const Signa
       }
     }
     if (values[i].is_empty() && !p.required) continue;
-    return fail(ErrorKind::TypeError, "{}() argument '{}' must be {}, not {}", function.plain, p.name->text, p.type, interp.type_name(values[i]));
+    return fail(ErrorKind::TypeError, "{}() argument '{}' must be {}, not {}", function.plain, p.name->text, p.type,
+                interp.type_name(values[i]));
   }
   return {};
 }
@@ -243,8 +262,8 @@ NativeName native_name(const NativeFunction* f) { return {f->def->name, f->owner
 
 Failure wrong_self(Interp& interp, NativeFunction* f, CallArgs& args) {
   if (args.count == 0) return fail(ErrorKind::TypeError, "unbound method {}() needs an argument", native_name(f).full());
-  return fail(ErrorKind::TypeError, "descriptor '{}' for '{}' objects doesn't apply to a '{}' object", f->def->name, f->owner->name->text,
-              interp.type_name(args.values[0]));
+  return fail(ErrorKind::TypeError, "descriptor '{}' for '{}' objects doesn't apply to a '{}' object", f->def->name,
+              f->owner->name->text, interp.type_name(args.values[0]));
 }
 
 /// Arguments of a native, made one by one: only as many as there are.
@@ -296,7 +315,8 @@ std::unique_ptr<Signature> parse_signature(Interp& interp, std::string_view text
       after_star = true;
     }
     size_t equal = param.find('=');
-    p.required = equal == std::string_view::npos && p.kind != ast::ParamKind::VarKeyword && p.kind != ast::ParamKind::VarPositional;
+    p.required =
+        equal == std::string_view::npos && p.kind != ast::ParamKind::VarKeyword && p.kind != ast::ParamKind::VarPositional;
     std::string_view name = trim(param.substr(0, equal));
     if (size_t colon = name.find(':'); colon != std::string_view::npos) {
       p.type = trim(name.substr(colon + 1));
@@ -322,7 +342,8 @@ Result<void> bind_arguments(Interp& interp, std::string_view function, const Sig
 
 Result<Value> call_native(Interp& interp, NativeFunction* f, CallArgs& args) {
   if (f->owner) {
-    if (args.count == 0 || (interp.type_of(args.values[0]) != f->owner && !interp.type_of(args.values[0])->is_subtype_of(f->owner))) [[unlikely]] {
+    if (args.count == 0 ||
+        (interp.type_of(args.values[0]) != f->owner && !interp.type_of(args.values[0])->is_subtype_of(f->owner))) [[unlikely]] {
       return wrong_self(interp, f, args);
     }
   } else if (!f->self.is_empty()) {
@@ -345,11 +366,13 @@ Result<Value> call_native(Interp& interp, NativeFunction* f, CallArgs& args) {
     return f->def->fn(interp, out.data());
   }
   if (f->def->raw) return f->def->raw(interp, args);
-  if (!f->signature) [[unlikely]] f->signature = parse_signature(interp, f->def->signature ? f->def->signature : "").release();
+  if (!f->signature) [[unlikely]]
+    f->signature = parse_signature(interp, f->def->signature ? f->def->signature : "").release();
   const Signature& s = *f->signature;
   if (s.simple && args.keywords.empty()) [[likely]] {
     if (args.count == s.positional) {
-      if (s.typed) [[unlikely]] TFL_TRY(check_kinds(interp, native_name(f), s, args.values));
+      if (s.typed) [[unlikely]]
+        TFL_TRY(check_kinds(interp, native_name(f), s, args.values));
       return f->def->fn(interp, args.values);
     }
     if (args.count < s.positional && args.count >= s.required && s.positional <= 8) {

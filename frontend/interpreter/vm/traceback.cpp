@@ -12,8 +12,8 @@ namespace tfl {
 
 namespace {
 
-constexpr int kShownRepeats = 3;    // of one and the same line of a recursion
-constexpr int kMaxChain = 100;      // exceptions in a chain
+constexpr int kShownRepeats = 3;  // of one and the same line of a recursion
+constexpr int kMaxChain = 100;    // exceptions in a chain
 
 /// `mark` as often as the characters [from, to) of `text` are wide on a terminal.
 void underline(std::string& out, std::string_view text, size_t from, size_t to, char mark) {
@@ -44,8 +44,8 @@ void append_source_line(std::string& out, const TraceEntry& entry) {
   if (last > length) last = length;
   if (first >= last) return;
   const Span& anchor = entry.anchor;
-  bool anchored = anchor.line == span.line && anchor.end_line == span.line && span.end_line == span.line && anchor.column >= span.column &&
-                  anchor.end_column <= span.end_column && anchor.end_column > anchor.column;
+  bool anchored = anchor.line == span.line && anchor.end_line == span.line && span.end_line == span.line &&
+                  anchor.column >= span.column && anchor.end_column <= span.end_column && anchor.end_column > anchor.column;
   // A line that is underlined as a whole needs no underline.
   if (last - first >= length && !anchored) return;
   out += "    ";
@@ -62,7 +62,8 @@ void append_source_line(std::string& out, const TraceEntry& entry) {
 
 void append_entry(std::string& out, const TraceEntry& entry) {
   const Source* source = entry.code->source.get();
-  out += "  File \"" + (source ? source->name : std::string("?")) + "\", line " + std::to_string(entry.span.line) + ", in " + entry.code->name->text + "\n";
+  out += "  File \"" + (source ? source->name : std::string("?")) + "\", line " + std::to_string(entry.span.line) + ", in " +
+         entry.code->name->text + "\n";
   append_source_line(out, entry);
 }
 
@@ -93,7 +94,8 @@ void append_frames(std::string& out, const std::vector<const TraceEntry*>& entri
   for (const TraceEntry* shown : entries) {
     const TraceEntry& entry = *shown;
     const Source* source = entry.code->source.get();
-    bool same = before && before->code->source.get() == source && before->span.line == entry.span.line && before->code->name == entry.code->name;
+    bool same = before && before->code->source.get() == source && before->span.line == entry.span.line &&
+                before->code->name == entry.code->name;
     if (!same) {
       append_repeats(out, repeats);
       repeats = 0;
@@ -143,8 +145,10 @@ void append_exception(Interp& interp, std::string& out, const Value& exception, 
   std::vector<const TraceEntry*> entries = shown_entries(exception.as<Exception>());
   if (how.limit && static_cast<size_t>(std::abs(*how.limit)) < entries.size()) {
     // The outermost ones; of a negative limit the innermost.
-    if (*how.limit >= 0) entries.resize(static_cast<size_t>(*how.limit));
-    else entries.erase(entries.begin(), entries.end() + *how.limit);
+    if (*how.limit >= 0)
+      entries.resize(static_cast<size_t>(*how.limit));
+    else
+      entries.erase(entries.begin(), entries.end() + *how.limit);
   }
   if (!entries.empty()) {
     out += "Traceback (most recent call last):\n";

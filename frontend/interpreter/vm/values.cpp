@@ -14,7 +14,9 @@ constexpr size_t kMostNames = 4;
 constexpr size_t kLongestText = 24;
 constexpr uint32_t kMostLines = 8;  // of an expression that is searched for names
 
-bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool begins_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
 bool in_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
 
 /// Errors of the language and of TensorFlow whose cause is a value.
@@ -48,8 +50,17 @@ Value variable_of(Interp& interp, const Frame* f, std::string_view name) {
 bool tellable(const Value& v) {
   switch (v.kind()) {
     case Kind::Free: return !v.is_empty();
-    case Kind::Tensor: case Kind::Variable: case Kind::NdArray: case Kind::Symbolic:
-    case Kind::Str: case Kind::Bytes: case Kind::List: case Kind::Tuple: case Kind::Dict: case Kind::Set: case Kind::Range: return true;
+    case Kind::Tensor:
+    case Kind::Variable:
+    case Kind::NdArray:
+    case Kind::Symbolic:
+    case Kind::Str:
+    case Kind::Bytes:
+    case Kind::List:
+    case Kind::Tuple:
+    case Kind::Dict:
+    case Kind::Set:
+    case Kind::Range: return true;
     default: return false;
   }
 }
@@ -120,7 +131,8 @@ Value resolve(Interp& interp, const Frame* f, std::string_view& name) {
   while (dot != name.npos && v.is_object() && !tellable(v) && !v.is(Kind::Module)) {
     size_t next = name.find('.', dot + 1);
     Dict* own = instance_dict(interp, v, false);
-    const Value* found = own ? dict_entry(own, interp.intern(name.substr(dot + 1, next == name.npos ? next : next - dot - 1))) : nullptr;
+    const Value* found =
+        own ? dict_entry(own, interp.intern(name.substr(dot + 1, next == name.npos ? next : next - dot - 1))) : nullptr;
     if (!found) break;
     v = Value(*found);
     told = next == name.npos ? name.size() : next;
@@ -147,7 +159,10 @@ std::string typed_shape(Interp& interp, const Value& v) {
 std::string description(Interp& interp, const Value& v) {
   auto counted = [&](const char* what, size_t n) { return std::string(what) + " of " + std::to_string(n); };
   switch (v.kind()) {
-    case Kind::Tensor: case Kind::Variable: case Kind::NdArray: case Kind::Symbolic: return typed_shape(interp, v);
+    case Kind::Tensor:
+    case Kind::Variable:
+    case Kind::NdArray:
+    case Kind::Symbolic: return typed_shape(interp, v);
     case Kind::List: return v.as<List>()->items.empty() ? "an empty list" : counted("a list", v.as<List>()->items.size());
     case Kind::Tuple: return counted("a tuple", static_cast<size_t>(v.as<Tuple>()->size));
     case Kind::Dict: return counted("a dict", static_cast<size_t>(v.as<Dict>()->live));
@@ -171,16 +186,17 @@ void note_values(Interp& interp, Frame* frame, Exception* e, const Span& span) {
   const Source* source = frame->code->source.get();
   if (!source || source->internal) return;
   std::vector<Value> noted;
-  if (span.line != 0) each_name(text_of(*source, span), [&](std::string_view name) {
-    if (noted.size() >= 2 * kMostNames) return;
-    Value v = resolve(interp, frame, name);
-    if (v.is_empty()) return;
-    for (size_t i = 0; i < noted.size(); i += 2) {
-      if (noted[i].as<Str>()->text == name) return;
-    }
-    noted.push_back(interp.str(std::string(name)));
-    noted.push_back(std::move(v));
-  });
+  if (span.line != 0)
+    each_name(text_of(*source, span), [&](std::string_view name) {
+      if (noted.size() >= 2 * kMostNames) return;
+      Value v = resolve(interp, frame, name);
+      if (v.is_empty()) return;
+      for (size_t i = 0; i < noted.size(); i += 2) {
+        if (noted[i].as<Str>()->text == name) return;
+      }
+      noted.push_back(interp.str(std::string(name)));
+      noted.push_back(std::move(v));
+    });
   // Also when there is nothing: the frames around this one have nothing to add.
   e->obj = interp.tuple(std::span<const Value>(noted));
 }

@@ -34,8 +34,12 @@ class Builder {
   Expr* text(std::string_view value, Span span) {
     return arena.make<Constant>(Expr{ExprKind::Constant, span}, ConstantKind::String, 0, 0.0, intern(value));
   }
-  Expr* integer(int64_t value, Span span) { return arena.make<Constant>(Expr{ExprKind::Constant, span}, ConstantKind::Int, value, 0.0, std::string_view()); }
-  Expr* constant(ConstantKind kind, Span span) { return arena.make<Constant>(Expr{ExprKind::Constant, span}, kind, 0, 0.0, std::string_view()); }
+  Expr* integer(int64_t value, Span span) {
+    return arena.make<Constant>(Expr{ExprKind::Constant, span}, ConstantKind::Int, value, 0.0, std::string_view());
+  }
+  Expr* constant(ConstantKind kind, Span span) {
+    return arena.make<Constant>(Expr{ExprKind::Constant, span}, kind, 0, 0.0, std::string_view());
+  }
   Expr* boolean(bool value, Span span) { return constant(value ? ConstantKind::True : ConstantKind::False, span); }
   Expr* tuple(const std::vector<Expr*>& items, Span span) {
     return arena.make<Tuple>(Expr{ExprKind::Tuple, span}, arena.list(items), true);
@@ -70,11 +74,16 @@ class Builder {
   Stmt* if_(Expr* condition, Block body, Block orelse, Span span) {
     return arena.make<If>(Stmt{StmtKind::If, span}, condition, body, orelse);
   }
-  Stmt* nonlocal(const std::vector<Identifier>& ids, Span span) { return arena.make<Nonlocal>(Stmt{StmtKind::Nonlocal, span}, arena.list(ids)); }
-  Stmt* global(const std::vector<Identifier>& ids, Span span) { return arena.make<Global>(Stmt{StmtKind::Global, span}, arena.list(ids)); }
-  FunctionDef* function(std::string_view id, const std::vector<std::string_view>& params, const std::vector<Stmt*>& body, Span span) {
-    return arena.make<FunctionDef>(Stmt{StmtKind::FunctionDef, span}, intern(id), span, List<Expr*>{}, parameters(params, span), nullptr,
-                                   block(body));
+  Stmt* nonlocal(const std::vector<Identifier>& ids, Span span) {
+    return arena.make<Nonlocal>(Stmt{StmtKind::Nonlocal, span}, arena.list(ids));
+  }
+  Stmt* global(const std::vector<Identifier>& ids, Span span) {
+    return arena.make<Global>(Stmt{StmtKind::Global, span}, arena.list(ids));
+  }
+  FunctionDef* function(std::string_view id, const std::vector<std::string_view>& params, const std::vector<Stmt*>& body,
+                        Span span) {
+    return arena.make<FunctionDef>(Stmt{StmtKind::FunctionDef, span}, intern(id), span, List<Expr*>{}, parameters(params, span),
+                                   nullptr, block(body));
   }
   Block block(const std::vector<Stmt*>& statements) { return arena.list(statements); }
 

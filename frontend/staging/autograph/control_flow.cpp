@@ -36,8 +36,10 @@ Converter::State Converter::state_of(const Stmt* s, const Names& inside, std::ve
   bool loop = s->kind != StmtKind::If;
   NameSet outputs, inputs;
   for (std::string_view n : state.binds) {
-    if (flow.out.contains(n) || (loop && flow.in.contains(n))) outputs.insert(n);
-    else if (flow.in.contains(n)) inputs.insert(n);
+    if (flow.out.contains(n) || (loop && flow.in.contains(n)))
+      outputs.insert(n);
+    else if (flow.in.contains(n))
+      inputs.insert(n);
   }
   state.names.assign(outputs.begin(), outputs.end());
   state.outputs = outputs.size();
@@ -64,8 +66,8 @@ Converter::State Converter::state_of(const Stmt* s, const Names& inside, std::ve
 }
 
 /// Defines a function that holds `body` and gives its name. `inside`: the names of the body.
-Expr* Converter::helper(std::string_view base, const std::vector<std::string_view>& params, const Names& inside, std::vector<Stmt*> body, Span span,
-                        std::vector<Stmt*>& out) {
+Expr* Converter::helper(std::string_view base, const std::vector<std::string_view>& params, const Names& inside,
+                        std::vector<Stmt*> body, Span span, std::vector<Stmt*>& out) {
   std::vector<Identifier> nonlocals, globals;
   for (std::string_view n : bound_here(inside)) (current_->globals.contains(n) ? globals : nonlocals).push_back(build_.intern(n));
   for (std::string_view n : nonlocals) current_->shared.insert(n);
@@ -110,7 +112,8 @@ void Converter::if_statement(If* s, std::vector<Stmt*>& out) {
     Block orelse = block(s->orelse);
     else_name = helper("else_body", {}, second, {orelse.begin(), orelse.end()}, s->span, out);
   }
-  std::vector<Expr*> args{expr(s->condition), then_name, else_name, state_names(state, at), build_.integer(static_cast<int64_t>(state.outputs), at)};
+  std::vector<Expr*> args{expr(s->condition), then_name, else_name, state_names(state, at),
+                          build_.integer(static_cast<int64_t>(state.outputs), at)};
   state_extras(state, at, args);
   out.push_back(build_.expression(build_.op_call("if_stmt", args, at)));
 }

@@ -55,7 +55,8 @@ Result<Value> convert(Interp& interp, const Code* code) {
   for (const ast::Stmt* s : made.parsed->module.body) {
     if (s->kind != ast::StmtKind::ImportFrom) continue;
     for (const ast::Alias& a : ast::as<ast::ImportFrom>(s)->names) {
-      scopes.future_annotations = scopes.future_annotations || (ast::as<ast::ImportFrom>(s)->module == "__future__" && a.name == "annotations");
+      scopes.future_annotations =
+          scopes.future_annotations || (ast::as<ast::ImportFrom>(s)->module == "__future__" && a.name == "annotations");
     }
   }
   // A function that calls itself means the name it was bound to, not the definition compiled here.
@@ -76,7 +77,8 @@ Result<Value> convert(Interp& interp, const Code* code) {
     // Nested too deep, or too large: it runs as it is, and a tensor that decides something is an error there.
     for (const Diagnostic& d : diagnostics) {
       if (d.severity != Severity::Error || d.id == DiagnosticId::NestedTooDeep || d.id == DiagnosticId::CodeTooLarge) continue;
-      return fail(ErrorKind::SystemError, "AutoGraph made invalid code of {}: {} (line {})", code->qualname->text, d.message, d.span.line);
+      return fail(ErrorKind::SystemError, "AutoGraph made invalid code of {}: {} (line {})", code->qualname->text, d.message,
+                  d.span.line);
     }
     return Value::none();
   }
@@ -133,7 +135,8 @@ Result<Value> with_code(Interp& interp, Function* f, const Value& code) {
     for (size_t i = 0; i < original->free_names.size() && cell.is_empty(); ++i) {
       if (original->free_names[i] == name) cell = f->closure.as<Tuple>()->items[i];
     }
-    if (cell.is_empty()) return fail(ErrorKind::SystemError, "converted code of {} has no cell for {}", original->qualname->text, name->text);
+    if (cell.is_empty())
+      return fail(ErrorKind::SystemError, "converted code of {} has no cell for {}", original->qualname->text, name->text);
     cells.push_back(std::move(cell));
   }
   if (f->dict.is_empty()) f->dict = interp.dict();
@@ -233,7 +236,8 @@ Result<std::string> autograph_source(Interp& interp, const Value& function) {
   }
   if (!f.is(Kind::Function)) return fail(ErrorKind::TypeError, "to_code needs a function, got {}", interp.type_name(function));
   const Code* code = f.as<Function>()->code.as<Code>();
-  if (!code->source || code->source->internal) return fail(ErrorKind::ValueError, "{} has no source to convert", code->qualname->text);
+  if (!code->source || code->source->internal)
+    return fail(ErrorKind::ValueError, "{} has no source to convert", code->qualname->text);
   Rewritten made = rewrite_code(code);
   if (!made.found()) return fail(ErrorKind::ValueError, "the source of {} is not there", code->qualname->text);
   if (made.def) return ast::unparse(made.def);

@@ -31,14 +31,14 @@ class Converter {
     FreshNames names;
     LoopNotes notes;
     NameSet locals, globals;
-    NameSet shared;              // bound by helpers
-    NameSet safe;                // what a variable without a value holds does not matter
+    NameSet shared;  // bound by helpers
+    NameSet safe;    // what a variable without a value holds does not matter
     const Liveness* live = nullptr;
     std::string_view first_parameter;
   };
   /// The state of a control flow statement.
   struct State {
-    NameSet binds;               // what its bodies bind, as far as it is this function's
+    NameSet binds;  // what its bodies bind, as far as it is this function's
     std::vector<std::string_view> names;
     size_t outputs = 0;
     Expr* composites = nullptr;
@@ -64,8 +64,8 @@ class Converter {
   void while_statement(While* s, std::vector<Stmt*>& out);
   void for_statement(For* s, std::vector<Stmt*>& out);
   State state_of(const Stmt* s, const Names& inside, std::vector<Stmt*>& out);
-  Expr* helper(std::string_view base, const std::vector<std::string_view>& params, const Names& inside, std::vector<Stmt*> body, Span span,
-               std::vector<Stmt*>& out);
+  Expr* helper(std::string_view base, const std::vector<std::string_view>& params, const Names& inside, std::vector<Stmt*> body,
+               Span span, std::vector<Stmt*>& out);
   Expr* state_names(const State& state, Span span);
   void state_extras(const State& state, Span span, std::vector<Expr*>& args);
   Expr* stop_test(const Stmt* loop);

@@ -149,8 +149,10 @@ class Analysis {
     }
     Assigned last = start;
     block(s->finally, last);
-    if (last.dead && !start.dead) at.dead = true;
-    else add(at.names, last.names);
+    if (last.dead && !start.dead)
+      at.dead = true;
+    else
+      add(at.names, last.names);
   }
 
   const NameSet& locals_;

@@ -52,9 +52,7 @@ Expr* Converter::expr(Expr* e) {
         as<Subscript>(up)->index = expr(as<Subscript>(up)->index);
         made = up;
         break;
-      default:
-        as<Call>(up)->function = made;
-        made = call(as<Call>(up));
+      default: as<Call>(up)->function = made; made = call(as<Call>(up));
     }
   }
   return made;
@@ -83,7 +81,8 @@ Expr* Converter::call(Call* e) {
   if (e->function->kind == ExprKind::Name && as<Name>(e->function)->id == "super" && !current_->locals.contains("super")) {
     // The helper it may come to stand in is no method.
     if (e->args.empty() && e->keywords.empty() && !current_->first_parameter.empty()) {
-      e->args = build_.arena.list(std::vector<Expr*>{build_.name("__class__", span), build_.name(current_->first_parameter, span)});
+      e->args =
+          build_.arena.list(std::vector<Expr*>{build_.name("__class__", span), build_.name(current_->first_parameter, span)});
     }
     return e;
   }
@@ -144,7 +143,8 @@ Expr* Converter::conditional(Conditional* e) {
   e->then_value = expr(e->then_value);
   e->else_value = expr(e->else_value);
   if (bound) return e;
-  return build_.op_call("if_exp", {e->condition, later(e->then_value), later(e->else_value), build_.text(text, e->span)}, e->span);
+  return build_.op_call("if_exp", {e->condition, later(e->then_value), later(e->else_value), build_.text(text, e->span)},
+                        e->span);
 }
 
 /// [x for a in b if c]: ag__.list_comp(b, lambda items: [(c, lambda: x) for a in items], 'if'), as b or c may need a loop of the graph.
@@ -178,8 +178,8 @@ Expr* Converter::list_comprehension(Comprehension* e, size_t at, Expr* into) {
     element = build_.tuple({kept ? kept : build_.boolean(true, span), made}, span);
   }
   std::vector<ComprehensionFor> clauses = {{clause.target, build_.name(items, span), List<Expr*>{}}};
-  Lambda* each = build_.lambda(build_.arena.make<Comprehension>(Expr{ExprKind::Comprehension, span}, ComprehensionKind::List, element,
-                                                                nullptr, build_.arena.list(clauses)),
+  Lambda* each = build_.lambda(build_.arena.make<Comprehension>(Expr{ExprKind::Comprehension, span}, ComprehensionKind::List,
+                                                                element, nullptr, build_.arena.list(clauses)),
                                {items});
   helpers_.insert(each);
   args.push_back(each);

@@ -13,7 +13,8 @@ bool before(uint32_t line, uint32_t column, uint32_t other_line, uint32_t other_
 }
 
 bool holds(Span outer, Span inner) {
-  return !before(inner.line, inner.column, outer.line, outer.column) && !before(outer.end_line, outer.end_column, inner.end_line, inner.end_column);
+  return !before(inner.line, inner.column, outer.line, outer.column) &&
+         !before(outer.end_line, outer.end_column, inner.end_line, inner.end_column);
 }
 
 class Finder {

@@ -77,7 +77,9 @@ class Lowering {
     return build_.tuple(items, at);
   }
 
-  void set(std::vector<Stmt*>& out, Identifier flag, Span span) { out.push_back(build_.assign(flag, build_.boolean(true, span), span)); }
+  void set(std::vector<Stmt*>& out, Identifier flag, Span span) {
+    out.push_back(build_.assign(flag, build_.boolean(true, span), span));
+  }
 
   std::vector<Expr*> flags(const Exits& exits, Span span) {
     std::vector<Expr*> items;
@@ -95,8 +97,8 @@ class Lowering {
     Exits after = block(rest, guarded);
     Span span = rest.front()->span;
     out.push_back(build_.if_(build_.op_call("none_of", flags(before, span), span), build_.block(guarded), {}, span));
-    return {before.falls && after.falls, before.ends || after.ends, before.returns || after.returns, before.breaks || after.breaks,
-            before.continues || after.continues};
+    return {before.falls && after.falls, before.ends || after.ends, before.returns || after.returns,
+            before.breaks || after.breaks, before.continues || after.continues};
   }
 
   Exits block(Block in, std::vector<Stmt*>& out) {
@@ -106,15 +108,9 @@ class Lowering {
       Exits exits;
       switch (s->kind) {
         case StmtKind::Return: return give_back(as<Return>(s), out);
-        case StmtKind::Raise:
-          out.push_back(s);
-          return {false, true, false, false, false};
-        case StmtKind::Break:
-          set(out, loop_->stop, s->span);
-          return {false, true, false, true, false};
-        case StmtKind::Continue:
-          set(out, loop_->skip, s->span);
-          return {false, true, false, false, true};
+        case StmtKind::Raise: out.push_back(s); return {false, true, false, false, false};
+        case StmtKind::Break: set(out, loop_->stop, s->span); return {false, true, false, true, false};
+        case StmtKind::Continue: set(out, loop_->skip, s->span); return {false, true, false, false, true};
         case StmtKind::If:
           if (branch(as<If>(s), rest, out, exits)) return exits;
           continue;

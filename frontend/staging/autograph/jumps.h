@@ -24,9 +24,9 @@ namespace tfl::autograph {
 
 /// What is known of a loop beside its tree node.
 struct LoopNote {
-  std::vector<Identifier> stop;                       // it goes on while none of these flags is set
-  bool returns = false;                               // every iteration ends the function, in one branch or the other
-  std::vector<std::pair<std::string, Expr*>> options; // of set_loop_options
+  std::vector<Identifier> stop;                        // it goes on while none of these flags is set
+  bool returns = false;                                // every iteration ends the function, in one branch or the other
+  std::vector<std::pair<std::string, Expr*>> options;  // of set_loop_options
 };
 using LoopNotes = std::unordered_map<const Stmt*, LoopNote>;
 

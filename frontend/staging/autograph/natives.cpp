@@ -50,9 +50,7 @@ Result<Value> source(Interp& interp, Value* args) {
   return interp.str(std::move(text));
 }
 
-Dict* own_names(Interp& interp) {
-  return interp.find_module("_autograph").as<Module>()->dict.as<Dict>();
-}
+Dict* own_names(Interp& interp) { return interp.find_module("_autograph").as<Module>()->dict.as<Dict>(); }
 
 Result<Value> overload(Interp& interp, Value* args) {
   Value table = dict_get_str(own_names(interp), interp.intern("_overloads"));
@@ -126,8 +124,10 @@ Result<Value> write(Interp& interp, Value* args) {
       cell.as<Cell>()->value = unbind ? Value() : std::move(v);
     } else if (is_place(cell)) {
       auto* place = cell.as<Tuple>();
-      if (unbind) dict_remove_str(place->items[0].as<Dict>(), place->items[1].as<Str>());
-      else dict_set_str(place->items[0].as<Dict>(), place->items[1].as<Str>(), std::move(v));
+      if (unbind)
+        dict_remove_str(place->items[0].as<Dict>(), place->items[1].as<Str>());
+      else
+        dict_set_str(place->items[0].as<Dict>(), place->items[1].as<Str>(), std::move(v));
     }
   }
   return Value::none();
@@ -143,7 +143,8 @@ uint32_t line_of_store(const Code* code, Str* name) {
     if (code->free_names[k] != name) continue;
     for (uint32_t i = 0; i < code->instructions.size(); ++i) {
       const Instruction& in = code->instructions[i];
-      if ((in.op == Opcode::StoreCell || in.op == Opcode::DeleteCell) && in.b == code->free_registers[k]) take(code->span_at(i).span.line);
+      if ((in.op == Opcode::StoreCell || in.op == Opcode::DeleteCell) && in.b == code->free_registers[k])
+        take(code->span_at(i).span.line);
     }
   }
   for (const Value& v : code->constants) {

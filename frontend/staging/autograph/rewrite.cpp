@@ -14,7 +14,8 @@ void append_converted(Block block, std::string_view path, std::string_view owner
   std::string_view first = path.substr(0, path.find('.'));
   std::string_view rest = first.size() == path.size() ? std::string_view() : path.substr(first.size() + 1);
   for (const Stmt* s : block) {
-    if (s->kind == StmtKind::ClassDef && !rest.empty() && as<ClassDef>(s)->name == first) append_converted(as<ClassDef>(s)->body, rest, first, out);
+    if (s->kind == StmtKind::ClassDef && !rest.empty() && as<ClassDef>(s)->name == first)
+      append_converted(as<ClassDef>(s)->body, rest, first, out);
     if (s->kind != StmtKind::FunctionDef || (!path.empty() && as<FunctionDef>(s)->name != first)) continue;
     if (!rest.empty()) {
       append_converted(as<FunctionDef>(s)->body, rest, owner, out);

@@ -18,10 +18,10 @@ struct Rewritten {
   std::unique_ptr<ast::Arena> arena;          // owns the new tree
   ast::FunctionDef* def = nullptr;            // one of these is set
   ast::Lambda* lambda = nullptr;
-  ast::Module module;                         // def or lambda, in a function that binds what it takes from outside
-  std::unordered_set<const void*> helpers;    // functions and lambdas that stand for a part of the one around them
-  std::vector<const void*> wrappers;          // definitions around it that are nobody's
-  bool generator = false;                     // not rewritten: it yields
+  ast::Module module;                       // def or lambda, in a function that binds what it takes from outside
+  std::unordered_set<const void*> helpers;  // functions and lambdas that stand for a part of the one around them
+  std::vector<const void*> wrappers;        // definitions around it that are nobody's
+  bool generator = false;                   // not rewritten: it yields
   bool found() const { return def || lambda; }
 };
 

@@ -104,7 +104,8 @@ void Converter::declare(FunctionDef* def, const Names& before) {
   if (!missing.empty()) {
     std::vector<Expr*> targets;
     for (std::string_view n : missing) targets.push_back(build_.name(n, span));
-    Stmt* assign = build_.arena.make<Assign>(Stmt{StmtKind::Assign, span}, build_.arena.list(targets), build_.constant(ConstantKind::None, span));
+    Stmt* assign = build_.arena.make<Assign>(Stmt{StmtKind::Assign, span}, build_.arena.list(targets),
+                                             build_.constant(ConstantKind::None, span));
     first.push_back(build_.if_(build_.boolean(false, span), build_.block({assign}), {}, span));
   }
   if (first.empty()) return;
@@ -148,7 +149,8 @@ void Converter::take_options(Block& body, Stmt* loop) {
       continue;
     }
     LoopNote& note = current_->notes[loop];
-    for (size_t i = 0; i < c->args.size() && i < std::size(kPositional); ++i) note.options.emplace_back(kPositional[i], c->args[i]);
+    for (size_t i = 0; i < c->args.size() && i < std::size(kPositional); ++i)
+      note.options.emplace_back(kPositional[i], c->args[i]);
     for (Keyword& k : c->keywords) note.options.emplace_back(k.name, k.value);
     if (body.size() == 1) rest.push_back(build_.pass(s->span));
   }
@@ -299,7 +301,8 @@ void Converter::item_target(Expr*& t, std::vector<Stmt*>& behind) {
     Identifier value = current_->names.next("item");
     Identifier id = as<Name>(item->value)->id;
     Span span = t->span;
-    behind.push_back(build_.assign(id, build_.op_call("set_item", {build_.name(value, span), build_.name(id, span), key(item->index)}, span), span));
+    behind.push_back(build_.assign(
+        id, build_.op_call("set_item", {build_.name(value, span), build_.name(id, span), key(item->index)}, span), span));
     t = build_.name(value, span);
   } else {
     target(t);
@@ -328,7 +331,8 @@ void Converter::augmented(AugAssign* s, std::vector<Stmt*>& out) {
     out.push_back(s);
     return;
   }
-  constexpr std::string_view kNames[] = {"add", "sub", "mul", "div", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor"};
+  constexpr std::string_view kNames[] = {"add",    "sub",    "mul",    "div", "floordiv", "mod", "pow",
+                                         "matmul", "lshift", "rshift", "and", "or",       "xor"};
   auto* item = as<Subscript>(s->target);
   Identifier id = as<Name>(item->value)->id;
   Expr* name = build_.text(kNames[static_cast<int>(s->op)], s->span);

@@ -55,7 +55,8 @@ void destroy_tape(Object* o) {
 
 Result<Value> push(Interp& interp, Value* args) {
   Tape& tape = tape_of(args[0]);
-  if (tape.in_chain) return fail(ErrorKind::ValueError, "Tape is still recording, This can happen if you try to re-enter an already-active tape.");
+  if (tape.in_chain)
+    return fail(ErrorKind::ValueError, "Tape is still recording, This can happen if you try to re-enter an already-active tape.");
   tape.next = interp.sink;
   interp.sink = &tape;
   tape.in_chain = tape.recording = true;
@@ -91,7 +92,8 @@ Result<Value> tracks(Interp&, Value* args) { return Value::boolean(tape_of(args[
 Result<Value> watched(Interp& interp, Value* args) {
   // In the order in which they were made, as TensorFlow has them.
   std::vector<Value> found = tape_of(args[0]).watched_variables;
-  std::stable_sort(found.begin(), found.end(), [](const Value& x, const Value& y) { return x.as<VariableObject>()->id < y.as<VariableObject>()->id; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Value& x, const Value& y) { return x.as<VariableObject>()->id < y.as<VariableObject>()->id; });
   return interp.list(std::move(found));
 }
 
@@ -206,7 +208,8 @@ Result<Value> of_graph(Interp& interp, Value* args) {
   for (const Value& v : TFL_TRY(items_of(interp, args[4]))) stops.insert(tape_key(v));
   auto value_of_ref = [&](ir::Ref r) {
     for (size_t i = 0; i < scope->capture_params.size(); ++i) {
-      if (scope->capture_params[i] == r && (scope->captures[i].is(Kind::Variable) || scope->captures[i].is_tensor())) return scope->captures[i];
+      if (scope->capture_params[i] == r && (scope->captures[i].is(Kind::Variable) || scope->captures[i].is_tensor()))
+        return scope->captures[i];
     }
     return symbolic_value(interp, scope, r);
   };
@@ -215,7 +218,9 @@ Result<Value> of_graph(Interp& interp, Value* args) {
   for (const auto& node : scope->block->nodes) {
     TapeRecord r;
     bool control = is_control(node->op);
-    r.kind = node->op == Op::read_variable ? TapeRecord::Kind::Read : control ? TapeRecord::Kind::Node : TapeRecord::Kind::Operation;
+    r.kind = node->op == Op::read_variable ? TapeRecord::Kind::Read
+             : control                     ? TapeRecord::Kind::Node
+                                           : TapeRecord::Kind::Operation;
     r.op = node->op;
     r.attrs = node->attrs;
     r.node = control && node->op != Op::read_variable ? node.get() : nullptr;
@@ -233,7 +238,8 @@ Result<Value> of_graph(Interp& interp, Value* args) {
 
 Result<Value> mark_custom(Interp& interp, Value* args) {
   std::vector<Value> results = TFL_TRY(items_of(interp, args[0]));
-  if (results.empty() || !results[0].is(Kind::Symbolic)) return fail(ErrorKind::TypeError, "results of a graph's node were expected");
+  if (results.empty() || !results[0].is(Kind::Symbolic))
+    return fail(ErrorKind::TypeError, "results of a graph's node were expected");
   ir::mark_custom(*symbolic(results[0])->node, static_cast<size_t>(args[1].as_int()));
   return Value::none();
 }

@@ -131,7 +131,8 @@ void Tape::reset() {
   watched_variables.clear();
 }
 
-Result<void> Tape::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) {
+Result<void> Tape::apply(Interp& interp, Op op, std::span<const Value> operands, const Attrs& attrs,
+                         SmallVec<Value, 2>& results) {
   size_t first = results.size();
   if (next) {
     TFL_TRY(next->apply(interp, op, operands, attrs, results));
@@ -152,7 +153,14 @@ Result<void> Tape::apply(Interp& interp, Op op, std::span<const Value> operands,
   }
   // What stands behind stop_gradient is unknown to the tape: no custom gradient there is ever asked.
   if (!gradient::rule_of(op) || op == Op::stop_gradient) return {};
-  TapeRecord r{.kind = TapeRecord::Kind::Operation, .op = op, .attrs = attrs, .node = nullptr, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
+  TapeRecord r{.kind = TapeRecord::Kind::Operation,
+               .op = op,
+               .attrs = attrs,
+               .node = nullptr,
+               .derived = nullptr,
+               .backward = {},
+               .operands = {},
+               .results = {}};
   r.operands.assign(operands.begin(), operands.end());
   r.results.assign(results.begin() + first, results.end());
   record(std::move(r));
@@ -165,7 +173,9 @@ Result<Value> Tape::read_variable(Interp& interp, VariableObject* v) {
     value = TFL_TRY(next->read_variable(interp, v));
   } else {
     Tensor t = variable_storage(v)->value;
-    if (!t) return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v->name);
+    if (!t)
+      return fail(ErrorKind::FailedPreconditionError,
+                  "Could not find variable {}. This could mean that the variable has been deleted.", v->name);
     value = Value::of(std::move(t));
   }
   if (!recording) return value;
@@ -177,7 +187,14 @@ Result<Value> Tape::read_variable(Interp& interp, VariableObject* v) {
     Tensor t = value.tensor();
     value = Value::of(Tensor::view(interp.context, t, t.dims(), t.strides(), 0));
   }
-  TapeRecord r{.kind = TapeRecord::Kind::Read, .op = Op::read_variable, .attrs = {}, .node = nullptr, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
+  TapeRecord r{.kind = TapeRecord::Kind::Read,
+               .op = Op::read_variable,
+               .attrs = {},
+               .node = nullptr,
+               .derived = nullptr,
+               .backward = {},
+               .operands = {},
+               .results = {}};
   r.operands.push_back(std::move(variable));
   r.results.push_back(value);
   record(std::move(r));
@@ -196,7 +213,14 @@ void Tape::node_made(Interp& interp, std::span<const Value> operands, ir::Node* 
     if (v.is(Kind::Variable)) meet_variable(v.as<VariableObject>());
   }
   if (!any_tracked(operands) || !gradient::rule_of(node->op)) return;
-  TapeRecord r{.kind = TapeRecord::Kind::Node, .op = node->op, .attrs = {}, .node = node, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
+  TapeRecord r{.kind = TapeRecord::Kind::Node,
+               .op = node->op,
+               .attrs = {},
+               .node = node,
+               .derived = nullptr,
+               .backward = {},
+               .operands = {},
+               .results = {}};
   r.operands.assign(operands.begin(), operands.end());
   r.results.assign(results.begin(), results.end());
   record(std::move(r));
@@ -205,8 +229,8 @@ void Tape::node_made(Interp& interp, std::span<const Value> operands, ir::Node* 
 namespace {
 
 // The traced function with its gradient, for these operands.
-Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted, const std::vector<size_t>& first_of,
-                                                   bool closed = false) {
+Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted,
+                                                  const std::vector<size_t>& first_of, bool closed = false) {
   auto* known = static_cast<std::vector<std::shared_ptr<const DerivedCall>>*>(call.derived.get());
   if (!known) {
     auto made = std::make_shared<std::vector<std::shared_ptr<const DerivedCall>>>();
@@ -242,7 +266,8 @@ Result<std::shared_ptr<const DerivedCall>> derive(Interp& interp, const Function
 // A persistent tape may be asked for the gradient of a gradient that it recorded itself. Then something flows into what the function
 // kept, too: the derivative is that of the function which gives what it keeps, again and again until nothing more is kept. Loops and
 // branches on tensors never come to that; they have the plain derivative.
-Result<std::shared_ptr<const DerivedCall>> derive_closed(Interp& interp, const FunctionCall& call, const std::vector<bool>& wanted, const std::vector<size_t>& first_of) {
+Result<std::shared_ptr<const DerivedCall>> derive_closed(Interp& interp, const FunctionCall& call,
+                                                         const std::vector<bool>& wanted, const std::vector<size_t>& first_of) {
   constexpr int kLevels = 4;
   size_t given = call.function->body.results.size();
   std::shared_ptr<const DerivedCall> d = TFL_TRY(derive(interp, call, wanted, first_of, true));
@@ -260,7 +285,9 @@ Result<std::shared_ptr<const DerivedCall>> derive_closed(Interp& interp, const F
 
 Result<void> Tape::call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
   size_t first = results.size();
-  auto plain = [&](const FunctionCall& c) -> Result<void> { return next ? next->call(interp, c, operands, results) : run_call(interp, c, operands, results); };
+  auto plain = [&](const FunctionCall& c) -> Result<void> {
+    return next ? next->call(interp, c, operands, results) : run_call(interp, c, operands, results);
+  };
   if (recording) {
     for (const Value& v : operands) {
       if (v.is(Kind::Variable)) meet_variable(v.as<VariableObject>());
@@ -274,7 +301,14 @@ Result<void> Tape::call(Interp& interp, const FunctionCall& call, std::span<cons
       if (results[i].is(Kind::Symbolic)) node = results[i].as<SymbolicObject>()->node;
     }
     if (!node || node->op != Op::call) return {};
-    TapeRecord r{.kind = TapeRecord::Kind::Node, .op = Op::call, .attrs = {}, .node = node, .derived = nullptr, .backward = {}, .operands = {}, .results = {}};
+    TapeRecord r{.kind = TapeRecord::Kind::Node,
+                 .op = Op::call,
+                 .attrs = {},
+                 .node = node,
+                 .derived = nullptr,
+                 .backward = {},
+                 .operands = {},
+                 .results = {}};
     r.operands.assign(operands.begin(), operands.end());
     r.results.assign(results.begin() + first, results.end());
     record(std::move(r));
@@ -288,9 +322,17 @@ Result<void> Tape::call(Interp& interp, const FunctionCall& call, std::span<cons
     while (!operands[first].identical(v)) ++first;
     first_of.push_back(first);
   }
-  std::shared_ptr<const DerivedCall> derived = TFL_TRY(persistent ? derive_closed(interp, call, wanted, first_of) : derive(interp, call, wanted, first_of));
+  std::shared_ptr<const DerivedCall> derived =
+      TFL_TRY(persistent ? derive_closed(interp, call, wanted, first_of) : derive(interp, call, wanted, first_of));
   TFL_TRY(plain(derived->forward));
-  TapeRecord r{.kind = TapeRecord::Kind::Call, .op = Op::call, .attrs = {}, .node = nullptr, .derived = derived, .backward = {}, .operands = {}, .results = {}};
+  TapeRecord r{.kind = TapeRecord::Kind::Call,
+               .op = Op::call,
+               .attrs = {},
+               .node = nullptr,
+               .derived = derived,
+               .backward = {},
+               .operands = {},
+               .results = {}};
   r.operands.assign(operands.begin(), operands.end());
   // A result that is an operand, or another result (a branch hands on what it was given), is a value of its own.
   for (size_t i = first; i < results.size(); ++i) {

@@ -57,9 +57,9 @@ struct TapeRecord {
 struct Tape final : Sink {
   bool persistent = false;
   bool watch_variables = true;
-  bool recording = false;   // in the chain and not stopped
+  bool recording = false;  // in the chain and not stopped
   bool in_chain = false;
-  bool used = false;        // a tape that is not persistent gives one gradient
+  bool used = false;  // a tape that is not persistent gives one gradient
   std::vector<TapeRecord> records;
   struct Mark {
     const void* owner;
@@ -70,8 +70,8 @@ struct Tape final : Sink {
   std::vector<Mark> marks;
   std::unordered_set<TapeKey, TapeKeyHash> tracked;
   std::unordered_set<const void*> nodes;  // those recorded: a gradient may give them more results, which are tracked, too
-  std::vector<Value> watched;           // tensors, kept so that their keys stay theirs
-  std::vector<Value> watched_variables; // in the order they were met
+  std::vector<Value> watched;             // tensors, kept so that their keys stay theirs
+  std::vector<Value> watched_variables;   // in the order they were met
 
   Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) override;
   void mark(const void* owner, uint32_t number) override;
@@ -97,7 +97,8 @@ Tape* recording_tape(Sink* sink);
 
 struct GradientQuery {
   std::vector<Value> targets, sources, seeds;  // seeds: one a target, None for ones
-  bool only_watched = false;  // sources that the tape was not told of have none, though they stand beside others in what was recorded
+  bool only_watched =
+      false;  // sources that the tape was not told of have none, though they stand beside others in what was recorded
 };
 /// One gradient a source: a tensor, an instance of IndexedSlices made by `make_slices(values, indices, shape)`, or None.
 Result<std::vector<Value>> tape_gradient(Interp&, Tape& tape, const GradientQuery& query, const Value& make_slices);

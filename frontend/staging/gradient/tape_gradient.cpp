@@ -44,7 +44,8 @@ class TapeAdjoint : public gradient::Adjoint {
                           std::shared_ptr<ir::Function> callee, std::vector<V>& results) override {
     SmallVec<Value, 8> values;
     for (V v : operands) values.push_back(values_[v]);
-    ir::Node* node = TFL_TRY(append_node(interp_, op, {values.data(), values.size()}, attrs, std::move(regions), std::move(callee)));
+    ir::Node* node =
+        TFL_TRY(append_node(interp_, op, {values.data(), values.size()}, attrs, std::move(regions), std::move(callee)));
     SmallVec<Value, 2> out;
     results_of(interp_, node, out);
     if (interp_.sink) interp_.sink->node_made(interp_, {values.data(), values.size()}, node, out);
@@ -112,16 +113,20 @@ class TapeAdjoint : public gradient::Adjoint {
     size_t n = 0;
     Tensors tensors;
     for (const Value& v : operands) {
-      if (is_array_value(v) && n < 2) arrays[n++] = v.as<ArrayObject>()->content;
-      else tensors.push_back(TFL_TRY(to_concrete(interp_, v)));
+      if (is_array_value(v) && n < 2)
+        arrays[n++] = v.as<ArrayObject>()->content;
+      else
+        tensors.push_back(TFL_TRY(to_concrete(interp_, v)));
     }
     ir::Type element;
     element.kind = ir::TypeKind::Array;
     element.tensor.dtype = attrs.get_dtype(Attr::dtype, n ? arrays[0]->element.dtype : DType::F32);
     const Dims* shape = attrs.get_ints(Attr::shape);
     element.tensor.ranked = shape || n;
-    if (shape) element.tensor.dims = *shape;
-    else if (n) element.tensor = arrays[0]->element;
+    if (shape)
+      element.tensor.dims = *shape;
+    else if (n)
+      element.tensor = arrays[0]->element;
     if (op == Op::array_from) element.tensor = {tensors[0].dtype(), true, Dims(tensors[0].dims().subspan(1))};
     TFL_TRY(ir::run_array(interp_.context, op, attrs, element, arrays[0], arrays[1], tensors));
     const bool gives_array = !op_facts(op).by_operands;
@@ -152,20 +157,24 @@ struct TapeSum {
 using Sums = std::unordered_map<TapeKey, TapeSum, TapeKeyHash>;
 
 const gradient::Sum& to_dense(TapeSum& sum) {
-  for (const TapeSum::Rows& r : sum.rows) sum.dense = gradient::merged(sum.dense, {gradient::rows_to_tensor(r.values, r.indices, sum.shape)});
+  for (const TapeSum::Rows& r : sum.rows)
+    sum.dense = gradient::merged(sum.dense, {gradient::rows_to_tensor(r.values, r.indices, sum.shape)});
   sum.rows.clear();
   return sum.dense;
 }
 
 class RecordCall : public gradient::RuleCall {
  public:
-  RecordCall(TapeAdjoint& a, const TapeRecord& r, size_t record, const std::unordered_set<TapeKey, TapeKeyHash>& active, Sums& sums)
+  RecordCall(TapeAdjoint& a, const TapeRecord& r, size_t record, const std::unordered_set<TapeKey, TapeKeyHash>& active,
+             Sums& sums)
       : RuleCall(a, r.op, r.attrs), tape_(a), r_(r), record_(record), active_(active), sums_(sums) {
     if (r.node) {
       for (ir::Ref ref : r.node->operands) {
         size_t k = 0;
         while (k < r.refs.size() && k < r.operands.size() && !(r.refs[k] == ref)) ++k;
-        values_.push_back(k < r.refs.size() && k < r.operands.size() ? r.operands[k] : symbolic_value(a.interp(), symbolic(r.results[0])->scope, ref));
+        values_.push_back(k < r.refs.size() && k < r.operands.size()
+                              ? r.operands[k]
+                              : symbolic_value(a.interp(), symbolic(r.results[0])->scope, ref));
       }
     } else {
       values_ = r.operands;
@@ -173,7 +182,9 @@ class RecordCall : public gradient::RuleCall {
     for (const Value& v : values_) operands_.push_back(a.add(v));
     result_count_ = r.node ? r.node->types.size() : r.results.size();
     for (size_t i = 0; i < result_count_; ++i) {
-      Value v = i < r.results.size() ? r.results[i] : symbolic_value(a.interp(), symbolic(r.results[0])->scope, {r.node, static_cast<uint32_t>(i)});
+      Value v = i < r.results.size()
+                    ? r.results[i]
+                    : symbolic_value(a.interp(), symbolic(r.results[0])->scope, {r.node, static_cast<uint32_t>(i)});
       auto found = sums_.find(tape_key(v));
       results_.push_back(a.add(std::move(v)));
       g_.push_back(found == sums_.end() ? gradient::Sum() : to_dense(found->second));
@@ -205,7 +216,8 @@ class RecordCall : public gradient::RuleCall {
     // One row an index, in one axis.
     int64_t minus_one = -1, one = 1;
     X flat = emit(Op::reshape, {indices, int_vector(tape_, {&minus_one, 1})});
-    std::vector<X> sizes = {int_vector(tape_, {&minus_one, 1}), emit(Op::slice, {sum.shape, int_vector(tape_, {&one, 1}), int_vector(tape_, {&minus_one, 1})})};
+    std::vector<X> sizes = {int_vector(tape_, {&minus_one, 1}),
+                            emit(Op::slice, {sum.shape, int_vector(tape_, {&one, 1}), int_vector(tape_, {&minus_one, 1})})};
     std::vector<X> shape = emit_many(Op::concat, sizes, Attrs().set_int(Attr::axis, 0));
     if (shape.empty()) return;
     sum.rows.push_back({emit(Op::reshape, {values, shape[0]}), flat, record_});
@@ -249,15 +261,19 @@ Result<void> call_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r, b
     // An array that is kept may be one of the function's own results, or an operand: what flows into it is theirs.
     auto same = [&](const Value& v) { return v.identical(r.results[i]); };
     auto own_end = r.results.begin() + static_cast<ptrdiff_t>(r.derived->results);
-    if (!c.flowing(i).value || std::any_of(r.results.begin(), own_end, same) || std::any_of(r.operands.begin(), r.operands.end(), same)) continue;
-    return fail(ErrorKind::NotImplementedError, "this gradient of a gradient goes through a traced function that the same tape recorded")
+    if (!c.flowing(i).value || std::any_of(r.results.begin(), own_end, same) ||
+        std::any_of(r.operands.begin(), r.operands.end(), same))
+      continue;
+    return fail(ErrorKind::NotImplementedError,
+                "this gradient of a gradient goes through a traced function that the same tape recorded")
         .with_hint("take each gradient with a tape of its own, one inside the other");
   }
   std::vector<Value> operands;
   std::vector<V> before;
   if (!gradient::sums_before(c, d, before)) return a.take_failure();
   for (V v : before) operands.push_back(a.value(v));
-  for (const gradient::Derivative::Read& read : d.reads) operands.push_back(read.parameter ? r.operands[read.index] : r.results[read.index]);
+  for (const gradient::Derivative::Read& read : d.reads)
+    operands.push_back(read.parameter ? r.operands[read.index] : r.results[read.index]);
   SmallVec<Value, 2> results;
   TFL_TRY(call_function(a.interp(), r.derived->backward, operands, results));
   std::vector<X> given;
@@ -279,7 +295,8 @@ Result<void> custom_backward(TapeAdjoint& a, RecordCall& c, const TapeRecord& r)
   if (!given.is(Kind::List)) return fail(ErrorKind::TypeError, "a custom gradient gives no list of gradients");
   const std::vector<Value>& list = given.as<List>()->items;
   if (list.size() != r.operands.size()) {
-    return fail(ErrorKind::ValueError, "custom_gradient function expected to return {} gradients, but returned {} instead.", r.operands.size(), list.size());
+    return fail(ErrorKind::ValueError, "custom_gradient function expected to return {} gradients, but returned {} instead.",
+                r.operands.size(), list.size());
   }
   for (size_t i = 0; i < list.size(); ++i) {
     if (!list[i].is_none()) c.give(i, a.x(TFL_TRY(to_tensor(interp, list[i]))));
@@ -400,7 +417,8 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
       V v = a.add(target);
       const ir::Type& type = a.type(v);
       if (!is_floating(type.tensor.dtype)) continue;
-      X shape = gradient::known(type.tensor) ? int_vector(a, type.tensor.dims) : emit(Op::shape, {X(&a, v)}, Attrs().set_dtype(Attr::dtype, DType::I32));
+      X shape = gradient::known(type.tensor) ? int_vector(a, type.tensor.dims)
+                                             : emit(Op::shape, {X(&a, v)}, Attrs().set_dtype(Attr::dtype, DType::I32));
       seed = emit(Op::fill, {shape, gradient::literal(a, type.tensor.dtype, 1.0)});
     }
     if (!seed) return a.take_failure();
@@ -448,7 +466,8 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
     std::vector<TapeSum::Rows>& rows = found->second.rows;
     if (rows.size() > 1 && !found->second.dense.value) {
       std::vector<size_t> rank = breadth_first(tape, relevant, query.targets);
-      std::stable_sort(rows.begin(), rows.end(), [&](const TapeSum::Rows& x, const TapeSum::Rows& y) { return rank[x.record] < rank[y.record]; });
+      std::stable_sort(rows.begin(), rows.end(),
+                       [&](const TapeSum::Rows& x, const TapeSum::Rows& y) { return rank[x.record] < rank[y.record]; });
     }
     out.push_back(TFL_TRY(finish(a, found->second, make_slices)));
     if (a.failed()) return a.take_failure();

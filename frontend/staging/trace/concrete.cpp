@@ -35,9 +35,8 @@ struct InterpHost final : ir::Host {
     auto next = [&] {
       if (streams.function && streams.pass) {
         const AttrValue* seeds = n.attrs.find(Attr::graph_seeds);
-        return seeds && seeds->ints.size() == 3
-                   ? streams.next_of_pass(seeds->ints[2], seeds->ints[0], seeds->ints[1], groups)
-                   : streams.unseeded();
+        return seeds && seeds->ints.size() == 3 ? streams.next_of_pass(seeds->ints[2], seeds->ints[0], seeds->ints[1], groups)
+                                                : streams.unseeded();
       }
       int64_t own = n.attrs.get_int(Attr::seed, -1);
       return streams.next(n.attrs.get_text(Attr::stream), own < 0 ? std::nullopt : std::optional(own), groups);
@@ -63,8 +62,10 @@ void destroy_graph(Object* o) {
 void want_machine_code(const ir::Function& f) {
   ir::walk(f.body, [](const ir::Node& n) {
     if (!n.callee) return;
-    if (n.callee->native) n.callee->native->wanted = true;
-    else want_machine_code(*n.callee);
+    if (n.callee->native)
+      n.callee->native->wanted = true;
+    else
+      want_machine_code(*n.callee);
   });
 }
 
@@ -201,8 +202,8 @@ Result<void> run_graph(Interp& interp, const ir::Program& program, std::span<con
 
 Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) {
   if (call.device < gpu::kCpu) [[unlikely]]
-    return fail(ErrorKind::InvalidArgumentError, "Unable to find any devices for spec /device:GPU:{} [Op:{}]", refused_index(call.device),
-                call.function->name);
+    return fail(ErrorKind::InvalidArgumentError, "Unable to find any devices for spec /device:GPU:{} [Op:{}]",
+                refused_index(call.device), call.function->name);
   int device = call.device >= 0 ? call.device : where_operands_are(interp, operands);
   if (device >= 0 && interp.context.devices().placement() != device) [[unlikely]] {
     PlacedOn there(interp, device);
@@ -215,7 +216,8 @@ Result<void> run_call(Interp& interp, const FunctionCall& call, std::span<const 
 
 bool run_small(Interp& interp, const FunctionCall& call, std::span<TensorRep* const> operands, Value& result) {
   const ir::Program* program = call.program.get();
-  if (!program || program->plain_results() != 1 || !call.captures.empty() || call.device != gpu::kCpu || interp.sink) return false;
+  if (!program || program->plain_results() != 1 || !call.captures.empty() || call.device != gpu::kCpu || interp.sink)
+    return false;
   for (const TensorRep* t : operands) {
     if (t->flags & kElsewhere) return false;
   }

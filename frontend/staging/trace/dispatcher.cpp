@@ -262,7 +262,7 @@ Result<Value> freeze(Interp& interp, Value* args) {
 Result<Value> take_calls(Interp&, Value* args) { return Value::integer(std::exchange(self_of(args[0])->calls, 0)); }
 
 constexpr NativeDef kDispatcherMethods[] = {method("_forget", "self", forget), method("_take_calls", "self", take_calls),
-                                  method("_freeze", "self, f", freeze)};
+                                            method("_freeze", "self, f", freeze)};
 
 }  // namespace
 

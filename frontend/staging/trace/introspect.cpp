@@ -157,7 +157,8 @@ struct ProgramRecord {
       for (int64_t i : a.ints) items.push_back(Value::integer(i));
       dict_set_str(lists.as<Dict>(), interp.intern(attr_name(a.name)), interp.list(std::move(items)));
     }
-    return interp.tuple({Value::integer(numbers.at(&n)), node_value(interp, n), refs(n.operands), interp.list(std::move(regions)), called, lists});
+    return interp.tuple({Value::integer(numbers.at(&n)), node_value(interp, n), refs(n.operands), interp.list(std::move(regions)),
+                         called, lists});
   }
   /// (parameters, nodes, results)
   Value block(const ir::Block& b) {

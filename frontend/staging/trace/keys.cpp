@@ -251,7 +251,9 @@ Result<void> add_to_key(Interp& interp, ArgumentKey& key, const Value& v, int de
       if (v.is(Kind::Set) && interp.type_of(v) == interp.types.set) {  // what may change without being seen
         std::string text = TFL_TRY(repr_text(interp, v));
         return fail(ErrorKind::TypeError,
-                    "Could not generate a generic TraceType for {}.Please verify that it is immutable/hashable. Otherwise, consider implementing the Tracing Protocol for it.", text);
+                    "Could not generate a generic TraceType for {}.Please verify that it is immutable/hashable. Otherwise, "
+                    "consider implementing the Tracing Protocol for it.",
+                    text);
       }
       put_pinned(key, 'P', v);
       return {};

@@ -21,8 +21,10 @@ Result<Value> size_of(Interp& interp, const Value& v, size_t axis) {
   return apply_op(interp, Op::gather, {sizes, at}, Attrs().set_int(Attr::axis, 0));
 }
 
-Result<void> check_equal(Interp& interp, const ir::Function& callee, size_t symbol, const Value& a, size_t axis_a, const Value& b, size_t axis_b) {
-  Value equal = TFL_TRY(apply_op(interp, Op::equal, {TFL_TRY(size_of(interp, a, axis_a)), TFL_TRY(size_of(interp, b, axis_b))}, {}));
+Result<void> check_equal(Interp& interp, const ir::Function& callee, size_t symbol, const Value& a, size_t axis_a, const Value& b,
+                         size_t axis_b) {
+  Value equal =
+      TFL_TRY(apply_op(interp, Op::equal, {TFL_TRY(size_of(interp, a, axis_a)), TFL_TRY(size_of(interp, b, axis_b))}, {}));
   Attrs attrs;
   attrs.set_text(Attr::text, "the size '" + callee.symbols[symbol] + "' of " + callee.name + " is not the same in all arguments");
   TFL_TRY(append_node(interp, Op::check, std::span<const Value>(&equal, 1), attrs));
@@ -84,8 +86,9 @@ Result<void> check_named_sizes(Interp& interp, const ir::Function& callee, std::
       int64_t there = other && other->ranked && f.axis < other->dims.size() ? other->dims[f.axis] : -1;
       if (here == there && here != -1) continue;
       if (here >= 0 && there >= 0) {
-        return fail(ErrorKind::InvalidArgumentError, "the size '{}' is {} in one argument and {} in another: {}, '{}' of {}", callee.symbols[symbol],
-                    there, here, ir::type_text(taken, &callee.symbols), callee.body.params[i]->name, callee.name);
+        return fail(ErrorKind::InvalidArgumentError, "the size '{}' is {} in one argument and {} in another: {}, '{}' of {}",
+                    callee.symbols[symbol], there, here, ir::type_text(taken, &callee.symbols), callee.body.params[i]->name,
+                    callee.name);
       }
       TFL_TRY(check_equal(interp, callee, symbol, operands[f.operand], f.axis, operands[i], axis));
     }

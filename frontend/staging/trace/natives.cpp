@@ -62,11 +62,16 @@ Result<Op> op_named(const Value& v) {
 }
 
 Result<void> set_attribute(Interp& interp, Attrs& attrs, Attr name, const Value& v) {
-  if (v.is_bool()) attrs.set_bool(name, v.as_bool());
-  else if (v.is_int()) attrs.set_int(name, v.as_int());
-  else if (v.is_float()) attrs.set_float(name, v.as_float());
-  else if (v.is_str()) attrs.set_text(name, text_of(v));
-  else if (v.is(Kind::DType)) attrs.set_dtype(name, v.as<DTypeObject>()->dtype);
+  if (v.is_bool())
+    attrs.set_bool(name, v.as_bool());
+  else if (v.is_int())
+    attrs.set_int(name, v.as_int());
+  else if (v.is_float())
+    attrs.set_float(name, v.as_float());
+  else if (v.is_str())
+    attrs.set_text(name, text_of(v));
+  else if (v.is(Kind::DType))
+    attrs.set_dtype(name, v.as<DTypeObject>()->dtype);
   else if (v.is(Kind::Shape)) {
     if (v.as<ShapeObject>()->ranked) attrs.set_ints(name, v.as<ShapeObject>()->dims);
   } else if (!v.is_none()) {
@@ -313,15 +318,15 @@ Result<Value> placeholder(Interp& interp, Value* args) {
   std::shared_ptr<Scope> scope = begin_function(interp, "signature");
   Value shape = TFL_TRY(get_attr(interp, args[0], interp.intern("shape")));
   Value dtype = TFL_TRY(get_attr(interp, args[0], interp.intern("dtype")));
-  if (!shape.is(Kind::Shape)) return fail(ErrorKind::TypeError, "the shape of a TensorSpec is needed, not '{}'", interp.type_name(shape));
+  if (!shape.is(Kind::Shape))
+    return fail(ErrorKind::TypeError, "the shape of a TensorSpec is needed, not '{}'", interp.type_name(shape));
   TensorType t;
   t.dtype = TFL_TRY(to_dtype(interp, dtype));
   t.ranked = shape.as<ShapeObject>()->ranked;
   t.dims = shape.as<ShapeObject>()->dims;
   ir::Type type = ir::Type::of(std::move(t));
   TFL_TRY(name_sizes(interp, *scope->function, args[2], type));
-  Value v =
-      add_input(interp, scope, std::move(type), args[1].is_str() ? std::string_view(text_of(args[1])) : "placeholder");
+  Value v = add_input(interp, scope, std::move(type), args[1].is_str() ? std::string_view(text_of(args[1])) : "placeholder");
   scope->inputs.clear();  // the value holds the scope, not the other way round
   return v;
 }
@@ -353,7 +358,8 @@ constexpr NativeDef kTraceNatives[] = {
     function("cond", "pred, then_region, then_outputs, else_region, else_outputs, name=None", region_cond),
     function("switch", "index, regions, outputs, name=None", region_switch),
     function("while_loop",
-             "initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations=None, name=None, checkpoint_every=None",
+             "initial_values, cond_region, cond_output, body_region, body_outputs, maximum_iterations=None, name=None, "
+             "checkpoint_every=None",
              region_while),
     function("host_call", "callable, operands, output_specs, name=None", host_call),
     function("apply", "op, operands, attributes=None, name=None", apply_any),
@@ -371,7 +377,7 @@ constexpr NativeDef kTraceNatives[] = {
     function("graph_captures", "graph", graph_captures),
     function("graph_text", "graph, prepared=False, names=False, places=False", graph_text),
     function("graph_dropped", "graph", graph_dropped),
-    function("prepare", "graph", prepare),  // to be run: prunes and optimises it, and makes it ready
+    function("prepare", "graph", prepare),              // to be run: prunes and optimises it, and makes it ready
     function("compile_first", "graph", compile_first),  // no call of it runs before there is machine code
     function("array_spec", "v: symbolic", array_spec),
     function("placeholder", "spec, name=None, sizes=None", placeholder),

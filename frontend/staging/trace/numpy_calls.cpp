@@ -15,7 +15,8 @@ Failure refusal(Interp& interp, const Code& code, const Value& tensor) {
   const std::string& name = code.name->text;
   if (name == "zeros" || name == "ones" || name == "empty" || name == "full") {
     if (symbolic_type(tensor).ranked && symbolic_type(tensor).dims.empty()) {
-      return fail(ErrorKind::TypeError, "expected a sequence of integers or a single integer, got '{}'", symbolic_repr(symbolic(tensor)));
+      return fail(ErrorKind::TypeError, "expected a sequence of integers or a single integer, got '{}'",
+                  symbolic_repr(symbolic(tensor)));
     }
   }
   if (name == "eye" || name == "identity" || name == "linspace" || code.source->name == "<stdlib>/numpy/random.tfl")

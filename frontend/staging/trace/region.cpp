@@ -380,7 +380,9 @@ Result<Value> region_cond(Interp& interp, Value* args) {
   RegionObject* regions[2] = {TFL_TRY(region_argument(interp, args[1])), TFL_TRY(region_argument(interp, args[3]))};
   std::vector<Value> outputs[2] = {TFL_TRY(outputs_of(interp, args[2])), TFL_TRY(outputs_of(interp, args[4]))};
   if (outputs[0].size() != outputs[1].size())
-    return fail(ErrorKind::ValueError, "Lengths of branch outputs of cond must match.\nlen(graphs[0].outputs): {}\nlen(graphs[1].outputs): {}\n", outputs[0].size(), outputs[1].size());
+    return fail(ErrorKind::ValueError,
+                "Lengths of branch outputs of cond must match.\nlen(graphs[0].outputs): {}\nlen(graphs[1].outputs): {}\n",
+                outputs[0].size(), outputs[1].size());
   TFL_TRY(give_results(interp, regions, outputs));
   std::vector<Value> operands = {args[0]};
   std::vector<Value> captures = TFL_TRY(join_captures(regions));

@@ -34,8 +34,7 @@ Result<Value> graphs_to_text(Interp& interp, Value* args) {
 
 /// graphs_from_text(text, file, constants) -> {name: graph}; nothing is bound to their parameters yet.
 Result<Value> graphs_from_text(Interp& interp, Value* args) {
-  if (!args[0].is_str() || !args[1].is_str())
-    return fail(ErrorKind::TypeError, "a text and the name of its file are needed");
+  if (!args[0].is_str() || !args[1].is_str()) return fail(ErrorKind::TypeError, "a text and the name of its file are needed");
   std::vector<Tensor> apart;
   for (const Value& v : TFL_TRY(to_vector(interp, args[2]))) {
     if (!v.is_tensor()) return fail(ErrorKind::TypeError, "a constant is a tensor, not '{}'", interp.type_name(v));
@@ -66,8 +65,7 @@ Result<Value> bind_graph(Interp& interp, Value* args) {
   if (captures.size() > params.size())
     return fail(ErrorKind::ValueError, "@{} has {} parameters, and {} values are captured", f->name, params.size(),
                 captures.size());
-  if (std::string wrong = ir::unproven_type(interp.context, *f); !wrong.empty())
-    return fail(ErrorKind::ValueError, "{}", wrong);
+  if (std::string wrong = ir::unproven_type(interp.context, *f); !wrong.empty()) return fail(ErrorKind::ValueError, "{}", wrong);
   if (!ir::owns_what_it_calls(*f))
     return fail(ErrorKind::ValueError, "@{}: a recursive call of a function that is not around it", f->name);
   size_t arguments = params.size() - captures.size();
@@ -81,8 +79,7 @@ Result<Value> bind_graph(Interp& interp, Value* args) {
   for (size_t i = 0; i < params.size(); ++i) {
     const ir::Type& taken = params[i]->types[0];
     if (taken.opaque || taken.kind == ir::TypeKind::Array)
-      return fail(ErrorKind::ValueError, "@{}: parameter {} is {}, which no file can hold", f->name, i,
-                  ir::type_text(taken));
+      return fail(ErrorKind::ValueError, "@{}: parameter {} is {}, which no file can hold", f->name, i, ir::type_text(taken));
     if (i < arguments) continue;
     const Value& v = captures[i - arguments];
     if (!v.is(Kind::Variable) && !v.is_tensor())

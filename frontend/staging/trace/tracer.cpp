@@ -72,18 +72,24 @@ std::string type_name_of(DType d) {
 
 /// The words of TensorFlow's graph builder for a dtype that an operation does not take: by its name in the script, and with the parameter.
 std::string passed_to(Op op, std::string_view text) {
-  auto plain = [](std::string_view d) { return std::string(d == "float" ? "float32" : d == "double" ? "float64" : d == "half" ? "float16" : d); };
+  auto plain = [](std::string_view d) {
+    return std::string(d == "float" ? "float32" : d == "double" ? "float64" : d == "half" ? "float16" : d);
+  };
   std::string_view attr = text.substr(text.find('\'') + 1);
   attr = attr.substr(0, attr.find('\''));
   size_t of = text.find(" of ") + 4, is = text.find(" is not in the list"), list = text.rfind(": ");
-  std::string_view parameter = attr == "Tindices" || attr == "TI" ? "indices" : op_info(op).kind == OpKind::Reduce ? "input" : op == Op::matmul ? "a" : "x";
+  std::string_view parameter = attr == "Tindices" || attr == "TI"   ? "indices"
+                               : op_info(op).kind == OpKind::Reduce ? "input"
+                               : op == Op::matmul                   ? "a"
+                                                                    : "x";
   std::string allowed;
   for (size_t at = list == text.npos ? text.size() : list + 2; at < text.size();) {
     size_t comma = std::min(text.find(", ", at), text.size());
     allowed += (allowed.empty() ? "" : ", ") + plain(text.substr(at, comma - at));
     at = comma + 2;
   }
-  return fmt::format("Value passed to parameter '{}' has DataType {} not in list of allowed values: {}", parameter, plain(text.substr(of, is - of)), allowed);
+  return fmt::format("Value passed to parameter '{}' has DataType {} not in list of allowed values: {}", parameter,
+                     plain(text.substr(of, is - of)), allowed);
 }
 
 /// What TensorFlow's shape functions leave to the kernels: the error is that of the run.

@@ -85,8 +85,28 @@ using Identifier = std::string_view;  // interned in the arena
 // ---------------------------------------------------------------------------------------------------- expressions
 
 enum class ExprKind : uint8_t {
-  Constant, FormattedString, Name, Attribute, Subscript, Slice, Call, Unary, Binary, BoolOp, Compare, Conditional,
-  Lambda, NamedExpr, Starred, Tuple, ListDisplay, SetDisplay, DictDisplay, Comprehension, Yield, YieldFrom,
+  Constant,
+  FormattedString,
+  Name,
+  Attribute,
+  Subscript,
+  Slice,
+  Call,
+  Unary,
+  Binary,
+  BoolOp,
+  Compare,
+  Conditional,
+  Lambda,
+  NamedExpr,
+  Starred,
+  Tuple,
+  ListDisplay,
+  SetDisplay,
+  DictDisplay,
+  Comprehension,
+  Yield,
+  YieldFrom,
 };
 
 struct Expr {
@@ -107,8 +127,8 @@ struct Constant : Expr {
 struct FormatPart {
   std::string_view literal;
   Expr* value = nullptr;
-  char conversion = 0;            // 'r', 's', 'a' or 0
-  Expr* spec = nullptr;           // Constant or FormattedString; nullptr when there is none
+  char conversion = 0;   // 'r', 's', 'a' or 0
+  Expr* spec = nullptr;  // Constant or FormattedString; nullptr when there is none
   // `{x=}` is already split by the parser: a literal "x=" and the field (conversion 'r' unless given or a spec is there).
 };
 
@@ -259,8 +279,28 @@ struct YieldFrom : Expr {
 // ----------------------------------------------------------------------------------------------------- statements
 
 enum class StmtKind : uint8_t {
-  Expression, Assign, AugAssign, AnnAssign, If, While, For, Break, Continue, Pass, Return, FunctionDef, ClassDef, With,
-  Try, Raise, Assert, Import, ImportFrom, Global, Nonlocal, Delete,
+  Expression,
+  Assign,
+  AugAssign,
+  AnnAssign,
+  If,
+  While,
+  For,
+  Break,
+  Continue,
+  Pass,
+  Return,
+  FunctionDef,
+  ClassDef,
+  With,
+  Try,
+  Raise,
+  Assert,
+  Import,
+  ImportFrom,
+  Global,
+  Nonlocal,
+  Delete,
 };
 
 struct Stmt {

@@ -199,8 +199,7 @@ class Dumper {
 
   void aliases(List<Alias> names) {
     ++depth_;
-    for (const Alias& a : names)
-      head(a.span, a.asname.empty() ? std::string(a.name) : fmt::format("{} as {}", a.name, a.asname));
+    for (const Alias& a : names) head(a.span, a.asname.empty() ? std::string(a.name) : fmt::format("{} as {}", a.name, a.asname));
     --depth_;
   }
 

@@ -185,7 +185,8 @@ void own_names_of(const Stmt* s, Names& out) {
       break;
     }
     case StmtKind::Import:
-      for (const Alias& a : as<Import>(s)->names) out.binds.insert(a.asname.empty() ? a.name.substr(0, a.name.find('.')) : a.asname);
+      for (const Alias& a : as<Import>(s)->names)
+        out.binds.insert(a.asname.empty() ? a.name.substr(0, a.name.find('.')) : a.asname);
       break;
     case StmtKind::ImportFrom:
       for (const Alias& a : as<ImportFrom>(s)->names) out.binds.insert(a.asname.empty() ? a.name : a.asname);
@@ -284,9 +285,12 @@ std::string composite_text(const Expr* e) {
     } else if (e->kind == ExprKind::Subscript && as<Subscript>(e)->index->kind == ExprKind::Constant) {
       auto* key = as<Constant>(static_cast<const Expr*>(as<Subscript>(e)->index));
       bool on_name = as<Subscript>(e)->value->kind == ExprKind::Name;
-      if (key->constant == ConstantKind::String) parts.push_back("['" + std::string(key->text) + "']");
-      else if (key->constant == ConstantKind::Int && (!on_name || !parts.empty())) parts.push_back("[" + std::to_string(key->integer) + "]");
-      else return {};
+      if (key->constant == ConstantKind::String)
+        parts.push_back("['" + std::string(key->text) + "']");
+      else if (key->constant == ConstantKind::Int && (!on_name || !parts.empty()))
+        parts.push_back("[" + std::to_string(key->integer) + "]");
+      else
+        return {};
       e = as<Subscript>(e)->value;
     } else {
       return {};
@@ -301,9 +305,12 @@ std::string composite_text(const Expr* e) {
 
 std::string_view root_of(const Expr* e) {
   for (;;) {
-    if (e->kind == ExprKind::Attribute) e = as<Attribute>(e)->value;
-    else if (e->kind == ExprKind::Subscript) e = as<Subscript>(e)->value;
-    else break;
+    if (e->kind == ExprKind::Attribute)
+      e = as<Attribute>(e)->value;
+    else if (e->kind == ExprKind::Subscript)
+      e = as<Subscript>(e)->value;
+    else
+      break;
   }
   return e->kind == ExprKind::Name ? as<Name>(e)->id : std::string_view();
 }

@@ -73,9 +73,12 @@ void Writer::primary_chain(const Expr* e) {
   };
   while (const Expr* next = inner(e)) chain.push_back(e), e = next;
   if (chain.empty()) return atom(e);
-  bool number = e->kind == ExprKind::Constant && as<Constant>(e)->constant == ConstantKind::Int && chain.back()->kind == ExprKind::Attribute;
-  if (number) out += '(', atom(e), out += ')';
-  else expr(e, kPrimary);
+  bool number = e->kind == ExprKind::Constant && as<Constant>(e)->constant == ConstantKind::Int &&
+                chain.back()->kind == ExprKind::Attribute;
+  if (number)
+    out += '(', atom(e), out += ')';
+  else
+    expr(e, kPrimary);
   for (; !chain.empty(); chain.pop_back()) {
     const Expr* link = chain.back();
     if (link->kind == ExprKind::Attribute) {
@@ -83,8 +86,10 @@ void Writer::primary_chain(const Expr* e) {
     } else if (link->kind == ExprKind::Subscript) {
       out += '[';
       const Expr* index = as<Subscript>(link)->index;
-      if (index->kind == ExprKind::Tuple && !as<Tuple>(index)->parenthesised && !as<Tuple>(index)->items.empty()) items(as<Tuple>(index)->items);
-      else expr(index, kAny);
+      if (index->kind == ExprKind::Tuple && !as<Tuple>(index)->parenthesised && !as<Tuple>(index)->items.empty())
+        items(as<Tuple>(index)->items);
+      else
+        expr(index, kAny);
       out += ']';
     } else {
       arguments(as<Call>(link));
@@ -173,20 +178,18 @@ void Writer::atom(const Expr* e) {
       if (wrapped) out += ')';
       break;
     }
-    case ExprKind::ListDisplay:
-      out += '[', list(as<ListDisplay>(e)->items), out += ']';
-      break;
-    case ExprKind::SetDisplay:
-      out += '{', list(as<SetDisplay>(e)->items), out += '}';
-      break;
+    case ExprKind::ListDisplay: out += '[', list(as<ListDisplay>(e)->items), out += ']'; break;
+    case ExprKind::SetDisplay: out += '{', list(as<SetDisplay>(e)->items), out += '}'; break;
     case ExprKind::DictDisplay: {
       out += '{';
       bool first = true;
       for (const DictItem& item : as<DictDisplay>(e)->items) {
         if (!first) out += ", ";
         first = false;
-        if (item.key) expr(item.key, kTest), out += ": ";
-        else out += "**";
+        if (item.key)
+          expr(item.key, kTest), out += ": ";
+        else
+          out += "**";
         expr(item.value, item.key ? kTest : kBitOr);
       }
       out += '}';
@@ -230,9 +233,12 @@ std::string Writer::formatted(const FormattedString* f) {
     if (!part.value) {
       for (char c : part.literal) {
         if (c == '{' || c == '}') text += c;
-        if (c == '\n') text += "\\n";
-        else if (c == '\\') text += "\\\\";
-        else text += c;
+        if (c == '\n')
+          text += "\\n";
+        else if (c == '\\')
+          text += "\\\\";
+        else
+          text += c;
       }
       continue;
     }
@@ -243,8 +249,10 @@ std::string Writer::formatted(const FormattedString* f) {
     if (part.conversion) text += '!', text += part.conversion;
     if (part.spec) {
       text += ':';
-      if (part.spec->kind == ExprKind::Constant) text += as<Constant>(static_cast<const Expr*>(part.spec))->text;
-      else text += formatted(as<FormattedString>(static_cast<const Expr*>(part.spec)));
+      if (part.spec->kind == ExprKind::Constant)
+        text += as<Constant>(static_cast<const Expr*>(part.spec))->text;
+      else
+        text += formatted(as<FormattedString>(static_cast<const Expr*>(part.spec)));
     }
     text += '}';
   }
@@ -283,13 +291,17 @@ void Writer::arguments(const Call* c, const Expr* before) {
     next();
     bool sole = c->args.size() == 1 && c->keywords.empty() && a->kind == ExprKind::Comprehension &&
                 as<Comprehension>(a)->comprehension == ComprehensionKind::Generator;
-    if (sole) clauses(as<Comprehension>(a));
-    else expr(a, a->kind == ExprKind::Starred ? kAny : kNamed);
+    if (sole)
+      clauses(as<Comprehension>(a));
+    else
+      expr(a, a->kind == ExprKind::Starred ? kAny : kNamed);
   }
   for (const Keyword& k : c->keywords) {
     next();
-    if (k.name.empty()) out += "**", expr(k.value, kBitOr);
-    else out += fmt::format("{}=", k.name), expr(k.value, kTest);
+    if (k.name.empty())
+      out += "**", expr(k.value, kBitOr);
+    else
+      out += fmt::format("{}=", k.name), expr(k.value, kTest);
   }
   out += ')';
 }
@@ -327,7 +339,8 @@ void Writer::parameters(List<Parameter> params, bool annotated) {
     out += p.name;
     if (annotated && p.annotation) out += ": ", expr(p.annotation, kTest);
     if (p.default_value) out += annotated && p.annotation ? " = " : "=", expr(p.default_value, kTest);
-    bool last_positional_only = p.kind == ParamKind::PositionalOnly && (i + 1 == params.size() || params[i + 1].kind != ParamKind::PositionalOnly);
+    bool last_positional_only =
+        p.kind == ParamKind::PositionalOnly && (i + 1 == params.size() || params[i + 1].kind != ParamKind::PositionalOnly);
     if (last_positional_only) out += ", /";
   }
 }

@@ -11,7 +11,23 @@ namespace tfl::ast {
 /// How tightly a form binds; an operand that binds less is put in parentheses.
 enum Level : int {
   kNever,  // always in parentheses
-  kAny, kNamed, kTest, kConditional, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kTerm, kFactor, kPower, kPrimary,
+  kAny,
+  kNamed,
+  kTest,
+  kConditional,
+  kOr,
+  kAnd,
+  kNot,
+  kCompare,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kSum,
+  kTerm,
+  kFactor,
+  kPower,
+  kPrimary,
 };
 
 struct BinaryForm {
@@ -19,8 +35,9 @@ struct BinaryForm {
   Level level;
 };
 
-inline constexpr BinaryForm kBinaryForms[] = {{"+", kSum}, {"-", kSum}, {"*", kTerm}, {"/", kTerm}, {"//", kTerm}, {"%", kTerm}, {"**", kPower},
-                                              {"@", kTerm}, {"<<", kShift}, {">>", kShift}, {"&", kBitAnd}, {"|", kBitOr}, {"^", kBitXor}};
+inline constexpr BinaryForm kBinaryForms[] = {{"+", kSum},    {"-", kSum},    {"*", kTerm},  {"/", kTerm},   {"//", kTerm},
+                                              {"%", kTerm},   {"**", kPower}, {"@", kTerm},  {"<<", kShift}, {">>", kShift},
+                                              {"&", kBitAnd}, {"|", kBitOr},  {"^", kBitXor}};
 
 class Writer {
  public:

@@ -87,7 +87,9 @@ void each_expression(Stmt* s, F&& f) {
     case StmtKind::Expression: f(as<Expression>(s)->value); break;
     case StmtKind::Assign: f(as<Assign>(s)->value), all(as<Assign>(s)->targets); break;
     case StmtKind::AugAssign: f(as<AugAssign>(s)->target), f(as<AugAssign>(s)->value); break;
-    case StmtKind::AnnAssign: optional(as<AnnAssign>(s)->value), f(as<AnnAssign>(s)->target), f(as<AnnAssign>(s)->annotation); break;
+    case StmtKind::AnnAssign:
+      optional(as<AnnAssign>(s)->value), f(as<AnnAssign>(s)->target), f(as<AnnAssign>(s)->annotation);
+      break;
     case StmtKind::If: f(as<If>(s)->condition); break;
     case StmtKind::While: f(as<While>(s)->condition); break;
     case StmtKind::For: f(as<For>(s)->iterable), f(as<For>(s)->target); break;

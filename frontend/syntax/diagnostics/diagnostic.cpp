@@ -23,8 +23,7 @@ constexpr Row kRows[] = {
 std::string fill(std::string_view pattern, std::initializer_list<std::string_view> args) {
   std::string out;
   for (size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] == '{' && i + 2 < pattern.size() && pattern[i + 2] == '}' && pattern[i + 1] >= '0' &&
-        pattern[i + 1] <= '9') {
+    if (pattern[i] == '{' && i + 2 < pattern.size() && pattern[i + 2] == '}' && pattern[i + 1] >= '0' && pattern[i + 1] <= '9') {
       auto index = static_cast<size_t>(pattern[i + 1] - '0');
       if (index < args.size()) out += args.begin()[index];
       i += 2;
@@ -58,8 +57,7 @@ void sort_diagnostics(std::vector<Diagnostic>& diagnostics) {
 }
 
 bool has_errors(const std::vector<Diagnostic>& diagnostics) {
-  return std::any_of(diagnostics.begin(), diagnostics.end(),
-                     [](const Diagnostic& d) { return d.severity == Severity::Error; });
+  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) { return d.severity == Severity::Error; });
 }
 
 }  // namespace tfl

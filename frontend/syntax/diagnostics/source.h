@@ -26,8 +26,8 @@ struct Source {
   Source(std::string name_, Library text) : name(std::move(name_)), internal(true), library_(text) {}
 
   std::string name;
-  uint32_t first_line = 1;            // number of the first line: a REPL counts on
-  bool internal = false;              // part of the standard library: its frames do not show in tracebacks
+  uint32_t first_line = 1;                            // number of the first line: a REPL counts on
+  bool internal = false;                              // part of the standard library: its frames do not show in tracebacks
   mutable std::shared_ptr<const ParseResult> parsed;  // the tree, kept once AutoGraph has asked for it
 
   /// As read, a byte-order mark removed.

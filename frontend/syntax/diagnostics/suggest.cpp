@@ -9,7 +9,7 @@ namespace {
 
 // What a slip costs. Two neighbours exchanged is what fingers do most; another letter makes another word soonest.
 constexpr size_t kExchange = 10;
-constexpr size_t kMove = 12;     // a letter more or less
+constexpr size_t kMove = 12;  // a letter more or less
 constexpr size_t kReplace = 16;
 constexpr size_t kShape = 1;     // only case, underscores or the first letter speak against it
 constexpr size_t kOrder = 8;     // the same words in another order
@@ -40,7 +40,8 @@ struct Words {
         if (!parts.empty() && !parts.back().empty()) parts.emplace_back();
         continue;
       }
-      bool hump = is_upper(c) && i > 0 && (is_lower(name[i - 1]) || (is_upper(name[i - 1]) && i + 1 < name.size() && is_lower(name[i + 1])));
+      bool hump = is_upper(c) && i > 0 &&
+                  (is_lower(name[i - 1]) || (is_upper(name[i - 1]) && i + 1 < name.size() && is_lower(name[i + 1])));
       if (parts.empty() || (hump && !parts.back().empty())) parts.emplace_back();
       parts.back() += lower(c);
       joined += lower(c);
@@ -62,7 +63,8 @@ size_t distance(std::string_view a, std::string_view b, size_t limit) {
     for (size_t j = 1; j <= b.size(); ++j) {
       size_t best = std::min(above[j], row[j - 1]) + kMove;
       best = std::min(best, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : kReplace));
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && a[i - 1] != a[i - 2]) best = std::min(best, before[j - 2] + kExchange);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && a[i - 1] != a[i - 2])
+        best = std::min(best, before[j - 2] + kExchange);
       row[j] = best;
       least = std::min(least, best);
     }
@@ -94,7 +96,8 @@ size_t word_cost(std::string_view a, std::string_view b) {
 size_t cost(const Words& a, const Words& b) {
   if (a.joined == b.joined) return kShape;
   if (a.parts.size() > 1 && same_when_sorted(a.parts, b.parts)) return kOrder;
-  if (a.parts.size() != b.parts.size()) return distance(a.joined, b.joined, std::min(kMostAcrossWords, limit_of(a.joined.size(), b.joined.size())));
+  if (a.parts.size() != b.parts.size())
+    return distance(a.joined, b.joined, std::min(kMostAcrossWords, limit_of(a.joined.size(), b.joined.size())));
   // Each word has to be near: reduce_max is not what reduce_sum was meant to be, however much the two share.
   size_t sum = 0;
   for (size_t i = 0; i < a.parts.size(); ++i) {

@@ -28,8 +28,7 @@ Expr* TreeBuilder::trailer(Children& children, Expr* object, const Token& start)
   return arena_.make<ast::Subscript>(Expr{ExprKind::Subscript, span(start, children.take())}, object, index);
 }
 
-void TreeBuilder::arguments(Node* node, std::vector<Expr*>& args, std::vector<ast::Keyword>& keywords,
-                            Span parentheses) {
+void TreeBuilder::arguments(Node* node, std::vector<Expr*>& args, std::vector<ast::Keyword>& keywords, Span parentheses) {
   Children children(node);
   bool unpacked = false;  // a `**mapping` came
   while (!children.done()) {
@@ -128,8 +127,7 @@ Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Children& parts, S
   if (!rest.at_comprehension()) return nullptr;
 
   if (pair) kind = ast::ComprehensionKind::Dict;
-  constexpr std::string_view kNames[] = {"list comprehension", "set comprehension", "dict comprehension",
-                                         "generator expression"};
+  constexpr std::string_view kNames[] = {"list comprehension", "set comprehension", "dict comprehension", "generator expression"};
   std::string_view description = kNames[static_cast<size_t>(kind)];
   Surroundings outer = here_;
   std::vector<ast::ComprehensionFor> clauses;
@@ -167,8 +165,7 @@ Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Children& parts, S
     value = test(head.node());
   }
   here_ = outer;
-  return arena_.make<ast::Comprehension>(Expr{ExprKind::Comprehension, whole}, kind, element, value,
-                                         arena_.list(clauses));
+  return arena_.make<ast::Comprehension>(Expr{ExprKind::Comprehension, whole}, kind, element, value, arena_.list(clauses));
 }
 
 }  // namespace tfl::parse

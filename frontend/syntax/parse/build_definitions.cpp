@@ -41,8 +41,7 @@ Stmt* TreeBuilder::function_definition(Node* node, ast::List<Expr*> decorators) 
   here_ = outer;
   Span whole = span(word);
   if (!body.empty()) whole = join(whole, body.back()->span);
-  return arena_.make<ast::FunctionDef>(Stmt{StmtKind::FunctionDef, whole}, name(id), span(id), decorators, params,
-                                       returns, body);
+  return arena_.make<ast::FunctionDef>(Stmt{StmtKind::FunctionDef, whole}, name(id), span(id), decorators, params, returns, body);
 }
 
 namespace {
@@ -207,8 +206,7 @@ Stmt* TreeBuilder::from_statement(Node* node) {
   std::vector<ast::Alias> names;
   if (children.at(TokenKind::Star)) {
     const Token& star = children.take();
-    if (here_.body == Body::Function || here_.body == Body::Class)
-      report(DiagnosticId::StarImportInFunction, span(star));
+    if (here_.body == Body::Function || here_.body == Body::Class) report(DiagnosticId::StarImportInFunction, span(star));
     names.push_back({arena_.intern("*"), {}, span(star)});
   } else {
     bool enclosed = children.accept(TokenKind::Lparen);

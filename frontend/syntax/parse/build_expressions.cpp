@@ -7,8 +7,7 @@ using ast::Expr;
 using ast::ExprKind;
 
 Expr* TreeBuilder::none(Span span) {
-  return arena_.make<ast::Constant>(Expr{ExprKind::Constant, span}, ast::ConstantKind::None, int64_t{0}, 0.0,
-                                    std::string_view());
+  return arena_.make<ast::Constant>(Expr{ExprKind::Constant, span}, ast::ConstantKind::None, int64_t{0}, 0.0, std::string_view());
 }
 
 bool TreeBuilder::commas(Children& children) {
@@ -39,8 +38,7 @@ Expr* TreeBuilder::sequence_or_only(const std::vector<Expr*>& items, bool comma,
 }
 
 Expr* TreeBuilder::value(Node* node, bool target) {
-  return node->getRuleIndex() == TflParser::RuleYield_expression ? yield_expression(node)
-                                                                 : expression_list(node, target);
+  return node->getRuleIndex() == TflParser::RuleYield_expression ? yield_expression(node) : expression_list(node, target);
 }
 
 Expr* TreeBuilder::item(Children& children) {
@@ -204,8 +202,7 @@ Expr* TreeBuilder::list_display(Children& children, const Token& open) {
 
 Expr* TreeBuilder::brace_display(Children& children, const Token& open) {
   if (children.at(TokenKind::Rbrace)) {
-    return arena_.make<ast::DictDisplay>(Expr{ExprKind::DictDisplay, span(open, children.take())},
-                                         ast::List<ast::DictItem>());
+    return arena_.make<ast::DictDisplay>(Expr{ExprKind::DictDisplay, span(open, children.take())}, ast::List<ast::DictItem>());
   }
   Children parts(children.node());
   Span whole = span(open, children.take());
@@ -232,8 +229,7 @@ Expr* TreeBuilder::brace_display(Children& children, const Token& open) {
       Span at = elements.back()->span;
       report(DiagnosticId::DictValueMissing, {at.end_line, at.end_column, at.end_line, at.end_column + 1});
     } else if (!dict && pair) {
-      report(DiagnosticId::PairInSet,
-             entry.key != nullptr ? join(entry.key->span, entry.value->span) : entry.value->span);
+      report(DiagnosticId::PairInSet, entry.key != nullptr ? join(entry.key->span, entry.value->span) : entry.value->span);
     }
     first = false;
     commas(parts);

@@ -84,8 +84,7 @@ Expr* TreeBuilder::strings(const std::vector<Token>& tokens) {
       FormatCursor cursor{source_, literal, token.line, token.column, token.begin};
       if (!format_text(cursor, literal.begin, 0, out)) break;
     } else {
-      for (uint32_t at = literal.begin; at < literal.end;)
-        decode_character(source_, literal, at, out.literal, diagnostics_);
+      for (uint32_t at = literal.begin; at < literal.end;) decode_character(source_, literal, at, out.literal, diagnostics_);
     }
   }
   if (formatted) {

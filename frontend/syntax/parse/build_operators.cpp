@@ -8,20 +8,7 @@ namespace {
 using ast::BinaryOp;
 using ast::CompareOp;
 
-enum Level : uint8_t {
-  kOr = 1,
-  kAnd,
-  kNot,
-  kCompare,
-  kBitOr,
-  kBitXor,
-  kBitAnd,
-  kShift,
-  kSum,
-  kProduct,
-  kUnary,
-  kPower
-};
+enum Level : uint8_t { kOr = 1, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct, kUnary, kPower };
 
 struct Operator {
   Level level;
@@ -168,8 +155,7 @@ class Precedence {
       for (size_t i = first; i < operators_.size(); ++i) ops.push_back(static_cast<CompareOp>(operators_[i].op));
       ast::Expr* left = values.front();
       values.erase(values.begin());
-      e = arena_.make<ast::Compare>(ast::Expr{ast::ExprKind::Compare, span}, left, arena_.list(ops),
-                                    arena_.list(values));
+      e = arena_.make<ast::Compare>(ast::Expr{ast::ExprKind::Compare, span}, left, arena_.list(ops), arena_.list(values));
     } else {
       auto op = level == kOr ? ast::BoolOpKind::Or : ast::BoolOpKind::And;
       e = arena_.make<ast::BoolOp>(ast::Expr{ast::ExprKind::BoolOp, span}, op, arena_.list(values));
@@ -233,8 +219,7 @@ ast::Expr* TreeBuilder::operators(Node* node, Children& children) {
       const Token& token = children.take();
       Infix in = infix(token.kind);
       if (token.kind == TokenKind::Not) children.take();  // not in
-      if (token.kind == TokenKind::Is && children.accept(TokenKind::Not))
-        in.op = static_cast<uint8_t>(CompareOp::IsNot);
+      if (token.kind == TokenKind::Is && children.accept(TokenKind::Not)) in.op = static_cast<uint8_t>(CompareOp::IsNot);
       precedence.infix_operator(token, in);
       want_operand = true;
     }

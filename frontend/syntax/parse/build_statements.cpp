@@ -176,8 +176,7 @@ Stmt* TreeBuilder::small_statement(Node* node) {
         names.push_back(name(children.take()));
         children.accept(TokenKind::Comma);
       }
-      if (word.kind == TokenKind::Global)
-        return arena_.make<ast::Global>(Stmt{StmtKind::Global, whole}, arena_.list(names));
+      if (word.kind == TokenKind::Global) return arena_.make<ast::Global>(Stmt{StmtKind::Global, whole}, arena_.list(names));
       if (here_.body == Body::Module) report(DiagnosticId::NonlocalAtModuleLevel, whole);
       return arena_.make<ast::Nonlocal>(Stmt{StmtKind::Nonlocal, whole}, arena_.list(names));
     }
@@ -201,8 +200,7 @@ Stmt* TreeBuilder::assignment(Node* node, Children& children, Node* first_node) 
   if (op.kind == TokenKind::AugAssign) {
     check_target(first, TargetUse::Augmented);
     Expr* operand = value(children.node());
-    return arena_.make<ast::AugAssign>(Stmt{StmtKind::AugAssign, whole}, first, augmented_operator(text(op)), operand,
-                                       span(op));
+    return arena_.make<ast::AugAssign>(Stmt{StmtKind::AugAssign, whole}, first, augmented_operator(text(op)), operand, span(op));
   }
   std::vector<Expr*> targets;
   Expr* last = first;
@@ -268,8 +266,7 @@ Stmt* TreeBuilder::while_statement(Node* node) {
   here_.loop = outer;
   ast::Block orelse;
   if (!children.done()) orelse = clause_block(children.node());
-  return arena_.make<ast::While>(Stmt{StmtKind::While, to_end_of(to_end_of(span(word), body), orelse)}, condition, body,
-                                 orelse);
+  return arena_.make<ast::While>(Stmt{StmtKind::While, to_end_of(to_end_of(span(word), body), orelse)}, condition, body, orelse);
 }
 
 Stmt* TreeBuilder::for_statement(Node* node) {
@@ -285,8 +282,8 @@ Stmt* TreeBuilder::for_statement(Node* node) {
   here_.loop = outer;
   ast::Block orelse;
   if (!children.done()) orelse = clause_block(children.node());
-  return arena_.make<ast::For>(Stmt{StmtKind::For, to_end_of(to_end_of(span(word), body), orelse)}, target, iterable,
-                               body, orelse);
+  return arena_.make<ast::For>(Stmt{StmtKind::For, to_end_of(to_end_of(span(word), body), orelse)}, target, iterable, body,
+                               orelse);
 }
 
 Stmt* TreeBuilder::try_statement(Node* node) {

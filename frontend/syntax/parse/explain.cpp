@@ -52,8 +52,7 @@ std::string_view before_colon(size_t rule, TokenKind first) {
 
 class Explainer {
  public:
-  Explainer(const Source& source, const Layout& layout, const LogicalLine& line, size_t token,
-            const SyntaxFailure& failure)
+  Explainer(const Source& source, const Layout& layout, const LogicalLine& line, size_t token, const SyntaxFailure& failure)
       : source_(source), tokens_(layout.tokens), first_(line.first), end_(line.end), at_(token), failure_(failure) {
     for (size_t i = first_; i < at_; ++i) {
       TokenKind kind = tokens_[i].kind;
@@ -103,16 +102,15 @@ class Explainer {
   /// Lines that begin with a word of another language, or a misspelt one.
   bool line_start(Diagnostic& d) const {
     TokenKind word = first();
-    if (at_ == first_ && (word == TokenKind::Else || word == TokenKind::Elif || word == TokenKind::Except ||
-                          word == TokenKind::Finally)) {
+    if (at_ == first_ &&
+        (word == TokenKind::Else || word == TokenKind::Elif || word == TokenKind::Except || word == TokenKind::Finally)) {
       std::string_view owner = word == TokenKind::Else   ? "'if', 'for', 'while' or 'try'"
                                : word == TokenKind::Elif ? "'if'"
                                                          : "'try'";
       return say(d, DiagnosticId::OrphanClause, place(), {text(first_), owner});
     }
     if (word == TokenKind::Else && kind(first_ + 1) == TokenKind::If) return say(d, DiagnosticId::ElseIf, from(first_));
-    if (word == TokenKind::Else && at_ == first_ + 1 && !at_end())
-      return say(d, DiagnosticId::ElseWithCondition, place());
+    if (word == TokenKind::Else && at_ == first_ + 1 && !at_end()) return say(d, DiagnosticId::ElseWithCondition, place());
     if (word == TokenKind::At && at_end() && rule() == TflParser::RuleDecorated)
       return say(d, DiagnosticId::DecoratorAlone, from(first_));
     if (word != TokenKind::Name) return false;
@@ -136,8 +134,8 @@ class Explainer {
   bool operator_sequence(Diagnostic& d) const {
     if (at_ > first_ + 1 && wants(TokenKind::Name)) {
       TokenKind p = previous();
-      bool doubled = (p == TokenKind::Plus || p == TokenKind::Minus) && kind(at_ - 2) == p &&
-                     tokens_[at_ - 2].end == tokens_[at_ - 1].begin;
+      bool doubled =
+          (p == TokenKind::Plus || p == TokenKind::Minus) && kind(at_ - 2) == p && tokens_[at_ - 2].end == tokens_[at_ - 1].begin;
       if (doubled && (at_end() || is_close_bracket(here()) || here() == TokenKind::Semicolon)) {
         Span a = span_of(source_, tokens_[at_ - 2]), b = span_of(source_, tokens_[at_ - 1]);
         std::string_view op = p == TokenKind::Plus ? "++" : "--";
@@ -176,8 +174,7 @@ class Explainer {
     }
     if (word == TokenKind::If || word == TokenKind::Elif || word == TokenKind::While)
       return say(d, DiagnosticId::AssignInCondition, place());
-    if (bracket() == TokenKind::Lbrace && wants(TokenKind::Rbrace))
-      return say(d, DiagnosticId::AssignInDisplay, place());
+    if (bracket() == TokenKind::Lbrace && wants(TokenKind::Rbrace)) return say(d, DiagnosticId::AssignInDisplay, place());
     if (wants_operand()) return false;
     return say(d, DiagnosticId::AssignInExpression, place());
   }
@@ -259,17 +256,15 @@ class Explainer {
       return say(d, DiagnosticId::QuotedModule, place());
     if (first() == TokenKind::Raise && here() == TokenKind::Comma && open_.empty())
       return say(d, DiagnosticId::RaiseComma, place());
-    if (first() == TokenKind::Import && here() == TokenKind::From)
-      return say(d, DiagnosticId::ImportOrder, from(first_));
+    if (first() == TokenKind::Import && here() == TokenKind::From) return say(d, DiagnosticId::ImportOrder, from(first_));
     if (previous() == TokenKind::Colon && at_end() && open_.empty())
       return say(d, DiagnosticId::UnexpectedColon, span_of(source_, tokens_[at_ - 1]));
-    if (here() == TokenKind::Colon && at_ + 1 == end_ && open_.empty())
-      return say(d, DiagnosticId::UnexpectedColon, place());
+    if (here() == TokenKind::Colon && at_ + 1 == end_ && open_.empty()) return say(d, DiagnosticId::UnexpectedColon, place());
     if (here() == TokenKind::For && !open_.empty() && !is_open_bracket(previous()) &&
         (bracket() == TokenKind::Lbracket || bracket() == TokenKind::Lbrace)) {
-      return say(d, DiagnosticId::ComprehensionTuple,
-                 {tokens_[open_.back()].line, tokens_[open_.back()].column + 1, behind_previous().line,
-                  behind_previous().column});
+      return say(
+          d, DiagnosticId::ComprehensionTuple,
+          {tokens_[open_.back()].line, tokens_[open_.back()].column + 1, behind_previous().line, behind_previous().column});
     }
     return false;
   }
@@ -292,8 +287,7 @@ class Explainer {
     if (!open_.empty()) {
       return say(d, DiagnosticId::ForgottenComma, behind_previous(), {text(at_)});
     }
-    bool argument =
-        here() == TokenKind::Name || here() == TokenKind::String || (here() == TokenKind::Number && !adjacent());
+    bool argument = here() == TokenKind::Name || here() == TokenKind::String || (here() == TokenKind::Number && !adjacent());
     if (at_ == first_ + 1 && first() == TokenKind::Name && argument)
       return say(d, DiagnosticId::CallWithoutParentheses, place(), {text(at_), text(first_)});
     return say(d, DiagnosticId::MissingOperator, place(), {text(at_)});
@@ -323,14 +317,12 @@ class Explainer {
 
 }  // namespace
 
-Diagnostic explain(const Source& source, const Layout& layout, size_t line, size_t token,
-                   const SyntaxFailure& failure) {
+Diagnostic explain(const Source& source, const Layout& layout, size_t line, size_t token, const SyntaxFailure& failure) {
   return Explainer(source, layout, layout.lines[line], token, failure).run();
 }
 
 Diagnostic explain_expression(const Source& source, const Layout& layout, const SyntaxFailure& failure) {
-  return Explainer(source, layout, layout.lines.front(), std::min<size_t>(failure.token, layout.lines.front().end),
-                   failure)
+  return Explainer(source, layout, layout.lines.front(), std::min<size_t>(failure.token, layout.lines.front().end), failure)
       .run();
 }
 

@@ -38,8 +38,8 @@ constexpr ForeignWord kWords[] = {
 
 // Those of two letters are near too many names.
 constexpr std::string_view kKeywords[] = {
-    "and",    "assert", "break", "class",  "continue", "def",    "del",      "elif", "else",  "except", "finally", "for",  "from",
-    "global", "import", "lambda", "nonlocal", "not",    "pass",   "raise", "return", "try",     "while", "with", "yield"};
+    "and",    "assert", "break",  "class",    "continue", "def",  "del",   "elif",   "else", "except", "finally", "for",  "from",
+    "global", "import", "lambda", "nonlocal", "not",      "pass", "raise", "return", "try",  "while",  "with",    "yield"};
 
 }  // namespace
 

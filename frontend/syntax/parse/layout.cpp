@@ -43,8 +43,7 @@ bool begins_statement_only(TokenKind kind) {
 
 class LayoutStage {
  public:
-  LayoutStage(const Source& source, std::vector<Token> raw, Layout& out)
-      : source_(source), raw_(std::move(raw)), out_(out) {}
+  LayoutStage(const Source& source, std::vector<Token> raw, Layout& out) : source_(source), raw_(std::move(raw)), out_(out) {}
 
   void run() {
     out_.tokens.reserve(raw_.size());
@@ -133,8 +132,7 @@ class LayoutStage {
     bool good = line_.bad || check_token(source_, raw_, at_, out_.diagnostics);
     if (out_.diagnostics.size() >= kMaxDiagnostics) given_up_ = true;
     if (!good && t.kind == TokenKind::UnterminatedLongString) out_.incomplete = true;
-    if (!good && t.kind == TokenKind::BadChar && raw_[at_ + 1].kind == TokenKind::EndOfFile &&
-        text_of(source_, t) == "\\") {
+    if (!good && t.kind == TokenKind::BadChar && raw_[at_ + 1].kind == TokenKind::EndOfFile && text_of(source_, t) == "\\") {
       out_.incomplete = true;
     }
     if (is_open_bracket(t.kind)) {
@@ -184,8 +182,7 @@ class LayoutStage {
 
   bool too_deep(DiagnosticId id) {
     if (!line_.bad)
-      report(id, span_of(source_, raw_[at_]),
-             {std::to_string(id == DiagnosticId::TooManyBrackets ? kMaxBrackets : kMaxNesting)});
+      report(id, span_of(source_, raw_[at_]), {std::to_string(id == DiagnosticId::TooManyBrackets ? kMaxBrackets : kMaxNesting)});
     line_.bad = true;
     given_up_ = true;  // whoever wrote this wrote no program
     return false;
@@ -197,8 +194,7 @@ class LayoutStage {
       report(DiagnosticId::BraceStatement, span_of(source_, open));
       ++brace_blocks_;
     } else if (!line_.bad) {
-      report(DiagnosticId::NeverClosed, span_of(source_, open),
-             {text_of(source_, open), token_text(closing(open.kind))});
+      report(DiagnosticId::NeverClosed, span_of(source_, open), {text_of(source_, open), token_text(closing(open.kind))});
       if (raw_[at_].kind == TokenKind::EndOfFile) out_.incomplete = true;
     }
     line_.bad = true;
@@ -208,8 +204,8 @@ class LayoutStage {
   bool begins_brace_block(uint32_t open) const {
     if (raw_[open].kind != TokenKind::Lbrace || raw_[open + 1].kind != TokenKind::Newline || open == 0) return false;
     TokenKind before = raw_[open - 1].kind;
-    return before == TokenKind::Rparen || before == TokenKind::Name || before == TokenKind::Else ||
-           before == TokenKind::Try || before == TokenKind::Finally;
+    return before == TokenKind::Rparen || before == TokenKind::Name || before == TokenKind::Else || before == TokenKind::Try ||
+           before == TokenKind::Finally;
   }
 
   /// After an error inside brackets that began on `token`'s line: goes on at the next physical line that is not indented deeper

@@ -118,8 +118,7 @@ class LineChecks {
     line.bad = true;
     for (size_t k = i + 1; k < lines_.size() && lines_[k].level > line.level; ++k) {
       const Token& t = first(lines_[k]);
-      if (lines_[k].level == line.level + 1 && t.kind == TokenKind::Name && text_of(source_, t) == "case")
-        lines_[k].bad = true;
+      if (lines_[k].level == line.level + 1 && t.kind == TokenKind::Name && text_of(source_, t) == "case") lines_[k].bad = true;
     }
   }
 
@@ -136,8 +135,8 @@ class LineChecks {
       if (depth == 1) {
         as = as || kind == TokenKind::As;
         comma = comma || kind == TokenKind::Comma;
-        other = other || kind == TokenKind::For || kind == TokenKind::Yield || kind == TokenKind::Lambda ||
-                kind == TokenKind::Walrus;
+        other =
+            other || kind == TokenKind::For || kind == TokenKind::Yield || kind == TokenKind::Lambda || kind == TokenKind::Walrus;
       }
       if (is_close_bracket(kind) && --depth == 0) {
         bool whole = i + 1 < line.end && layout_.tokens[i + 1].kind == TokenKind::Colon;

@@ -54,8 +54,7 @@ NumberLiteral read_number(std::string_view text) {
   }
   if (text.back() == 'j' || text.back() == 'J') return {NumberLiteral::Kind::Imaginary};
   if (text.find_first_of(".eE") != std::string_view::npos) return {NumberLiteral::Kind::Float, 0, read_float(text)};
-  if (text[0] == '0' && text.find_first_not_of("0_") != std::string_view::npos)
-    return {NumberLiteral::Kind::LeadingZeros};
+  if (text[0] == '0' && text.find_first_not_of("0_") != std::string_view::npos) return {NumberLiteral::Kind::LeadingZeros};
   return read_integer(text, 10);
 }
 

@@ -177,8 +177,8 @@ constexpr Range kPart[] = {
 
 template <size_t n>
 bool contains(const Range (&table)[n], char32_t c) {
-  auto it = std::upper_bound(std::begin(table), std::end(table), c,
-                             [](char32_t value, const Range& r) { return value < r.first; });
+  auto it =
+      std::upper_bound(std::begin(table), std::end(table), c, [](char32_t value, const Range& r) { return value < r.first; });
   return it != std::begin(table) && c <= (it - 1)->last;
 }
 

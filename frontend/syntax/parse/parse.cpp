@@ -31,9 +31,7 @@ class ModuleParser {
     parser_ = std::make_unique<StatementParser>();
     for (size_t begin = 0; begin < lines.size() && !full();) {
       size_t end = begin + 1;
-      while (end < lines.size() &&
-             (lines[end].level > 0 || begins_clause(first(end)) || first(end - 1) == TokenKind::At))
-        ++end;
+      while (end < lines.size() && (lines[end].level > 0 || begins_clause(first(end)) || first(end - 1) == TokenKind::At)) ++end;
       unit(begin, end);
       begin = end;
     }
@@ -168,8 +166,8 @@ bool check_bytes(const Source& source, std::vector<Diagnostic>& out) {
   }
   size_t nul = source.text().find('\0');
   if (nul != std::string::npos) {
-    out.push_back(make_diagnostic(DiagnosticId::NulByte,
-                                  source.span(static_cast<uint32_t>(nul), static_cast<uint32_t>(nul) + 1)));
+    out.push_back(
+        make_diagnostic(DiagnosticId::NulByte, source.span(static_cast<uint32_t>(nul), static_cast<uint32_t>(nul) + 1)));
     return false;
   }
   return true;
@@ -227,21 +225,20 @@ InteractiveResult parse_interactive(const Source& source) {
     const auto& tokens = p.layout.tokens;
     const Span end = tokens.size() > 1 ? parse::span_of(source, tokens[tokens.size() - 2]) : Span{};
     bool before = std::any_of(found.begin(), found.end(), [&](const Diagnostic& d) {
-      return d.id != DiagnosticId::NeverClosed && (d.span.line < end.line || (d.span.line == end.line && d.span.column < end.column));
+      return d.id != DiagnosticId::NeverClosed &&
+             (d.span.line < end.line || (d.span.line == end.line && d.span.column < end.column));
     });
     if (found.size() <= 1 || !before) return {InteractiveState::Incomplete, std::move(p.result)};
   }
-  auto awaits_more = [](const Diagnostic& d) {
-    return d.id == DiagnosticId::TryAlone || d.id == DiagnosticId::DecoratorAlone;
-  };
+  auto awaits_more = [](const Diagnostic& d) { return d.id == DiagnosticId::TryAlone || d.id == DiagnosticId::DecoratorAlone; };
   bool wrong = std::any_of(found.begin(), found.end(),
                            [&](const Diagnostic& d) { return d.severity == Severity::Error && !awaits_more(d); });
   if (wrong) return {InteractiveState::Error, std::move(p.result)};
   bool compound = false;
   for (const parse::LogicalLine& line : p.layout.lines) {
     if (line.level == 0)
-      compound = parse::begins_compound(p.layout.tokens[line.first].kind) ||
-                 parse::begins_clause(p.layout.tokens[line.first].kind);
+      compound =
+          parse::begins_compound(p.layout.tokens[line.first].kind) || parse::begins_clause(p.layout.tokens[line.first].kind);
   }
   if (compound && !parse::ends_with_empty_line(source.text())) return {InteractiveState::Incomplete, std::move(p.result)};
   auto state = p.result.ok() ? InteractiveState::Complete : InteractiveState::Error;
@@ -264,8 +261,7 @@ std::string dump_tokens(const Source& source) {
   uint32_t depth = 0;
   for (const parse::LogicalLine& line : layout.lines) {
     const parse::Token& head = layout.tokens[line.first];
-    for (uint32_t k = 0; k < line.dedents && depth > 0; ++k, --depth)
-      put(head.line, head.column, parse::TokenKind::Dedent, {});
+    for (uint32_t k = 0; k < line.dedents && depth > 0; ++k, --depth) put(head.line, head.column, parse::TokenKind::Dedent, {});
     if (line.indent) {
       ++depth;
       put(head.line, head.column, parse::TokenKind::Indent, {});

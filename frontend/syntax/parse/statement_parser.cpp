@@ -39,8 +39,6 @@ Context* StatementParser::parse(Context* (TflParser::*rule)()) {
 }
 
 TflParser::UnitContext* StatementParser::parse_unit() { return parse(&TflParser::unit); }
-TflParser::Single_expressionContext* StatementParser::parse_expression() {
-  return parse(&TflParser::single_expression);
-}
+TflParser::Single_expressionContext* StatementParser::parse_expression() { return parse(&TflParser::single_expression); }
 
 }  // namespace tfl::parse

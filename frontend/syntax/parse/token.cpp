@@ -35,8 +35,7 @@ TokenKind keyword_or_name(std::string_view text) {
 }
 
 bool is_open_bracket(TokenKind kind) {
-  return kind == TokenKind::Lparen || kind == TokenKind::Lbracket || kind == TokenKind::Lbrace ||
-         kind == TokenKind::WithLparen;
+  return kind == TokenKind::Lparen || kind == TokenKind::Lbracket || kind == TokenKind::Lbrace || kind == TokenKind::WithLparen;
 }
 
 bool is_close_bracket(TokenKind kind) {
@@ -44,9 +43,7 @@ bool is_close_bracket(TokenKind kind) {
 }
 
 TokenKind closing(TokenKind open) {
-  return open == TokenKind::Lbracket ? TokenKind::Rbracket
-         : open == TokenKind::Lbrace ? TokenKind::Rbrace
-                                     : TokenKind::Rparen;
+  return open == TokenKind::Lbracket ? TokenKind::Rbracket : open == TokenKind::Lbrace ? TokenKind::Rbrace : TokenKind::Rparen;
 }
 
 Span span_of(const Source& source, const Token& token) {

@@ -65,8 +65,7 @@ bool check_name(const Source& source, const Token& t, std::vector<Diagnostic>& o
   for (size_t at = t.begin; at < t.end;) {
     size_t start = at;
     char32_t c = decode_utf8(source.text(), at);
-    if (c >= 0x80 && !(start == t.begin ? is_name_start(c) : is_name_part(c)))
-      return bad_character(source, t, start, out);
+    if (c >= 0x80 && !(start == t.begin ? is_name_start(c) : is_name_part(c))) return bad_character(source, t, start, out);
   }
   return true;
 }
@@ -78,8 +77,7 @@ bool may_follow_number(TokenKind kind) {
 }
 
 bool check_number(const Source& source, const Token& t, const Token& next, std::vector<Diagnostic>& out) {
-  bool joined =
-      next.begin == t.end && (next.kind == TokenKind::Name || next.kind == TokenKind::Number || is_keyword(next.kind));
+  bool joined = next.begin == t.end && (next.kind == TokenKind::Name || next.kind == TokenKind::Number || is_keyword(next.kind));
   if (!joined || may_follow_number(next.kind)) return true;
   std::string_view text = text_of(source, t);
   std::string_view rest = text_of(source, next);

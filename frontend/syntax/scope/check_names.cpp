@@ -29,7 +29,8 @@ void check_names(const ScopeTree& tree, std::vector<Diagnostic>& diagnostics) {
       bool own = sym.storage == Storage::Namespace && sym.bound;
       if (!global || own || !sym.used || sym.first_use.line == 0 || tree.module_names.contains(sym.name)) continue;
       auto refused = std::find_if(std::begin(kRefused), std::end(kRefused), [&](const Refused& r) { return r.name == sym.name; });
-      if (refused != std::end(kRefused)) diagnostics.push_back(make_diagnostic(DiagnosticId::RefusedBuiltin, sym.first_use, {sym.name, refused->instead}));
+      if (refused != std::end(kRefused))
+        diagnostics.push_back(make_diagnostic(DiagnosticId::RefusedBuiltin, sym.first_use, {sym.name, refused->instead}));
     }
   }
 }

@@ -24,7 +24,9 @@ Scope* Collector::enter(ScopeKind kind, const void* node, std::string_view name)
     bool top = scope_->kind == ScopeKind::Module || (declared && declared->global);
     // := is refused in all that belongs to an iterable of a comprehension.
     if (kind == ScopeKind::Lambda || kind == ScopeKind::Comprehension) s.iterable_depth = scope_->iterable_depth;
-    if (!top) s.qualname = scope_->qualname + (scope_->kind == ScopeKind::Class || scope_->kind == ScopeKind::Comprehension ? "." : ".<locals>.") + s.name;
+    if (!top)
+      s.qualname = scope_->qualname +
+                   (scope_->kind == ScopeKind::Class || scope_->kind == ScopeKind::Comprehension ? "." : ".<locals>.") + s.name;
     tree_.by_node.emplace(node, &s);
   }
   scope_ = &s;
@@ -173,7 +175,7 @@ void Collector::import_from(const ImportFrom* s) {
 }
 
 void Collector::future(const ImportFrom* s) {
-  constexpr std::array kKnown = {"nested_scopes", "generators", "division", "absolute_import", "with_statement",
+  constexpr std::array kKnown = {"nested_scopes",  "generators",       "division",       "absolute_import", "with_statement",
                                  "print_function", "unicode_literals", "generator_stop", "annotations"};
   if (!future_allowed_) report(DiagnosticId::FutureLate, s->span);
   for (const Alias& a : s->names) {

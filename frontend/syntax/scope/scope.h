@@ -28,40 +28,40 @@ enum class Storage : uint8_t {
 };
 
 struct Symbol {
-  std::string_view name;      // mangled where Python mangles
+  std::string_view name;  // mangled where Python mangles
   Storage storage = Storage::Global;
-  bool bound = false;         // assigned, imported, defined, a parameter, a target, deleted …
+  bool bound = false;  // assigned, imported, defined, a parameter, a target, deleted …
   bool parameter = false;
-  uint32_t bindings = 0;      // places that bind it in this scope
+  uint32_t bindings = 0;  // places that bind it in this scope
   bool used = false;
-  bool global = false;        // declared so
-  bool nonlocal = false;      // declared so, or the target of := inside a comprehension
+  bool global = false;    // declared so
+  bool nonlocal = false;  // declared so, or the target of := inside a comprehension
   bool annotated = false;
-  bool unbound = false;       // `del` or the end of an `except … as` may unbind it
-  bool walrus = false;        // a target of := in this scope or in a comprehension within
-  bool iteration = false;     // a target of a comprehension's `for`
-  bool captured = false;      // an inner scope uses it
-  Span first_use;             // line 0: never used
+  bool unbound = false;    // `del` or the end of an `except … as` may unbind it
+  bool walrus = false;     // a target of := in this scope or in a comprehension within
+  bool iteration = false;  // a target of a comprehension's `for`
+  bool captured = false;   // an inner scope uses it
+  Span first_use;          // line 0: never used
   Span first_binding;
 };
 
 struct Scope {
   ScopeKind kind = ScopeKind::Module;
   ast::ComprehensionKind comprehension = ast::ComprehensionKind::List;
-  const void* node = nullptr;        // the definition's tree node; null for the module
+  const void* node = nullptr;  // the definition's tree node; null for the module
   Scope* parent = nullptr;
-  std::string name;                  // "<lambda>", "<listcomp>", …
+  std::string name;  // "<lambda>", "<listcomp>", …
   std::string qualname;
-  std::string_view private_class;    // names like __x are mangled for this class; empty outside classes
-  std::deque<Symbol> symbols;        // parameters first, in register order; then in order of appearance
+  std::string_view private_class;  // names like __x are mangled for this class; empty outside classes
+  std::deque<Symbol> symbols;      // parameters first, in register order; then in order of appearance
   std::unordered_map<std::string_view, Symbol*> index;
   std::vector<std::string_view> free;  // names whose cells the closure brings, in order
   bool generator = false;
-  bool class_cell = false;           // a class whose methods use __class__ or super()
-  bool has_annotations = false;      // module or class body: makes __annotations__
+  bool class_cell = false;       // a class whose methods use __class__ or super()
+  bool has_annotations = false;  // module or class body: makes __annotations__
   bool star_import = false;
-  bool helper = false;               // AutoGraph's: it stands for a part of the function around it
-  int iterable_depth = 0;            // while collecting: inside iterables of comprehensions
+  bool helper = false;     // AutoGraph's: it stands for a part of the function around it
+  int iterable_depth = 0;  // while collecting: inside iterables of comprehensions
 
   bool is_function() const { return kind != ScopeKind::Module && kind != ScopeKind::Class; }
   const Symbol* find(std::string_view id) const {

@@ -45,7 +45,9 @@ Group group_of(DType d) {
   return is_integer(d) ? Group::Signed : Group::Other;
 }
 
-DType signed_of_size(size_t bytes) { return bytes <= 1 ? DType::I8 : bytes == 2 ? DType::I16 : bytes == 4 ? DType::I32 : DType::I64; }
+DType signed_of_size(size_t bytes) {
+  return bytes <= 1 ? DType::I8 : bytes == 2 ? DType::I16 : bytes == 4 ? DType::I32 : DType::I64;
+}
 
 }  // namespace
 
@@ -65,7 +67,8 @@ Result<Tensor*> array_for_write(Interp& interp, NdArrayObject* a) {
   return &array_content(interp, a);
 }
 
-Value array_view(Interp& interp, const Value& base, std::span<const int64_t> dims, std::span<const int64_t> strides, int64_t offset) {
+Value array_view(Interp& interp, const Value& base, std::span<const int64_t> dims, std::span<const int64_t> strides,
+                 int64_t offset) {
   NdArrayObject* from = base.as<NdArrayObject>();
   NdArrayObject* root = root_of(from);
   // A view must share; elements that lie inside a small tensor get a buffer first.
@@ -104,7 +107,9 @@ Result<Tensor> copy_of(Interp& interp, const Tensor& t) {
   return copy;
 }
 
-Value array_result(Interp& interp, Tensor t) { return t.rank() == 0 ? numpy_scalar_value(interp, std::move(t)) : ndarray_value(interp, std::move(t)); }
+Value array_result(Interp& interp, Tensor t) {
+  return t.rank() == 0 ? numpy_scalar_value(interp, std::move(t)) : ndarray_value(interp, std::move(t));
+}
 
 Result<Tensor> cast_tensor(Interp& interp, const Tensor& t, DType dtype) {
   if (t.dtype() == dtype) return t;
@@ -133,7 +138,8 @@ Result<void> check_fits(const Tensor& t, DType wanted) {
   int64_t high = is_unsigned(wanted) ? (bits == 64 ? INT64_MAX : (int64_t{1} << bits) - 1) : (int64_t{1} << (bits - 1)) - 1;
   for (int64_t i = 0; i < t.size(); ++i) {
     int64_t x = t.data<int64_t>()[i];
-    if (x < low || x > high) return fail(ErrorKind::OverflowError, "Python integer {} out of bounds for {}", x, dtype_name(wanted));
+    if (x < low || x > high)
+      return fail(ErrorKind::OverflowError, "Python integer {} out of bounds for {}", x, dtype_name(wanted));
   }
   return {};
 }
@@ -147,8 +153,10 @@ static void common_sizes(const Value& v, size_t depth, Dims& sizes, size_t& limi
   }
   std::span<const Value> items = v.is(Kind::List) ? std::span<const Value>(v.as<List>()->items) : v.as<Tuple>()->span();
   auto n = static_cast<int64_t>(items.size());
-  if (sizes.size() == depth) sizes.push_back(n);
-  else if (sizes[depth] != n) limit = std::min(limit, depth);
+  if (sizes.size() == depth)
+    sizes.push_back(n);
+  else if (sizes[depth] != n)
+    limit = std::min(limit, depth);
   for (const Value& item : items) {
     if (depth + 1 < limit) common_sizes(item, depth + 1, sizes, limit);
   }
@@ -161,7 +169,8 @@ static Failure inhomogeneous(const Value& v) {
   limit = std::max<size_t>(std::min(limit, sizes.size()), 1);
   Dims common(sizes.begin(), sizes.begin() + static_cast<ptrdiff_t>(std::min(limit, sizes.size())));
   return fail(ErrorKind::ValueError,
-              "setting an array element with a sequence. The requested array has an inhomogeneous shape after {} dimensions. The detected shape was {} + "
+              "setting an array element with a sequence. The requested array has an inhomogeneous shape after {} dimensions. The "
+              "detected shape was {} + "
               "inhomogeneous part.",
               limit, shape_tuple_text(common));
 }
@@ -172,8 +181,10 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
     return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
   }
   ToTensor how;
-  if (v.is_float()) return wanted && *wanted != DType::F64 ? cast_tensor(interp, TFL_TRY(scalar<double>(interp.context, DType::F64, v.as_float())), *wanted)
-                                                           : scalar<double>(interp.context, DType::F64, v.as_float());
+  if (v.is_float())
+    return wanted && *wanted != DType::F64
+               ? cast_tensor(interp, TFL_TRY(scalar<double>(interp.context, DType::F64, v.as_float())), *wanted)
+               : scalar<double>(interp.context, DType::F64, v.as_float());
   if (v.is_int()) {
     Tensor t = TFL_TRY(scalar<int64_t>(interp.context, DType::I64, v.as_int()));
     if (wanted) TFL_TRY(check_fits(t, *wanted));
@@ -215,9 +226,12 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
   }
   std::optional<DType> natural;
   if (!walk.other) {
-    if (walk.real) natural = DType::F64;
-    else if (walk.whole) natural = DType::I64;
-    else if (walk.boolean) natural = DType::Bool;
+    if (walk.real)
+      natural = DType::F64;
+    else if (walk.whole)
+      natural = DType::I64;
+    else if (walk.boolean)
+      natural = DType::Bool;
     if (walk.decided) natural = natural && !walk.boolean ? promote_types(*natural, *walk.decided) : walk.decided;
     if (!natural && !walk.decided) natural = DType::F64;
   }
@@ -246,7 +260,8 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
       return cast_tensor(interp, *t, *wanted);
     }
   }
-  if (std::optional<Tensor> mixed = TFL_TRY(mixed_text(interp, v))) return wanted ? cast_tensor(interp, *mixed, *wanted) : Result<Tensor>(*mixed);
+  if (std::optional<Tensor> mixed = TFL_TRY(mixed_text(interp, v)))
+    return wanted ? cast_tensor(interp, *mixed, *wanted) : Result<Tensor>(*mixed);
   if (!wanted && walk.decided == DType::String) how.dtype = walk.decided;
   auto t = to_concrete(interp, v, how);
   if (!t || t->dtype() != DType::String) {
@@ -288,9 +303,12 @@ DType promote_types(DType a, DType b) {
 
 Result<Operand> operand_of(Interp& interp, const Value& v) {
   Operand o;
-  if (v.is_bool()) o.weak = Operand::Weak::Bool;
-  else if (v.is_int()) o.weak = Operand::Weak::Int;
-  else if (v.is_float()) o.weak = Operand::Weak::Float;
+  if (v.is_bool())
+    o.weak = Operand::Weak::Bool;
+  else if (v.is_int())
+    o.weak = Operand::Weak::Int;
+  else if (v.is_float())
+    o.weak = Operand::Weak::Float;
   o.t = TFL_TRY(as_array(interp, v));
   return o;
 }
@@ -332,7 +350,8 @@ Result<DType> to_numpy_dtype(Interp& interp, const Value& v) {
   if (!d && v.is_str()) return fail(ErrorKind::TypeError, "data type '{}' not understood", v.as<Str>()->text);
   if (!d) {
     std::string shown = TFL_TRY(str_text(interp, v));
-    return fail(ErrorKind::TypeError, "Cannot interpret '{}' as a data type", shown).with_hint(v.is_int() ? "this argument is the dtype; a shape is one argument: (2, 3)" : "");
+    return fail(ErrorKind::TypeError, "Cannot interpret '{}' as a data type", shown)
+        .with_hint(v.is_int() ? "this argument is the dtype; a shape is one argument: (2, 3)" : "");
   }
   return *d;
 }

@@ -13,7 +13,8 @@ Tensor& array_content(Interp& interp, NdArrayObject* a);
 /// The elements, after making sure that no tensor sees them: for writing. ValueError when the array is read-only.
 Result<Tensor*> array_for_write(Interp& interp, NdArrayObject* a);
 /// An array over part of `base`'s elements.
-Value array_view(Interp& interp, const Value& base, std::span<const int64_t> dims, std::span<const int64_t> strides, int64_t offset);
+Value array_view(Interp& interp, const Value& base, std::span<const int64_t> dims, std::span<const int64_t> strides,
+                 int64_t offset);
 /// The elements in memory of their own, row-major.
 Result<Tensor> copy_of(Interp& interp, const Tensor& t);
 /// A result: an array that owns `t`, or a NumPy scalar for rank 0.

@@ -12,16 +12,25 @@ namespace tfl {
 namespace {
 
 NdArrayObject* self_of(const Value& v) { return v.as<NdArrayObject>(); }
-Tensor content(Interp& interp, const Value& v) { return v.is(Kind::NdArray) ? array_content(interp, self_of(v)) : v.as<NumPyScalarObject>()->value; }
+Tensor content(Interp& interp, const Value& v) {
+  return v.is(Kind::NdArray) ? array_content(interp, self_of(v)) : v.as<NumPyScalarObject>()->value;
+}
 
-Result<Value> array_repr_slot(Interp& interp, const Value& self) { return interp.str(array_repr(content(interp, self), interp.tensors->print_options)); }
-Result<Value> array_str_slot(Interp& interp, const Value& self) { return interp.str(array_str(content(interp, self), interp.tensors->print_options)); }
+Result<Value> array_repr_slot(Interp& interp, const Value& self) {
+  return interp.str(array_repr(content(interp, self), interp.tensors->print_options));
+}
+Result<Value> array_str_slot(Interp& interp, const Value& self) {
+  return interp.str(array_str(content(interp, self), interp.tensors->print_options));
+}
 
 Result<bool> array_truth(Interp& interp, const Value& self) {
   Tensor t = content(interp, self);
   if (t.size() != 1) {
-    if (t.size() == 0) return fail(ErrorKind::ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
-    return fail(ErrorKind::ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+    if (t.size() == 0)
+      return fail(ErrorKind::ValueError,
+                  "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
+    return fail(ErrorKind::ValueError,
+                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
   }
   if (t.dtype() == DType::String) return !t.data<std::string>()->empty();
   return load_double(t.dtype(), t.raw()) != 0;
@@ -59,12 +68,16 @@ Result<Value> array_inplace(Interp& interp, BinaryOp op, const Value& self, cons
   Tensor before = array_content(interp, a);
   auto rank_of = [](DType d) { return d == DType::Bool ? 0 : is_integer(d) ? 1 : is_floating(d) ? 2 : 3; };
   if (rank_of(r.dtype()) > rank_of(before.dtype())) {
-    static constexpr std::string_view kNames[] = {"add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "matmul", "left_shift", "right_shift", "bitwise_and", "bitwise_or", "bitwise_xor"};
-    return fail(ErrorKind::TypeError, "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule 'same_kind'", kNames[static_cast<int>(op)],
-                dtype_name(r.dtype()), dtype_name(before.dtype()));
+    static constexpr std::string_view kNames[] = {"add",         "subtract",   "multiply",   "divide",     "floor_divide",
+                                                  "remainder",   "power",      "matmul",     "left_shift", "right_shift",
+                                                  "bitwise_and", "bitwise_or", "bitwise_xor"};
+    return fail(ErrorKind::TypeError,
+                "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule 'same_kind'",
+                kNames[static_cast<int>(op)], dtype_name(r.dtype()), dtype_name(before.dtype()));
   }
   if (r.rank() != before.rank() || !std::equal(r.dims().begin(), r.dims().end(), before.dims().begin())) {
-    return fail(ErrorKind::ValueError, "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", shape_tuple_text(before.dims()), shape_tuple_text(r.dims()));
+    return fail(ErrorKind::ValueError, "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
+                shape_tuple_text(before.dims()), shape_tuple_text(r.dims()));
   }
   r = TFL_TRY(before.dtype() == DType::String ? text_to_store(interp, r, before) : cast_tensor(interp, r, before.dtype()));
   before = Tensor();
@@ -84,7 +97,8 @@ Result<Value> array_format(Interp& interp, const Value& self, std::string_view s
 }
 
 Result<Value> construct_array(Interp&, Type*, CallArgs&) {
-  return fail(ErrorKind::TypeError, "numpy.ndarray is not called directly in TFL").with_hint("write np.array(...), np.zeros(...) or np.empty(...)");
+  return fail(ErrorKind::TypeError, "numpy.ndarray is not called directly in TFL")
+      .with_hint("write np.array(...), np.zeros(...) or np.empty(...)");
 }
 
 Result<bool> array_set_attr(Interp& interp, const Value& self, Str* name, const Value& value) {
@@ -94,12 +108,15 @@ Result<bool> array_set_attr(Interp& interp, const Value& self, Str* name, const 
     Dims dims = TFL_TRY(to_dims(interp, value, true));
     int64_t known = 1, unknown = -1;
     for (size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i] < 0) unknown = static_cast<int64_t>(i);
-      else known *= dims[i];
+      if (dims[i] < 0)
+        unknown = static_cast<int64_t>(i);
+      else
+        known *= dims[i];
     }
     if (unknown >= 0 && known > 0) dims[static_cast<size_t>(unknown)] = t.size() / known;
     int64_t n = TFL_TRY(element_count(dims));
-    if (n != t.size() || !t.contiguous()) return fail(ErrorKind::ValueError, "cannot reshape array of size {} into shape {}", t.size(), shape_tuple_text(dims));
+    if (n != t.size() || !t.contiguous())
+      return fail(ErrorKind::ValueError, "cannot reshape array of size {} into shape {}", t.size(), shape_tuple_text(dims));
     a->array = Tensor::view(interp.context, t, dims, Tensor::row_major_strides(dims), 0);
     return true;
   }
@@ -129,7 +146,9 @@ int64_t item_size(const Tensor& t) {
 Result<Value> get_ndim(Interp& interp, Value* args) { return Value::integer(content(interp, args[0]).rank()); }
 Result<Value> get_size(Interp& interp, Value* args) { return Value::integer(content(interp, args[0]).size()); }
 Result<Value> get_itemsize(Interp& interp, Value* args) { return Value::integer(item_size(content(interp, args[0]))); }
-Result<Value> get_nbytes(Interp& interp, Value* args) { return Value::integer(item_size(content(interp, args[0])) * content(interp, args[0]).size()); }
+Result<Value> get_nbytes(Interp& interp, Value* args) {
+  return Value::integer(item_size(content(interp, args[0])) * content(interp, args[0]).size());
+}
 Result<Value> get_base(Interp&, Value* args) {
   if (!args[0].is(Kind::NdArray) || self_of(args[0])->base.is_empty()) return Value::none();
   return self_of(args[0])->base;
@@ -155,7 +174,9 @@ Result<Value> method_item(Interp& interp, Value* args) {
   if (index.is_int()) {
     t = TFL_TRY(contiguous(interp.context, t));
     int64_t i = index.as_int();
-    if (i < -t.size() || i >= t.size()) return fail(ErrorKind::IndexError, "index {} is out of bounds for {} {}", i, t.rank() == 1 ? "axis 0 with size" : "size", t.size());
+    if (i < -t.size() || i >= t.size())
+      return fail(ErrorKind::IndexError, "index {} is out of bounds for {} {}", i, t.rank() == 1 ? "axis 0 with size" : "size",
+                  t.size());
     return to_host(interp, Tensor::view(interp.context, t, {}, {}, i < 0 ? i + t.size() : i));
   }
   Value one = TFL_TRY(array_get_item(interp, args[0], index));
@@ -166,7 +187,9 @@ Result<Value> method_tolist(Interp& interp, Value* args) { return to_host(interp
 Result<Value> method_astype(Interp& interp, Value* args) {
   Tensor t = content(interp, args[0]);
   // An array of rank 0 stays an array.
-  auto same = [&](Tensor r) { return args[0].is(Kind::NdArray) ? ndarray_value(interp, std::move(r)) : array_result(interp, std::move(r)); };
+  auto same = [&](Tensor r) {
+    return args[0].is(Kind::NdArray) ? ndarray_value(interp, std::move(r)) : array_result(interp, std::move(r));
+  };
   if (auto text = wanted_text_type(interp, args[1])) return same(TFL_TRY(copy_of(interp, TFL_TRY(to_text(interp, t, *text)))));
   DType d = TFL_TRY(to_numpy_dtype(interp, args[1]));
   if (t.dtype() != d) return same(TFL_TRY(cast_tensor(interp, t, d)));
@@ -182,7 +205,8 @@ Result<Value> method_fill(Interp& interp, Value* args) {
 }
 Result<Value> method_tobytes(Interp& interp, Value* args) {
   Tensor t = TFL_TRY(contiguous(interp.context, content(interp, args[0])));
-  if (t.dtype() == DType::String && !text_type(t).fixed()) return fail(ErrorKind::TypeError, "arrays of objects have no bytes of their own");
+  if (t.dtype() == DType::String && !text_type(t).fixed())
+    return fail(ErrorKind::TypeError, "arrays of objects have no bytes of their own");
   if (t.dtype() == DType::String) return interp.bytes(fixed_bytes(t));
   return interp.bytes(std::string(reinterpret_cast<const char*>(t.raw()), t.bytes()));
 }
@@ -199,7 +223,8 @@ Result<Value> method_float(Interp& interp, Value* args) {
 }
 Result<Value> method_index(Interp& interp, Value* args) {
   Tensor t = content(interp, args[0]);
-  if (t.rank() > 0 || !is_integer(t.dtype())) return fail(ErrorKind::TypeError, "only integer scalar arrays can be converted to a scalar index");
+  if (t.rank() > 0 || !is_integer(t.dtype()))
+    return fail(ErrorKind::TypeError, "only integer scalar arrays can be converted to a scalar index");
   return to_host(interp, t);
 }
 Result<Value> method_array(Interp& interp, Value* args) { return ndarray_value(interp, content(interp, args[0])); }
@@ -224,14 +249,27 @@ Result<Value> method_round(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kMethods[] = {
-    getter("shape", get_shape),     getter("dtype", get_dtype),       getter("ndim", get_ndim),
-    getter("size", get_size),       getter("itemsize", get_itemsize), getter("nbytes", get_nbytes),
-    getter("base", get_base),       getter("T", get_transposed),      method("item", "self, *args", method_item),
-    method("tolist", "self", method_tolist), method("astype", "self, dtype, order=None, casting=None, subok=None, copy=True", method_astype),
-    method("copy", "self, order=None", method_copy), method("__copy__", "self", method_copy), method("fill", "self, value", method_fill),
-    method("tobytes", "self, order=None", method_tobytes), method("__int__", "self", method_int), method("__float__", "self", method_float),
-    method("__index__", "self", method_index), method("__array__", "self, dtype=None, copy=None", method_array),
-    method("__abs__", "self", method_abs),                          method("__round__", "self, ndigits=None", method_round),
+    getter("shape", get_shape),
+    getter("dtype", get_dtype),
+    getter("ndim", get_ndim),
+    getter("size", get_size),
+    getter("itemsize", get_itemsize),
+    getter("nbytes", get_nbytes),
+    getter("base", get_base),
+    getter("T", get_transposed),
+    method("item", "self, *args", method_item),
+    method("tolist", "self", method_tolist),
+    method("astype", "self, dtype, order=None, casting=None, subok=None, copy=True", method_astype),
+    method("copy", "self, order=None", method_copy),
+    method("__copy__", "self", method_copy),
+    method("fill", "self, value", method_fill),
+    method("tobytes", "self, order=None", method_tobytes),
+    method("__int__", "self", method_int),
+    method("__float__", "self", method_float),
+    method("__index__", "self", method_index),
+    method("__array__", "self, dtype=None, copy=None", method_array),
+    method("__abs__", "self", method_abs),
+    method("__round__", "self, ndigits=None", method_round),
 };
 
 }  // namespace

@@ -145,11 +145,17 @@ bool store_element(DType dtype, std::byte* place, const Value& v) {
     return true;
   }
   switch (dtype) {
-    case DType::F64: return v.is_float() ? write(place, v.as_float()) : v.is_int() && is_exact(v.as_int()) && write(place, static_cast<double>(v.as_int()));
-    case DType::F32: return v.is_float() ? write(place, static_cast<float>(v.as_float())) : v.is_int() && is_exact(v.as_int()) && write(place, static_cast<float>(v.as_int()));
+    case DType::F64:
+      return v.is_float() ? write(place, v.as_float())
+                          : v.is_int() && is_exact(v.as_int()) && write(place, static_cast<double>(v.as_int()));
+    case DType::F32:
+      return v.is_float() ? write(place, static_cast<float>(v.as_float()))
+                          : v.is_int() && is_exact(v.as_int()) && write(place, static_cast<float>(v.as_int()));
     case DType::I64: return v.is_int() && write(place, v.as_int());
-    case DType::I32: return v.is_int() && v.as_int() == static_cast<int32_t>(v.as_int()) && write(place, static_cast<int32_t>(v.as_int()));
-    case DType::U8: return v.is_int() && v.as_int() == static_cast<uint8_t>(v.as_int()) && write(place, static_cast<uint8_t>(v.as_int()));
+    case DType::I32:
+      return v.is_int() && v.as_int() == static_cast<int32_t>(v.as_int()) && write(place, static_cast<int32_t>(v.as_int()));
+    case DType::U8:
+      return v.is_int() && v.as_int() == static_cast<uint8_t>(v.as_int()) && write(place, static_cast<uint8_t>(v.as_int()));
     case DType::Bool: return v.is_bool() && write(place, v.as_bool());
     default: return false;
   }

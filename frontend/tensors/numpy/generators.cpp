@@ -37,7 +37,9 @@ void Mt19937::seed(std::span<const uint32_t> words) {
 
 uint32_t Mt19937::next32() {
   if (position >= 624) {
-    auto mix = [](uint32_t a, uint32_t b) { return (((a & 0x80000000u) | (b & 0x7fffffffu)) >> 1) ^ ((b & 1u) ? 0x9908b0dfu : 0u); };
+    auto mix = [](uint32_t a, uint32_t b) {
+      return (((a & 0x80000000u) | (b & 0x7fffffffu)) >> 1) ^ ((b & 1u) ? 0x9908b0dfu : 0u);
+    };
     for (int i = 0; i < 227; ++i) key[i] = key[i + 397] ^ mix(key[i], key[i + 1]);
     for (int i = 227; i < 623; ++i) key[i] = key[i - 227] ^ mix(key[i], key[i + 1]);
     key[623] = key[396] ^ mix(key[623], key[0]);
@@ -215,7 +217,8 @@ const Ziggurat& normal_layers() {
     const long double r = 3.6541528853610087963519472518L;
     auto density = [](long double x) { return std::exp(-0.5L * x * x); };
     long double area = r * density(r) + std::sqrt(std::acos(-1.0L) / 2) * std::erfc(r / std::sqrt(2.0L));
-    return layers_of(r, area, 4503599627370496.0L, density, [](long double y) { return std::sqrt(-2.0L * std::log(y)); });  // 2^52
+    return layers_of(r, area, 4503599627370496.0L, density,
+                     [](long double y) { return std::sqrt(-2.0L * std::log(y)); });  // 2^52
   }();
   return layers;
 }

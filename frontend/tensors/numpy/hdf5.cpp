@@ -54,8 +54,7 @@ class Values {
     if (!node.group && node.content.kind == hdf5::Content::Kind::Refused)
       return interp_.tuple({interp_.str(std::move(node.content.reason)), Value::none()});
     Value attributes = interp_.dict();
-    for (auto& [name, content] : node.attributes)
-      dict_set_str(attributes.as<Dict>(), interp_.intern(name), value(content));
+    for (auto& [name, content] : node.attributes) dict_set_str(attributes.as<Dict>(), interp_.intern(name), value(content));
     if (!node.group) return interp_.tuple({attributes, value(node.content)});
     Value inside = interp_.dict();
     for (hdf5::Node& child : node.children) dict_set_str(inside.as<Dict>(), interp_.intern(child.name), tree(child));
@@ -126,7 +125,9 @@ class Nodes {
   size_t bytes() const { return bytes_; }
 
  private:
-  static Failure wrong() { return fail(ErrorKind::TypeError, "a tree of an HDF5 file has two parts: attributes, and what is inside"); }
+  static Failure wrong() {
+    return fail(ErrorKind::TypeError, "a tree of an HDF5 file has two parts: attributes, and what is inside");
+  }
 
   Result<hdf5::Content> content(const Value& v) {
     hdf5::Content c;

@@ -25,8 +25,9 @@ Failure out_of_bounds(int64_t index, size_t axis, int64_t size) {
 }
 
 Failure bad_key() {
-  return fail(ErrorKind::IndexError,
-              "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices");
+  return fail(
+      ErrorKind::IndexError,
+      "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices");
 }
 
 /// The key's items; `consumed` counts the axes of the array that they use up.
@@ -68,11 +69,14 @@ Result<void> parse_key(Interp& interp, const Value& item, std::vector<Part>& par
     for (int i = 0; i < t.rank(); ++i) {
       size_t axis = consumed + static_cast<size_t>(i);
       if (axis < static_cast<size_t>(target.rank()) && t.dim(i) != target.dim(static_cast<int>(axis))) {
-        return fail(ErrorKind::IndexError, "boolean index did not match indexed array along axis {}; size of axis is {} but size of corresponding boolean axis is {}",
+        return fail(ErrorKind::IndexError,
+                    "boolean index did not match indexed array along axis {}; size of axis is {} but size of corresponding "
+                    "boolean axis is {}",
                     axis, target.dim(static_cast<int>(axis)), t.dim(i));
       }
     }
-    if (t.rank() == 0) return fail(ErrorKind::IndexError, "a single bool cannot index an array here").with_hint("use a mask of the array's shape");
+    if (t.rank() == 0)
+      return fail(ErrorKind::IndexError, "a single bool cannot index an array here").with_hint("use a mask of the array's shape");
     Tensor places = TFL_TRY(apply1(interp.context, Op::nonzero, {t}));  // [count, rank] int64
     Tensor flat = TFL_TRY(contiguous(interp.context, places));
     int64_t count = flat.dim(0), rank = t.rank();
@@ -98,11 +102,11 @@ Result<void> parse_key(Interp& interp, const Value& item, std::vector<Part>& par
 
 /// Where the picked elements are: a strided layout, and with index arrays a list of offsets for the axes they form.
 struct Selection {
-  Dims dims, strides;            // of the result; the stride of an index axis is unused
+  Dims dims, strides;  // of the result; the stride of an index axis is unused
   int64_t offset = 0;
   std::vector<int64_t> offsets;  // one for each element of the index arrays' common shape
   Dims index_dims;
-  size_t index_at = 0;           // where the index axes stand among the result's
+  size_t index_at = 0;  // where the index axes stand among the result's
   bool advanced = false;
 };
 
@@ -116,10 +120,12 @@ Result<Selection> select(Interp& interp, const Tensor& t, const Value& key) {
   }
   auto rank = static_cast<size_t>(t.rank());
   if (consumed > rank) {
-    return fail(ErrorKind::IndexError, "too many indices for array: array is {}-dimensional, but {} were indexed", rank, consumed);
+    return fail(ErrorKind::IndexError, "too many indices for array: array is {}-dimensional, but {} were indexed", rank,
+                consumed);
   }
   bool advanced = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.kind == Part::Kind::Array; });
-  if (std::none_of(parts.begin(), parts.end(), [](const Part& p) { return p.kind == Part::Kind::Ellipsis; })) parts.push_back({Part::Kind::Ellipsis, 0, {}, {}});
+  if (std::none_of(parts.begin(), parts.end(), [](const Part& p) { return p.kind == Part::Kind::Ellipsis; }))
+    parts.push_back({Part::Kind::Ellipsis, 0, {}, {}});
 
   Selection s;
   s.advanced = advanced;
@@ -134,7 +140,8 @@ Result<Selection> select(Interp& interp, const Tensor& t, const Value& key) {
         int64_t a = i + d.size() < n ? 1 : d[i + d.size() - n];
         int64_t b = i + s.index_dims.size() < n ? 1 : s.index_dims[i + s.index_dims.size() - n];
         if (a != b && a != 1 && b != 1) {
-          return fail(ErrorKind::IndexError, "shape mismatch: indexing arrays could not be broadcast together with shapes {} {}", shape_tuple_text(s.index_dims), shape_tuple_text(d));
+          return fail(ErrorKind::IndexError, "shape mismatch: indexing arrays could not be broadcast together with shapes {} {}",
+                      shape_tuple_text(s.index_dims), shape_tuple_text(d));
         }
         merged.push_back(a == 1 ? b : a);
       }
@@ -163,7 +170,8 @@ Result<Selection> select(Interp& interp, const Tensor& t, const Value& key) {
       case Part::Kind::Slice: {
         int64_t start, stop, step, size = t.dim(static_cast<int>(axis));
         TFL_TRY(slice_bounds(interp, *p.slice.as<Slice>(), size, start, stop, step));
-        int64_t n = step > 0 ? (start < stop ? (stop - start - 1) / step + 1 : 0) : (start > stop ? (start - stop - 1) / -step + 1 : 0);
+        int64_t n =
+            step > 0 ? (start < stop ? (stop - start - 1) / step + 1 : 0) : (start > stop ? (start - stop - 1) / -step + 1 : 0);
         s.dims.push_back(n);
         s.strides.push_back(t.strides()[axis] * step);
         if (n > 0) s.offset += start * t.strides()[axis];
@@ -246,11 +254,14 @@ Result<Dims> broadcast_strides(const Tensor& t, std::span<const int64_t> dims) {
   Dims strides(dims.size(), 0);
   for (size_t i = 0; fits && i < mine.size() - skip; ++i) {
     size_t to = dims.size() - (mine.size() - skip) + i;
-    if (mine[skip + i] == dims[to]) strides[to] = t.strides()[skip + i];
-    else if (mine[skip + i] != 1) fits = false;
+    if (mine[skip + i] == dims[to])
+      strides[to] = t.strides()[skip + i];
+    else if (mine[skip + i] != 1)
+      fits = false;
   }
   if (!fits) {
-    return fail(ErrorKind::ValueError, "could not broadcast input array from shape {} into shape {}", shape_tuple_text(mine), shape_tuple_text(dims));
+    return fail(ErrorKind::ValueError, "could not broadcast input array from shape {} into shape {}", shape_tuple_text(mine),
+                shape_tuple_text(dims));
   }
   return strides;
 }
@@ -269,7 +280,8 @@ Result<Value> array_get_item(Interp& interp, const Value& self, const Value& key
     if (s.dims.empty()) {
       Tensor one = TFL_TRY(Tensor::empty(interp.context, t.dtype(), {}));
       one.rep()->extra = t.rep()->extra;
-      copy_strided(interp.context, t.dtype(), {}, one.raw(), {}, t.raw() + s.offset * static_cast<int64_t>(dtype_size(t.dtype())), {});
+      copy_strided(interp.context, t.dtype(), {}, one.raw(), {}, t.raw() + s.offset * static_cast<int64_t>(dtype_size(t.dtype())),
+                   {});
       return numpy_scalar_value(interp, one);
     }
     return array_view(interp, self, s.dims, s.strides, s.offset);
@@ -284,7 +296,8 @@ Result<Value> array_get_item(Interp& interp, const Value& self, const Value& key
   for (int64_t d : inner) length *= d;
   auto size = static_cast<int64_t>(dtype_size(t.dtype()));
   for_each_block(s, [&](int64_t offset, int64_t block) {
-    copy_strided(interp.context, t.dtype(), inner, out.raw() + block * length * size, own, t.raw() + offset * size, inner_strides);
+    copy_strided(interp.context, t.dtype(), inner, out.raw() + block * length * size, own, t.raw() + offset * size,
+                 inner_strides);
   });
   return array_result(interp, out);
 }
@@ -300,7 +313,8 @@ Result<void> array_set_item(Interp& interp, const Value& self, const Value& key,
   }
   bool host = value.is_int() || value.is(Kind::List) || value.is(Kind::Tuple);  // integers that do not fit are refused
   Tensor source = TFL_TRY(host && is_integer(dtype) ? as_array(interp, value, dtype) : as_array(interp, value));
-  source = TFL_TRY(dtype == DType::String ? text_to_store(interp, source, array_content(interp, a)) : cast_tensor(interp, source, dtype));
+  source = TFL_TRY(dtype == DType::String ? text_to_store(interp, source, array_content(interp, a))
+                                          : cast_tensor(interp, source, dtype));
   Tensor* target = TFL_TRY(array_for_write(interp, a));
   Selection s = TFL_TRY(select(interp, *target, key));
   if (source.rep()->buffer && source.rep()->buffer == target->rep()->buffer) {

@@ -44,9 +44,7 @@ Result<Value> np_array(Interp& interp, Value* args) {
 }
 
 /// The elements as a tensor for the operations of `_tf`: it lives no longer than the call it is an operand of.
-Result<Value> np_tensor(Interp& interp, Value* args) {
-  return Value::of(TFL_TRY(array_argument(interp, args[0], args[1])));
-}
+Result<Value> np_tensor(Interp& interp, Value* args) { return Value::of(TFL_TRY(array_argument(interp, args[0], args[1]))); }
 
 Result<Value> np_wrap(Interp& interp, Value* args) { return array_result(interp, TFL_TRY(to_concrete(interp, args[0]))); }
 Result<Value> np_wrap_array(Interp& interp, Value* args) { return ndarray_value(interp, TFL_TRY(to_concrete(interp, args[0]))); }
@@ -67,7 +65,8 @@ Result<Value> np_result_type(Interp& interp, Value* args) {
     } else {
       o = TFL_TRY(operand_of(interp, v));
     }
-    if (o.t.dtype() == DType::String) text = whole && whole->t.dtype() == DType::String ? promote(text, text_type(o.t)) : text_type(o.t);
+    if (o.t.dtype() == DType::String)
+      text = whole && whole->t.dtype() == DType::String ? promote(text, text_type(o.t)) : text_type(o.t);
     if (!whole) {
       dtype = o.t.dtype();
       whole = o;
@@ -75,8 +74,9 @@ Result<Value> np_result_type(Interp& interp, Value* args) {
     }
     dtype = TFL_TRY(common_type(interp, *whole, o));
     bool weak = whole->weak != Operand::Weak::No && o.weak != Operand::Weak::No;
-    whole->t = dtype == DType::String ? TFL_TRY(Tensor::empty(interp.context, dtype, {}))
-                                      : TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<int32_t>(interp.context, DType::I32, 0)), dtype));
+    whole->t = dtype == DType::String
+                   ? TFL_TRY(Tensor::empty(interp.context, dtype, {}))
+                   : TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<int32_t>(interp.context, DType::I32, 0)), dtype));
     if (!weak) whole->weak = Operand::Weak::No;
   }
   return dtype == DType::String ? text_dtype_value(interp, text) : numpy_dtype_value(interp, dtype);
@@ -91,7 +91,8 @@ Result<Value> np_reshape(Interp& interp, Value* args) {
   int64_t known = 1, unknown = -1;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] >= 0) {
-      if (__builtin_mul_overflow(known, dims[i], &known)) return fail(ErrorKind::ValueError, "array is too big; the sizes overflow");
+      if (__builtin_mul_overflow(known, dims[i], &known))
+        return fail(ErrorKind::ValueError, "array is too big; the sizes overflow");
     } else if (unknown >= 0) {
       return fail(ErrorKind::ValueError, "can only specify one unknown dimension");
     } else {
@@ -127,7 +128,8 @@ Result<Value> np_transpose(Interp& interp, Value* args) {
   SmallVec<bool, 8> seen(axes.size(), false);
   for (int64_t a : axes) {
     int64_t axis = a < 0 ? a + t.rank() : a;
-    if (axis < 0 || axis >= t.rank()) return fail(ErrorKind::AxisError, "axis {} is out of bounds for array of dimension {}", a, t.rank());
+    if (axis < 0 || axis >= t.rank())
+      return fail(ErrorKind::AxisError, "axis {} is out of bounds for array of dimension {}", a, t.rank());
     if (seen[static_cast<size_t>(axis)]) return fail(ErrorKind::ValueError, "repeated axis in transpose");
     seen[static_cast<size_t>(axis)] = true;
     dims.push_back(t.dim(static_cast<int>(axis)));
@@ -138,15 +140,18 @@ Result<Value> np_transpose(Interp& interp, Value* args) {
 
 /// frombuffer(bytes, dtype, shape, offset): elements copied out of bytes, little-endian.
 Result<Value> np_frombuffer(Interp& interp, Value* args) {
-  if (!args[0].is(Kind::Bytes)) return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(args[0]));
+  if (!args[0].is(Kind::Bytes))
+    return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(args[0]));
   const std::string& data = args[0].as<Bytes>()->data;
   DType dtype = TFL_TRY(to_numpy_dtype(interp, args[1]));
   int64_t offset = TFL_TRY(to_index(interp, args[3]));
-  if (offset < 0 || static_cast<size_t>(offset) > data.size()) return fail(ErrorKind::ValueError, "offset must be non-negative and no greater than buffer length ({})", data.size());
+  if (offset < 0 || static_cast<size_t>(offset) > data.size())
+    return fail(ErrorKind::ValueError, "offset must be non-negative and no greater than buffer length ({})", data.size());
   if (dtype == DType::String) {
     TextType text = *wanted_text_type(interp, args[1]);
     if (!text.fixed() || args[2].is_none()) return fail(ErrorKind::ValueError, "cannot create an object array from bytes");
-    return ndarray_value(interp, TFL_TRY(from_fixed_bytes(interp, std::string_view(data).substr(static_cast<size_t>(offset)), text, TFL_TRY(to_dims(interp, args[2])))));
+    return ndarray_value(interp, TFL_TRY(from_fixed_bytes(interp, std::string_view(data).substr(static_cast<size_t>(offset)),
+                                                          text, TFL_TRY(to_dims(interp, args[2])))));
   }
   size_t left = data.size() - static_cast<size_t>(offset), size = dtype_size(dtype);
   Dims dims;
@@ -157,7 +162,8 @@ Result<Value> np_frombuffer(Interp& interp, Value* args) {
     dims = TFL_TRY(to_dims(interp, args[2]));
   }
   int64_t n = TFL_TRY(element_count(dims));
-  if (static_cast<uint64_t>(n) > left / size) return fail(ErrorKind::ValueError, "the data end after {} of {} elements", left / size, n);
+  if (static_cast<uint64_t>(n) > left / size)
+    return fail(ErrorKind::ValueError, "the data end after {} of {} elements", left / size, n);
   Tensor t = TFL_TRY(Tensor::empty(interp.context, dtype, dims));
   std::memcpy(t.raw(), data.data() + offset, t.bytes());
   if (dtype == DType::Bool) {
@@ -201,7 +207,8 @@ Result<Value> np_deflate(Interp& interp, Value* args) {
   const std::string& data = args[0].as<Bytes>()->data;
   auto format = static_cast<int>(TFL_TRY(to_index(interp, args[1])));
   z_stream z{};
-  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, format, 8, Z_DEFAULT_STRATEGY) != Z_OK) return fail(ErrorKind::SystemError, "zlib");
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, format, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    return fail(ErrorKind::SystemError, "zlib");
   std::string out(deflateBound(&z, data.size()), 0);
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));  // NOLINT: zlib does not write there
   z.avail_in = static_cast<uInt>(data.size());
@@ -229,7 +236,10 @@ Result<Value> np_print_options(Interp& interp, Value* args) {
   keep("edgeitems", Value::integer(o.edge_items));
   keep("linewidth", Value::integer(o.line_width));
   keep("suppress", Value::boolean(o.suppress));
-  keep("floatmode", interp.str(o.float_mode == FloatMode::fixed ? "fixed" : o.float_mode == FloatMode::unique ? "unique" : o.float_mode == FloatMode::maxprec ? "maxprec" : "maxprec_equal"));
+  keep("floatmode", interp.str(o.float_mode == FloatMode::fixed     ? "fixed"
+                               : o.float_mode == FloatMode::unique  ? "unique"
+                               : o.float_mode == FloatMode::maxprec ? "maxprec"
+                                                                    : "maxprec_equal"));
   keep("sign", interp.str(std::string(1, o.sign)));
   keep("nanstr", interp.str(o.nan));
   keep("infstr", interp.str(o.inf));
@@ -253,7 +263,10 @@ Result<Value> np_print_options(Interp& interp, Value* args) {
   if (Value v = dict_get_str(d, interp.intern("sign")); v.is_str() && text_of(v).size() == 1) o.sign = text_of(v)[0];
   if (Value v = dict_get_str(d, interp.intern("floatmode")); v.is_str()) {
     const std::string& m = text_of(v);
-    o.float_mode = m == "fixed" ? FloatMode::fixed : m == "unique" ? FloatMode::unique : m == "maxprec_equal" ? FloatMode::maxprec_equal : FloatMode::maxprec;
+    o.float_mode = m == "fixed"           ? FloatMode::fixed
+                   : m == "unique"        ? FloatMode::unique
+                   : m == "maxprec_equal" ? FloatMode::maxprec_equal
+                                          : FloatMode::maxprec;
   }
   return before;
 }
@@ -292,19 +305,27 @@ Result<Value> np_set_readonly(Interp&, Value* args) {
 }
 
 constexpr NativeDef kNumPy[] = {
-    function("asarray", "a, dtype=None, /", np_asarray),   function("array", "a, dtype=None, /", np_array),
-    function("tensor", "a, dtype=None, /", np_tensor),     function("wrap", "t, /", np_wrap),
-    function("wrap_array", "t, /", np_wrap_array),         function("result_type", "*args", np_result_type),
-    function("reshape", "a, shape, /", np_reshape),        function("transpose", "a, axes, /", np_transpose),
+    function("asarray", "a, dtype=None, /", np_asarray),
+    function("array", "a, dtype=None, /", np_array),
+    function("tensor", "a, dtype=None, /", np_tensor),
+    function("wrap", "t, /", np_wrap),
+    function("wrap_array", "t, /", np_wrap_array),
+    function("result_type", "*args", np_result_type),
+    function("reshape", "a, shape, /", np_reshape),
+    function("transpose", "a, axes, /", np_transpose),
     function("frombuffer", "data, dtype, shape=None, offset=0, /", np_frombuffer),
-    function("stored_size", "source, /", np_stored_size),  function("stored_bytes", "source, at, n, /", np_stored_bytes),
+    function("stored_size", "source, /", np_stored_size),
+    function("stored_bytes", "source, at, n, /", np_stored_bytes),
     function("stored_head", "source, at, packed, method, n, /", np_stored_head),
     function("stored_elements", "source, at, packed, method, full, crc, skip, dtype, shape, /", np_stored_elements),
-    function("inflate", "data: bytes, format, limit, /", np_inflate), function("deflate", "data: bytes, format=-15, /", np_deflate),
-    function("crc32", "data: bytes, before=0, /", np_crc32),      function("print_options", "options: dict|None=None, /", np_print_options),
+    function("inflate", "data: bytes, format, limit, /", np_inflate),
+    function("deflate", "data: bytes, format=-15, /", np_deflate),
+    function("crc32", "data: bytes, before=0, /", np_crc32),
+    function("print_options", "options: dict|None=None, /", np_print_options),
     function("array2string", "a, precision, suppress, separator, prefix, /", np_array2string),
     function("text_ranks", "a, /", np_text_ranks),
-    function("dtype", "d, /", np_dtype),                   function("readonly", "a, /", np_set_readonly),
+    function("dtype", "d, /", np_dtype),
+    function("readonly", "a, /", np_set_readonly),
 };
 
 }  // namespace
@@ -312,8 +333,10 @@ constexpr NativeDef kNumPy[] = {
 Result<void> init_np(Interp& interp, Module& module) {
   define_all(interp, module, kNumPy);
   const Types& t = interp.types;
-  Type* const types[] = {t.np_generic, t.np_number, t.np_integer, t.np_signedinteger, t.np_unsignedinteger, t.np_inexact, t.np_floating, t.np_float16, t.np_bfloat16,
-                         t.np_float32, t.np_float64, t.np_int8, t.np_int16, t.np_int32, t.np_int64, t.np_uint8, t.np_uint16, t.np_uint32, t.np_uint64};
+  Type* const types[] = {t.np_generic, t.np_number,   t.np_integer, t.np_signedinteger, t.np_unsignedinteger,
+                         t.np_inexact, t.np_floating, t.np_float16, t.np_bfloat16,      t.np_float32,
+                         t.np_float64, t.np_int8,     t.np_int16,   t.np_int32,         t.np_int64,
+                         t.np_uint8,   t.np_uint16,   t.np_uint32,  t.np_uint64};
   for (Type* type : types) define(interp, module, type->name->text, Value::share(type));
   define(interp, module, "bool_", Value::share(t.np_bool));
   define(interp, module, "ndarray", Value::share(t.ndarray));

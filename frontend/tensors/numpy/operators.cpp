@@ -10,8 +10,8 @@ namespace tfl {
 namespace {
 
 bool is_data(const Value& v) {
-  return v.is_int() || v.is_float() || v.is_bool() || v.is(Kind::NdArray) || v.is(Kind::NumPyScalar) || v.is(Kind::List) || v.is(Kind::Tuple) || v.is_str() ||
-         v.is(Kind::Bytes);
+  return v.is_int() || v.is_float() || v.is_bool() || v.is(Kind::NdArray) || v.is(Kind::NumPyScalar) || v.is(Kind::List) ||
+         v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes);
 }
 
 bool is_host_sequence(const Value& v) { return v.is(Kind::List) || v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes); }
@@ -79,16 +79,22 @@ Result<Tensor> divide_integers(Interp& interp, Op op, const Tensor& a, const Ten
 
 Result<Tensor> product(Interp& interp, Tensor a, Tensor b) {
   if (a.rank() == 0 || b.rank() == 0) {
-    return fail(ErrorKind::ValueError, "matmul: Input operand {} does not have enough dimensions (has 0, gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires 1)",
+    return fail(ErrorKind::ValueError,
+                "matmul: Input operand {} does not have enough dimensions (has 0, gufunc core with signature "
+                "(n?,k),(k,m?)->(n?,m?) requires 1)",
                 a.rank() == 0 ? 0 : 1);
   }
   bool left = a.rank() == 1, right = b.rank() == 1;
-  auto expand = [&](const Tensor& t, int64_t axis) { return apply1(interp.context, Op::expand_dims, {t}, Attrs().set_int(Attr::axis, axis)); };
+  auto expand = [&](const Tensor& t, int64_t axis) {
+    return apply1(interp.context, Op::expand_dims, {t}, Attrs().set_int(Attr::axis, axis));
+  };
   if (left) a = TFL_TRY(expand(a, 0));
   if (right) b = TFL_TRY(expand(b, -1));
   int64_t k = a.dim(a.rank() - 1), k2 = b.dim(b.rank() - 2);
   if (k != k2) {
-    return fail(ErrorKind::ValueError, "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size {} is different from {})",
+    return fail(ErrorKind::ValueError,
+                "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) "
+                "(size {} is different from {})",
                 k2, k);
   }
   Tensor out;
@@ -110,24 +116,35 @@ Result<Tensor> product(Interp& interp, Tensor a, Tensor b) {
 Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Operand& y) {
   DType common = TFL_TRY(common_type(interp, x, y));
   if (common == DType::String && x.t.dtype() == y.t.dtype() && text_type(x.t).is_text() != text_type(y.t).is_text()) {
-    return fail(ErrorKind::TypeError, "ufunc '{}' did not contain a loop with signature matching types (dtype('{}'), dtype('{}')) -> None", ufunc_name(op),
-                text_type_name(text_type(x.t)), text_type_name(text_type(y.t)));
+    return fail(ErrorKind::TypeError,
+                "ufunc '{}' did not contain a loop with signature matching types (dtype('{}'), dtype('{}')) -> None",
+                ufunc_name(op), text_type_name(text_type(x.t)), text_type_name(text_type(y.t)));
   }
   if (common == DType::String && op != BinaryOp::Add) {
-    auto name = [](const Tensor& t) { return t.dtype() == DType::String ? text_type_name(text_type(t)) : std::string(dtype_name(t.dtype())); };
-    return fail(ErrorKind::TypeError, "ufunc '{}' did not contain a loop with signature matching types (dtype('{}'), dtype('{}')) -> None", ufunc_name(op), name(x.t), name(y.t));
+    auto name = [](const Tensor& t) {
+      return t.dtype() == DType::String ? text_type_name(text_type(t)) : std::string(dtype_name(t.dtype()));
+    };
+    return fail(ErrorKind::TypeError,
+                "ufunc '{}' did not contain a loop with signature matching types (dtype('{}'), dtype('{}')) -> None",
+                ufunc_name(op), name(x.t), name(y.t));
   }
   bool boolean = common == DType::Bool;
   DType compute_as = common;
   if (op == BinaryOp::Div && !is_floating(common)) compute_as = DType::F64;
-  if (boolean && (op == BinaryOp::FloorDiv || op == BinaryOp::Mod || op == BinaryOp::Pow || op == BinaryOp::LShift || op == BinaryOp::RShift)) compute_as = DType::I8;
+  if (boolean && (op == BinaryOp::FloorDiv || op == BinaryOp::Mod || op == BinaryOp::Pow || op == BinaryOp::LShift ||
+                  op == BinaryOp::RShift))
+    compute_as = DType::I8;
   if (boolean && op == BinaryOp::Sub) {
-    return fail(ErrorKind::TypeError, "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor function instead.");
+    return fail(ErrorKind::TypeError,
+                "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the "
+                "logical_xor function instead.");
   }
-  bool bits = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor || op == BinaryOp::LShift || op == BinaryOp::RShift;
+  bool bits = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor || op == BinaryOp::LShift ||
+              op == BinaryOp::RShift;
   if (bits && is_floating(common)) {
     return fail(ErrorKind::TypeError,
-                "ufunc '{}' not supported for the input types, and the inputs could not be safely coerced to any supported types according to the casting rule ''safe''",
+                "ufunc '{}' not supported for the input types, and the inputs could not be safely coerced to any supported types "
+                "according to the casting rule ''safe''",
                 ufunc_name(op));
   }
   // A Python int that does not fit the array's type is refused, never wrapped.
@@ -143,8 +160,10 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
     case BinaryOp::Sub: return apply1(interp.context, Op::subtract, {a, b});
     case BinaryOp::Mul: return apply1(interp.context, boolean ? Op::logical_and : Op::multiply, {a, b});
     case BinaryOp::Div: return apply1(interp.context, Op::divide, {a, b});
-    case BinaryOp::FloorDiv: return is_floating(compute_as) ? apply1(interp.context, Op::floordiv, {a, b}) : divide_integers(interp, Op::floordiv, a, b);
-    case BinaryOp::Mod: return is_floating(compute_as) ? apply1(interp.context, Op::mod, {a, b}) : divide_integers(interp, Op::mod, a, b);
+    case BinaryOp::FloorDiv:
+      return is_floating(compute_as) ? apply1(interp.context, Op::floordiv, {a, b}) : divide_integers(interp, Op::floordiv, a, b);
+    case BinaryOp::Mod:
+      return is_floating(compute_as) ? apply1(interp.context, Op::mod, {a, b}) : divide_integers(interp, Op::mod, a, b);
     case BinaryOp::Pow: {
       if (is_integer(compute_as) && !is_unsigned(compute_as)) {
         Tensor zero = TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<int32_t>(interp.context, DType::I32, 0)), compute_as));
@@ -153,7 +172,8 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
         if (*any.data<bool>()) return fail(ErrorKind::ValueError, "Integers to negative integer powers are not allowed.");
       }
       if (is_unsigned(compute_as)) {
-        Tensor wide = TFL_TRY(apply1(interp.context, Op::pow, {TFL_TRY(cast_tensor(interp, a, DType::I64)), TFL_TRY(cast_tensor(interp, b, DType::I64))}));
+        Tensor wide = TFL_TRY(apply1(interp.context, Op::pow,
+                                     {TFL_TRY(cast_tensor(interp, a, DType::I64)), TFL_TRY(cast_tensor(interp, b, DType::I64))}));
         return cast_tensor(interp, wide, compute_as);
       }
       return apply1(interp.context, Op::pow, {a, b});
@@ -176,7 +196,8 @@ Result<Tensor> compare_order(Interp& interp, CompareOp op, const Tensor& a, cons
   auto spread = [&](const Tensor& x) {
     Dims strides(dims.size(), 0);
     for (int i = 1; i <= x.rank(); ++i) {
-      if (x.dim(x.rank() - i) != 1) strides[dims.size() - static_cast<size_t>(i)] = x.strides()[static_cast<size_t>(x.rank() - i)];
+      if (x.dim(x.rank() - i) != 1)
+        strides[dims.size() - static_cast<size_t>(i)] = x.strides()[static_cast<size_t>(x.rank() - i)];
     }
     return contiguous(interp.context, Tensor::view(interp.context, x, dims, strides, 0));
   };
@@ -184,7 +205,10 @@ Result<Tensor> compare_order(Interp& interp, CompareOp op, const Tensor& a, cons
   Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::Bool, dims));
   for (int64_t i = 0; i < out.size(); ++i) {
     int order = left.data<std::string>()[i].compare(right.data<std::string>()[i]);
-    out.data<bool>()[i] = op == CompareOp::Lt ? order < 0 : op == CompareOp::Le ? order <= 0 : op == CompareOp::Gt ? order > 0 : order >= 0;
+    out.data<bool>()[i] = op == CompareOp::Lt   ? order < 0
+                          : op == CompareOp::Le ? order <= 0
+                          : op == CompareOp::Gt ? order > 0
+                                                : order >= 0;
   }
   return out;
 }
@@ -208,7 +232,9 @@ Result<Value> numpy_unary(Interp& interp, UnaryOp op, const Value& a) {
   switch (op) {
     case UnaryOp::Minus:
       if (t.dtype() == DType::Bool) {
-        return fail(ErrorKind::TypeError, "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not function instead.");
+        return fail(ErrorKind::TypeError,
+                    "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not "
+                    "function instead.");
       }
       if (is_unsigned(t.dtype())) {
         Tensor zero = TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<int32_t>(interp.context, DType::I32, 0)), t.dtype()));
@@ -219,7 +245,9 @@ Result<Value> numpy_unary(Interp& interp, UnaryOp op, const Value& a) {
     case UnaryOp::Invert:
       if (t.dtype() == DType::Bool) return array_result(interp, TFL_TRY(apply1(interp.context, Op::logical_not, {t})));
       if (!is_integer(t.dtype())) {
-        return fail(ErrorKind::TypeError, "ufunc 'invert' not supported for the input types, and the inputs could not be safely coerced to any supported types according to the casting rule ''safe''");
+        return fail(ErrorKind::TypeError,
+                    "ufunc 'invert' not supported for the input types, and the inputs could not be safely coerced to any "
+                    "supported types according to the casting rule ''safe''");
       }
       return array_result(interp, TFL_TRY(apply1(interp.context, Op::invert, {t})));
     case UnaryOp::Not: break;
@@ -242,14 +270,16 @@ Result<Value> numpy_compare(Interp& interp, CompareOp op, const Value& a, const 
   Operand y = TFL_TRY(operand_of(interp, b));
   DType common = TFL_TRY(common_type(interp, x, y));
   bool strings = x.t.dtype() == DType::String && y.t.dtype() == DType::String;
-  if ((x.t.dtype() == DType::String) != (y.t.dtype() == DType::String) || (strings && text_type(x.t).is_text() != text_type(y.t).is_text())) {
+  if ((x.t.dtype() == DType::String) != (y.t.dtype() == DType::String) ||
+      (strings && text_type(x.t).is_text() != text_type(y.t).is_text())) {
     if (!equality) return interp.not_implemented;
     Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::Bool, (x.t.rank() >= y.t.rank() ? x.t : y.t).dims()));
     std::fill_n(out.data<bool>(), out.size(), op == CompareOp::Ne);
     return array_result(interp, out);
   }
   // A weak int beyond the array's type still compares as the number it is.
-  if ((x.weak == Operand::Weak::Int || y.weak == Operand::Weak::Int) && is_integer(common)) common = common == DType::U64 ? DType::F64 : DType::I64;
+  if ((x.weak == Operand::Weak::Int || y.weak == Operand::Weak::Int) && is_integer(common))
+    common = common == DType::U64 ? DType::F64 : DType::I64;
   Tensor s = TFL_TRY(cast_tensor(interp, x.t, common));
   Tensor t = TFL_TRY(cast_tensor(interp, y.t, common));
   if (!broadcastable(s, t)) return not_broadcast(s, t);

@@ -20,7 +20,8 @@ constexpr uint32_t kWords = 624;
 Result<Mt19937> generator(Interp& interp, const Value& v) {
   if (!v.is(Kind::NdArray)) return fail(ErrorKind::TypeError, "this is no generator state");
   Tensor* t = TFL_TRY(array_for_write(interp, v.as<NdArrayObject>()));
-  if (t->dtype() != DType::U32 || t->size() != kStateSize || !t->contiguous()) return fail(ErrorKind::TypeError, "this is no generator state");
+  if (t->dtype() != DType::U32 || t->size() != kStateSize || !t->contiguous())
+    return fail(ErrorKind::TypeError, "this is no generator state");
   uint32_t* words = t->data<uint32_t>();
   if (words[kWords] > kWords) return fail(ErrorKind::ValueError, "invalid state");
   return Mt19937{words, words[kWords]};

@@ -149,7 +149,8 @@ Result<Value> shuffled(Interp& interp, const Value& state, const Value& count, c
   int64_t* p = out.data<int64_t>();
   in_order(interp.context, out.size(), [&](int64_t i) { p[i] = i; });
   const int64_t last = out.size() - 1;
-  TFL_TRY(draw(interp, state, last - std::max<int64_t>(from, 1) + 1, [&](int64_t i) { std::swap(p[last - i], p[below(static_cast<uint64_t>(last - i))]); }));
+  TFL_TRY(draw(interp, state, last - std::max<int64_t>(from, 1) + 1,
+               [&](int64_t i) { std::swap(p[last - i], p[below(static_cast<uint64_t>(last - i))]); }));
   return ndarray_value(interp, out);
 }
 Result<Value> pcg_shuffle(Interp& interp, Value* args) {
@@ -173,12 +174,18 @@ Result<Value> mt_shuffle(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kRandom[] = {
-    function("mt_seed", "state, seed, /", mt_seed),           function("mt_uniform", "state, n, /", mt_uniform),
-    function("mt_integers", "state, n, range, /", mt_integers), function("mt_gauss", "state, n, kept, /", mt_gauss),
-    function("mt_shuffle", "state, n, first, /", mt_shuffle), function("pcg_seed", "state, words, /", pcg_seed),
-    function("pcg_uniform", "state, n, /", pcg_uniform),      function("pcg_uniform32", "state, n, /", pcg_uniform32),
-    function("pcg_integers", "state, n, range, /", pcg_integers), function("pcg_normal", "state, n, /", pcg_normal),
-    function("pcg_exponential", "state, n, /", pcg_exponential), function("pcg_shuffle", "state, n, first, /", pcg_shuffle),
+    function("mt_seed", "state, seed, /", mt_seed),
+    function("mt_uniform", "state, n, /", mt_uniform),
+    function("mt_integers", "state, n, range, /", mt_integers),
+    function("mt_gauss", "state, n, kept, /", mt_gauss),
+    function("mt_shuffle", "state, n, first, /", mt_shuffle),
+    function("pcg_seed", "state, words, /", pcg_seed),
+    function("pcg_uniform", "state, n, /", pcg_uniform),
+    function("pcg_uniform32", "state, n, /", pcg_uniform32),
+    function("pcg_integers", "state, n, range, /", pcg_integers),
+    function("pcg_normal", "state, n, /", pcg_normal),
+    function("pcg_exponential", "state, n, /", pcg_exponential),
+    function("pcg_shuffle", "state, n, first, /", pcg_shuffle),
     function("pcg_permutation", "state, n", pcg_permutation),
 };
 

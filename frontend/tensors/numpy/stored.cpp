@@ -35,7 +35,7 @@ class StoredBytes {
     if (f->closed || !f->can_read || !f->binary || f->role != File::Role::Disk)
       return fail(ErrorKind::ValueError, "I/O operation on closed file.");
     out.file_ = f;
-    struct stat st {};
+    struct stat st{};
     if (::fstat(f->fd, &st) != 0) return os_error(interp, errno, f->name);
     out.size_ = st.st_size;
     return out;
@@ -147,8 +147,8 @@ Result<Value> np_stored_elements(Interp& interp, Value* args) {
   DType dtype = TFL_TRY(to_numpy_dtype(interp, args[7]));
   Dims dims = TFL_TRY(to_dims(interp, args[8]));
   int64_t elements = TFL_TRY(element_count(dims)), bytes;
-  if (dtype == DType::String || packed < 0 || packed > source.size() || at < 0 || at > source.size() - packed ||
-      skip < 0 || full < skip || (method == kDeflated ? full / kMostDeflated > packed : full != packed) ||
+  if (dtype == DType::String || packed < 0 || packed > source.size() || at < 0 || at > source.size() - packed || skip < 0 ||
+      full < skip || (method == kDeflated ? full / kMostDeflated > packed : full != packed) ||
       __builtin_mul_overflow(elements, static_cast<int64_t>(dtype_size(dtype)), &bytes) || bytes > full - skip)
     return fail(ErrorKind::ValueError, "the file ends too early");
   Tensor t = TFL_TRY(Tensor::empty(interp.context, dtype, dims));

@@ -14,7 +14,9 @@ namespace tfl {
 namespace {
 
 /// Characters of text, bytes of bytes.
-int64_t width_of(const std::string& s, TextKind kind) { return kind == TextKind::text || kind == TextKind::text_objects ? utf8::count(s) : static_cast<int64_t>(s.size()); }
+int64_t width_of(const std::string& s, TextKind kind) {
+  return kind == TextKind::text || kind == TextKind::text_objects ? utf8::count(s) : static_cast<int64_t>(s.size());
+}
 
 /// Characters that NumPy gives a number of that type as text, however short it is.
 uint16_t number_width(DType d) {
@@ -61,7 +63,10 @@ struct Leaves {
       width = std::max(width, type.width);
     } else if (v.is_bool() || v.is_int() || v.is_float() || v.is(Kind::NumPyScalar)) {
       number = true;
-      DType d = v.is_bool() ? DType::Bool : v.is_int() ? DType::I64 : v.is_float() ? DType::F64 : v.as<NumPyScalarObject>()->value.dtype();
+      DType d = v.is_bool()    ? DType::Bool
+                : v.is_int()   ? DType::I64
+                : v.is_float() ? DType::F64
+                               : v.as<NumPyScalarObject>()->value.dtype();
       width = std::max(width, number_width(d));
     } else {
       other = true;
@@ -84,9 +89,11 @@ Failure not_ascii(const std::string& s, bool text) {
   if (text) {
     std::string_view rest = std::string_view(s).substr(static_cast<size_t>(at - s.begin()));
     std::string shown = escape_non_ascii(rest.substr(0, utf8::size_of(static_cast<unsigned char>(rest[0]))));
-    return fail(ErrorKind::UnicodeEncodeError, "'ascii' codec can't encode character '{}' in position {}: ordinal not in range(128)", shown, at - s.begin());
+    return fail(ErrorKind::UnicodeEncodeError,
+                "'ascii' codec can't encode character '{}' in position {}: ordinal not in range(128)", shown, at - s.begin());
   }
-  return fail(ErrorKind::UnicodeDecodeError, "'ascii' codec can't decode byte 0x{:02x} in position {}: ordinal not in range(128)", static_cast<unsigned char>(*at), at - s.begin());
+  return fail(ErrorKind::UnicodeDecodeError, "'ascii' codec can't decode byte 0x{:02x} in position {}: ordinal not in range(128)",
+              static_cast<unsigned char>(*at), at - s.begin());
 }
 
 }  // namespace
@@ -140,11 +147,13 @@ Result<Tensor> with_text_type(Interp& interp, const Tensor& t, TextType type) {
   auto* to = out.data<std::string>();
   bool cuts = type.fixed() && type.width != 0 && type.width != kUnboundedWidth;
   TFL_TRY(for_each_string(interp, t, [&](int64_t i, const std::string& s) -> Result<void> {
-    if (type.fixed() && now.is_text() != type.is_text() && std::any_of(s.begin(), s.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
+    if (type.fixed() && now.is_text() != type.is_text() &&
+        std::any_of(s.begin(), s.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
       return not_ascii(s, now.is_text());
     }
     to[i] = s;
-    if (cuts && width_of(s, type.kind) > type.width) to[i].resize(type.kind == TextKind::text ? utf8::offset(s, type.width) : type.width);
+    if (cuts && width_of(s, type.kind) > type.width)
+      to[i].resize(type.kind == TextKind::text ? utf8::offset(s, type.width) : type.width);
     return {};
   }));
   if (type.fixed() && type.width == 0) type.width = widest(out, type.kind);
@@ -156,7 +165,8 @@ Result<Tensor> with_text_type(Interp& interp, const Tensor& t, TextType type) {
 Result<Tensor> to_text(Interp& interp, const Tensor& t, TextType type) {
   if (t.dtype() == DType::String) return with_text_type(interp, t, type);
   if (!type.fixed()) {
-    return fail(ErrorKind::TypeError, "arrays of objects other than text are not in TFL's numpy").with_hint("keep the objects in a list");
+    return fail(ErrorKind::TypeError, "arrays of objects other than text are not in TFL's numpy")
+        .with_hint("keep the objects in a list");
   }
   Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::String, t.dims()));
   Tensor row_major = TFL_TRY(contiguous(interp.context, t));
@@ -173,7 +183,8 @@ Result<Tensor> text_to_store(Interp& interp, const Tensor& t, const Tensor& targ
   TextType type = text_type(target);
   Tensor out = TFL_TRY(to_text(interp, t, type));
   if (t.dtype() == DType::String && !type.fixed() && text_type(t).is_text() != type.is_text()) {
-    return fail(ErrorKind::TypeError, "an array of objects holds {} here and cannot take {} in TFL", type.is_text() ? "str" : "bytes", type.is_text() ? "bytes" : "str");
+    return fail(ErrorKind::TypeError, "an array of objects holds {} here and cannot take {} in TFL",
+                type.is_text() ? "str" : "bytes", type.is_text() ? "bytes" : "str");
   }
   return out;
 }
@@ -230,7 +241,8 @@ std::string fixed_bytes(const Tensor& t) {
   TextType type = text_type(t);
   size_t unit = type.kind == TextKind::text ? 4 : 1, width = std::max<size_t>(type.width, 1);
   if (type.width == kUnboundedWidth) {
-    for (int64_t i = 0; i < t.size(); ++i) width = std::max(width, static_cast<size_t>(width_of(t.data<std::string>()[i], type.kind)));
+    for (int64_t i = 0; i < t.size(); ++i)
+      width = std::max(width, static_cast<size_t>(width_of(t.data<std::string>()[i], type.kind)));
   }
   std::string out(static_cast<size_t>(t.size()) * width * unit, '\0');
   for (int64_t i = 0; i < t.size(); ++i) {
@@ -249,7 +261,8 @@ std::string fixed_bytes(const Tensor& t) {
 Result<Tensor> from_fixed_bytes(Interp& interp, std::string_view bytes, TextType type, std::span<const int64_t> dims) {
   size_t unit = type.kind == TextKind::text ? 4 : 1, step = unit * type.width;
   int64_t n = TFL_TRY(element_count(dims));
-  if (n && (step == 0 || static_cast<uint64_t>(n) > bytes.size() / step)) return fail(ErrorKind::ValueError, "the data end after {} of {} elements", step ? bytes.size() / step : 0, n);
+  if (n && (step == 0 || static_cast<uint64_t>(n) > bytes.size() / step))
+    return fail(ErrorKind::ValueError, "the data end after {} of {} elements", step ? bytes.size() / step : 0, n);
   Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::String, dims));
   for (int64_t i = 0; i < n; ++i) {
     std::string_view element = bytes.substr(static_cast<size_t>(i) * step, step);
@@ -261,7 +274,8 @@ Result<Tensor> from_fixed_bytes(Interp& interp, std::string_view bytes, TextType
     std::u32string wide(type.width, U'\0');
     std::memcpy(wide.data(), element.data(), step);
     wide.resize(wide.find_last_not_of(U'\0') + 1);
-    if (std::any_of(wide.begin(), wide.end(), [](char32_t c) { return c > 0x10FFFF; })) return fail(ErrorKind::ValueError, "the data are no text: a code point is beyond U+10FFFF");
+    if (std::any_of(wide.begin(), wide.end(), [](char32_t c) { return c > 0x10FFFF; }))
+      return fail(ErrorKind::ValueError, "the data are no text: a code point is beyond U+10FFFF");
     to = utf8::encode(wide);
   }
   set_text_type(out, type);

@@ -10,9 +10,7 @@ namespace tfl {
 
 namespace {
 
-Failure not_yet(Op op) {
-  return fail(ErrorKind::TypeError, "{}: an operand is no tensor", op_info(op).name);
-}
+Failure not_yet(Op op) { return fail(ErrorKind::TypeError, "{}: an operand is no tensor", op_info(op).name); }
 
 /// The element type that decides for host operands: that of the first operand which has one.
 std::optional<DType> deciding_dtype(Interp& interp, std::span<Value> operands) {
@@ -99,13 +97,21 @@ Result<Value> true_divide(Interp& interp, const Value& a, const Value& b) {
   Value y = TFL_TRY(to_tensor(interp, b, hint));
   DType other = *dtype_of(interp, y);
   if (dtype != other) {
-    return fail(ErrorKind::TypeError, "`x` and `y` must have the same dtype, got tf.{} != tf.{}.", dtype_name(dtype), dtype_name(other));
+    return fail(ErrorKind::TypeError, "`x` and `y` must have the same dtype, got tf.{} != tf.{}.", dtype_name(dtype),
+                dtype_name(other));
   }
   switch (dtype) {
-    case DType::I8: case DType::U8: case DType::I16: case DType::U16: dtype = DType::F32; break;
-    case DType::I32: case DType::U32: case DType::I64: case DType::U64: dtype = DType::F64; break;
+    case DType::I8:
+    case DType::U8:
+    case DType::I16:
+    case DType::U16: dtype = DType::F32; break;
+    case DType::I32:
+    case DType::U32:
+    case DType::I64:
+    case DType::U64: dtype = DType::F64; break;
     case DType::String:
-      return fail(ErrorKind::TypeError, "Invalid dtype tf.string in __truediv__.").with_hint("strings can be added and compared only");
+      return fail(ErrorKind::TypeError, "Invalid dtype tf.string in __truediv__.")
+          .with_hint("strings can be added and compared only");
     case DType::Bool:
       return fail(ErrorKind::TypeError, "Invalid dtype tf.bool in __truediv__. Expected an integer or floating type.");
     default: break;

@@ -18,9 +18,9 @@ enum class Leaf : uint8_t { None, Bool, Int, Float, Text };
 struct Scan {
   Dims dims;
   Leaf leaf = Leaf::None;
-  bool wide = false;     // an int outside 32 bits
-  bool tensors = false;  // tensors are among the leaves
-  bool objects = false;  // the leaf that was refused is an instance of a class
+  bool wide = false;             // an int outside 32 bits
+  bool tensors = false;          // tensors are among the leaves
+  bool objects = false;          // the leaf that was refused is an instance of a class
   std::optional<DType> decided;  // dtype of the first tensor among the leaves
   std::optional<DType> arrays;   // dtype of NumPy's scalars and arrays, when these are all the leaves and alike
   DType real = DType::F32;       // of floats: NumPy's float64 and float16 stay what they are when they come first
@@ -47,14 +47,24 @@ Failure mixed() { return fail(ErrorKind::ValueError, "Can't convert Python seque
 
 bool is_sequence(const Value& v) {
   switch (v.kind()) {
-    case Kind::List: case Kind::Tuple: case Kind::Range: case Kind::Shape: return true;
+    case Kind::List:
+    case Kind::Tuple:
+    case Kind::Range:
+    case Kind::Shape: return true;
     default: return false;
   }
 }
 
 int64_t range_length(const Range& r) {
-  if (r.step > 0) return r.start < r.stop ? static_cast<int64_t>((static_cast<uint64_t>(r.stop) - static_cast<uint64_t>(r.start) - 1) / static_cast<uint64_t>(r.step)) + 1 : 0;
-  return r.start > r.stop ? static_cast<int64_t>((static_cast<uint64_t>(r.start) - static_cast<uint64_t>(r.stop) - 1) / (0 - static_cast<uint64_t>(r.step))) + 1 : 0;
+  if (r.step > 0)
+    return r.start < r.stop ? static_cast<int64_t>((static_cast<uint64_t>(r.stop) - static_cast<uint64_t>(r.start) - 1) /
+                                                   static_cast<uint64_t>(r.step)) +
+                                  1
+                            : 0;
+  return r.start > r.stop ? static_cast<int64_t>((static_cast<uint64_t>(r.start) - static_cast<uint64_t>(r.stop) - 1) /
+                                                 (0 - static_cast<uint64_t>(r.step))) +
+                                1
+                          : 0;
 }
 
 int64_t sequence_length(const Value& v) {
@@ -108,7 +118,9 @@ bool outside_i32(const Tensor& t) {
   auto beyond = [&](auto zero) {
     using T = decltype(zero);
     const T* at = t.data<T>();
-    return std::any_of(at, at + t.size(), [](T v) { return (static_cast<int32_t>(v) < 0) != (v < T(0)) || static_cast<T>(static_cast<int32_t>(v)) != v; });
+    return std::any_of(at, at + t.size(), [](T v) {
+      return (static_cast<int32_t>(v) < 0) != (v < T(0)) || static_cast<T>(static_cast<int32_t>(v)) != v;
+    });
   };
   switch (t.dtype()) {
     case DType::I64: return beyond(int64_t());
@@ -123,11 +135,16 @@ Result<void> note_array(Interp& interp, const Tensor& t, Scan& scan) {
   if (t.size() == 0) return {};
   const bool first = scan.leaf == Leaf::None;
   const DType d = t.dtype();
-  if (first && !scan.hosts) scan.arrays = d;
-  else if (scan.arrays != d) scan.arrays.reset();
+  if (first && !scan.hosts)
+    scan.arrays = d;
+  else if (scan.arrays != d)
+    scan.arrays.reset();
   if (first && (d == DType::F64 || d == DType::F16)) scan.real = d;
   if (is_integer(d) && dtype_size(d) >= 4 && d != DType::I32) scan.wide |= outside_i32(TFL_TRY(contiguous(interp.context, t)));
-  return join_leaf(scan, d == DType::Bool ? Leaf::Bool : d == DType::String ? Leaf::Text : is_integer(d) ? Leaf::Int : Leaf::Float);
+  return join_leaf(scan, d == DType::Bool     ? Leaf::Bool
+                         : d == DType::String ? Leaf::Text
+                         : is_integer(d)      ? Leaf::Int
+                                              : Leaf::Float);
 }
 
 Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
@@ -146,9 +163,12 @@ Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
         scan.objects = true;
         return fail(ErrorKind::ValueError, "an object");  // never seen: to_tensor() asks the object for its items
       }
-      if (v.is(Kind::Str) || v.is(Kind::Bytes)) leaf = Leaf::Text;
-      else if (v.is_none() && scan.leaf != Leaf::None) return mixed();
-      else return unsupported(interp, v);
+      if (v.is(Kind::Str) || v.is(Kind::Bytes))
+        leaf = Leaf::Text;
+      else if (v.is_none() && scan.leaf != Leaf::None)
+        return mixed();
+      else
+        return unsupported(interp, v);
   }
   return join_leaf(scan, leaf);
 }
@@ -158,18 +178,22 @@ Result<void> note_dims(Scan& scan, size_t depth, std::span<const int64_t> dims, 
     scan.dims.append(dims.begin(), dims.end());
     return {};
   }
-  if (scan.dims.size() != depth + dims.size() || !std::equal(dims.begin(), dims.end(), scan.dims.begin() + depth)) return not_rectangular();
+  if (scan.dims.size() != depth + dims.size() || !std::equal(dims.begin(), dims.end(), scan.dims.begin() + depth))
+    return not_rectangular();
   return {};
 }
 
 constexpr int64_t kPollMask = 0xFFFF;  // items between two looks for an interrupt
 
 Result<void> scan_value(Interp& interp, const Value& v, size_t depth, Scan& scan, bool first) {
-  if (depth > kMaxNesting) return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
+  if (depth > kMaxNesting)
+    return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
   if (is_sequence(v)) {
     int64_t n = sequence_length(v);
-    if (first) scan.dims.push_back(n);
-    else if (depth >= scan.dims.size() || scan.dims[depth] != n) return not_rectangular();
+    if (first)
+      scan.dims.push_back(n);
+    else if (depth >= scan.dims.size() || scan.dims[depth] != n)
+      return not_rectangular();
     // The ends of a range tell about all of it.
     const bool ends = v.is(Kind::Range) && n > 2;
     for (int64_t i = 0; i < n; i = ends && i == 0 ? n - 1 : i + 1) {
@@ -211,7 +235,8 @@ Failure cannot_convert(Interp& interp, const Value& whole, DType dtype) {
 /// Stores a host leaf as one element; false when TensorFlow refuses the pair.
 bool store_leaf(const Value& v, DType dtype, std::byte* at) {
   // Truth values count as numbers in the dtypes that NumPy has a fast way to, and in no others.
-  const bool counts = dtype == DType::I32 || dtype == DType::I64 || dtype == DType::F16 || dtype == DType::F32 || dtype == DType::F64;
+  const bool counts =
+      dtype == DType::I32 || dtype == DType::I64 || dtype == DType::F16 || dtype == DType::F32 || dtype == DType::F64;
   bool integral = v.is_int() || (v.is_bool() && counts);
   switch (dtype) {
     case DType::Bool:
@@ -219,9 +244,12 @@ bool store_leaf(const Value& v, DType dtype, std::byte* at) {
       *reinterpret_cast<bool*>(at) = v.as_bool();
       return true;
     case DType::String:
-      if (v.is(Kind::Str)) *reinterpret_cast<std::string*>(at) = v.as<Str>()->text;
-      else if (v.is(Kind::Bytes)) *reinterpret_cast<std::string*>(at) = v.as<Bytes>()->data;
-      else return false;
+      if (v.is(Kind::Str))
+        *reinterpret_cast<std::string*>(at) = v.as<Str>()->text;
+      else if (v.is(Kind::Bytes))
+        *reinterpret_cast<std::string*>(at) = v.as<Bytes>()->data;
+      else
+        return false;
       return true;
     default:
       if (is_floating(dtype)) {
@@ -236,7 +264,9 @@ bool store_leaf(const Value& v, DType dtype, std::byte* at) {
 }
 
 /// A float that does not fit float32 although it is finite is an error where nobody asked for float32, by name or as the other operand's type.
-bool overflows_f32(double d) { return std::isfinite(d) && std::fabs(d) > std::numeric_limits<float>::max() && std::isinf(static_cast<float>(d)); }
+bool overflows_f32(double d) {
+  return std::isfinite(d) && std::fabs(d) > std::numeric_limits<float>::max() && std::isinf(static_cast<float>(d));
+}
 
 /// Tensors of a graph, and what a graph captures or a tape watches: what a sink must see.
 bool is_for_sink(const Value& v) { return v.is(Kind::Symbolic) || is_tensor_or_variable(v); }
@@ -290,8 +320,10 @@ struct Filler {
       if (t.dtype() != dtype) {
         bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
         // A fraction is no integer, and a number no bool.
-        if (array && !casts && ((is_floating(t.dtype()) && is_integer(dtype)) || dtype == DType::Bool)) return cannot_convert(interp, shown, dtype);
-        if ((!array && !casts) || t.dtype() == DType::String || dtype == DType::String) return cannot_pack(v, parent, t.dtype(), shown);
+        if (array && !casts && ((is_floating(t.dtype()) && is_integer(dtype)) || dtype == DType::Bool))
+          return cannot_convert(interp, shown, dtype);
+        if ((!array && !casts) || t.dtype() == DType::String || dtype == DType::String)
+          return cannot_pack(v, parent, t.dtype(), shown);
         c = TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)));
       }
       c = TFL_TRY(contiguous(interp.context, c));
@@ -316,8 +348,10 @@ struct Filler {
     if (!packs || !is_sequence(parent)) return cannot_convert(interp, shown, dtype);
     int64_t i = 0;
     while (i + 1 < sequence_length(parent) && !sequence_item(parent, i).identical(v)) ++i;
-    return fail(ErrorKind::InvalidArgumentError, "cannot compute Pack as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:Pack] name: packed",
-                i, dtype_tf_name(dtype), dtype_tf_name(other));
+    return fail(
+        ErrorKind::InvalidArgumentError,
+        "cannot compute Pack as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:Pack] name: packed",
+        i, dtype_tf_name(dtype), dtype_tf_name(other));
   }
 };
 
@@ -368,7 +402,8 @@ Result<Value> pack(Interp& interp, const Value& v, const ToTensor& wanted, bool 
 /// The same nested sequences with tensors, arrays and lists where objects were: what __tf_tensor__ or __array__ gives, or the items that
 /// __getitem__ has.
 Result<Value> without_objects(Interp& interp, const Value& v, int depth) {
-  if (depth > kMaxNesting) return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
+  if (depth > kMaxNesting)
+    return fail(ErrorKind::ValueError, "Too many nested sequences to convert to a Tensor (more than {}).", kMaxNesting);
   std::vector<Value> items;
   if (v.is(Kind::Instance)) {
     Value method = TFL_TRY(special(interp, v, interp.intern("__tf_tensor__")));
@@ -383,7 +418,9 @@ Result<Value> without_objects(Interp& interp, const Value& v, int depth) {
       if (!is_tensor_like(array)) return fail(ErrorKind::ValueError, "object __array__ method not producing an array");
       return array;
     }
-    if (TFL_TRY(special(interp, v, interp.sym.__len__)).is_empty() || TFL_TRY(special(interp, v, interp.sym.__getitem__)).is_empty()) return unsupported(interp, v);
+    if (TFL_TRY(special(interp, v, interp.sym.__len__)).is_empty() ||
+        TFL_TRY(special(interp, v, interp.sym.__getitem__)).is_empty())
+      return unsupported(interp, v);
     items = TFL_TRY(to_vector(interp, v));
   } else if (v.is(Kind::Native) && v.object()->type->slots->get_item && v.object()->type->slots->length) {  // a deque
     items = TFL_TRY(to_vector(interp, v));
@@ -406,7 +443,8 @@ Failure wrong_dtype(Interp& interp, const Value& v, DType wanted, DType actual) 
 Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, const ToTensor& wanted) {
   bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
   std::optional<DType> target = wanted.dtype;
-  if (!target && array && wanted.preferred && *wanted.preferred != DType::String && t.dtype() != DType::String) target = wanted.preferred;
+  if (!target && array && wanted.preferred && *wanted.preferred != DType::String && t.dtype() != DType::String)
+    target = wanted.preferred;
   if (target && *target != t.dtype()) {
     if (array && t.dtype() != DType::String && *target != DType::String) {
       return Value::of(TFL_TRY(apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, *target))));
@@ -419,8 +457,10 @@ Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, co
     // An array may change later; a tensor may not. Nor is the number that x.numpy() gave x itself, which a tape may watch.
     Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
     Tensor row_major = TFL_TRY(contiguous(interp.context, t));
-    if (t.dtype() == DType::String) std::copy_n(row_major.data<std::string>(), t.size(), copy.data<std::string>());
-    else std::memcpy(copy.raw(), row_major.raw(), row_major.bytes());
+    if (t.dtype() == DType::String)
+      std::copy_n(row_major.data<std::string>(), t.size(), copy.data<std::string>());
+    else
+      std::memcpy(copy.raw(), row_major.raw(), row_major.bytes());
     return Value::of(literal(interp, std::move(copy)));
   }
   return Value::of(t);
@@ -430,13 +470,18 @@ Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, co
 
 bool is_tensor_like(const Value& v) {
   switch (v.kind()) {
-    case Kind::Tensor: case Kind::Symbolic: case Kind::Variable: case Kind::NdArray: case Kind::NumPyScalar: return true;
+    case Kind::Tensor:
+    case Kind::Symbolic:
+    case Kind::Variable:
+    case Kind::NdArray:
+    case Kind::NumPyScalar: return true;
     default: return false;
   }
 }
 
 Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) {
-  if (v.is(Kind::Tensor) && (!wanted.dtype || *wanted.dtype == v.tensor_rep()->dtype)) [[likely]] return v;
+  if (v.is(Kind::Tensor) && (!wanted.dtype || *wanted.dtype == v.tensor_rep()->dtype)) [[likely]]
+    return v;
   Tensor t;
   if (v.is(Kind::Variable) && interp.sink) {
     VariableObject* variable = variable_storage(v.as<VariableObject>());
@@ -446,11 +491,13 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
   if (concrete_of(v, t)) return convert_tensor(interp, v, t, wanted);
   if (v.is(Kind::Symbolic)) {
     DType dtype = symbolic_type(v).dtype;
-    if (wanted.dtype && *wanted.dtype != dtype && symbolic(v)->ir_type().is_tensor()) return wrong_dtype(interp, v, *wanted.dtype, dtype);
+    if (wanted.dtype && *wanted.dtype != dtype && symbolic(v)->ir_type().is_tensor())
+      return wrong_dtype(interp, v, *wanted.dtype, dtype);
     return v;
   }
   if (v.is(Kind::Variable)) {
-    return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v.as<VariableObject>()->name);
+    return fail(ErrorKind::FailedPreconditionError,
+                "Could not find variable {}. This could mean that the variable has been deleted.", v.as<VariableObject>()->name);
   }
   if (is_sequence(v) && holds(v, [&](const Value& item) { return interp.sink ? is_for_sink(item) : item.is(Kind::Symbolic); })) {
     ToTensor items = wanted;
@@ -469,7 +516,13 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
     return cannot_convert(interp, v, dtype);
   }
   Tensor out = TFL_TRY(Tensor::empty(interp.context, dtype, scan.dims));
-  Filler filler{interp, dtype, dtype_size(dtype), out.raw(), !wanted.dtype && !hinted && dtype == DType::F32, scan.tensors, (wanted.dtype || hinted) && wanted.cast_items};
+  Filler filler{interp,
+                dtype,
+                dtype_size(dtype),
+                out.raw(),
+                !wanted.dtype && !hinted && dtype == DType::F32,
+                scan.tensors,
+                (wanted.dtype || hinted) && wanted.cast_items};
   if (out.size() > 0) TFL_TRY(filler.fill(v, v, v));
   return Value::of(literal(interp, std::move(out)));
 }
@@ -480,7 +533,8 @@ Result<Tensor> to_concrete(Interp& interp, const Value& v, const ToTensor& wante
     // What constants and static sizes decide is known while tracing.
     if (Tensor known = known_value(interp, t)) return known;
     return fail(ErrorKind::NotImplementedError,
-                "Cannot convert a symbolic tf.Tensor ({}:{}) to a numpy array. This error may indicate that you're trying to pass a Tensor to a NumPy call, "
+                "Cannot convert a symbolic tf.Tensor ({}:{}) to a numpy array. This error may indicate that you're trying to "
+                "pass a Tensor to a NumPy call, "
                 "which is not supported.",
                 shown_name(symbolic(t)), symbolic(t)->index)
         .with_hint("move this out of the tf.function, or use a tensor operation in its place");

@@ -12,15 +12,17 @@ namespace {
 Failure bad_dimension(Interp& interp, const Value& v) {
   auto text = repr_text(interp, v);
   if (!text) return text.failure();
-  return fail(ErrorKind::TypeError, "Dimension value must be integer or None or have an __index__ method, got value '{}' with type '<class '{}'>'", *text,
-              interp.type_name(v));
+  return fail(ErrorKind::TypeError,
+              "Dimension value must be integer or None or have an __index__ method, got value '{}' with type '<class '{}'>'",
+              *text, interp.type_name(v));
 }
 
 Failure bad_shape(Interp& interp, const Value& v) {
   auto text = repr_text(interp, v);
   if (!text) return text.failure();
   return fail(ErrorKind::TypeError,
-              "Failed to convert '{0}' to a shape: '{0}'could not be converted to a dimension. A shape should either be single dimension (e.g. 10), or "
+              "Failed to convert '{0}' to a shape: '{0}'could not be converted to a dimension. A shape should either be single "
+              "dimension (e.g. 10), or "
               "an iterable of dimensions (e.g. [1, 10, None]).",
               *text);
 }
@@ -41,7 +43,8 @@ Result<int64_t> dimension(Interp& interp, const Value& v, bool partial) {
 
 Result<Dims> integers_of(Interp& interp, const Value& v) {
   Tensor t = TFL_TRY(to_concrete(interp, v));
-  if (!is_integer(t.dtype())) return fail(ErrorKind::TypeError, "an integer or a vector of integers is needed, not {}", describe(t));
+  if (!is_integer(t.dtype()))
+    return fail(ErrorKind::TypeError, "an integer or a vector of integers is needed, not {}", describe(t));
   if (t.rank() > 1) return fail(ErrorKind::InvalidArgumentError, "a scalar or vector is needed, not {}", describe(t));
   Dims out;
   ptrdiff_t step = t.rank() == 1 ? t.strides()[0] * static_cast<ptrdiff_t>(dtype_size(t.dtype())) : 0;
@@ -68,7 +71,8 @@ Result<Dims> to_dims(Interp& interp, const Value& v, bool partial) {
     bool known = s->ranked;
     for (int64_t d : s->dims) known &= d >= 0;
     if (!s->ranked || (!known && !partial)) {
-      return fail(ErrorKind::ValueError, "Cannot convert a partially known TensorShape {} to a Tensor.", s->ranked ? dims_text(s->dims) : "<unknown>");
+      return fail(ErrorKind::ValueError, "Cannot convert a partially known TensorShape {} to a Tensor.",
+                  s->ranked ? dims_text(s->dims) : "<unknown>");
     }
     return s->dims;
   }
@@ -97,7 +101,8 @@ Result<Dims> to_axes(Interp& interp, const Value& v) {
   Value t = TFL_TRY(to_tensor(interp, v, wanted));
   DType d = *dtype_of(interp, t);
   if (d != DType::I32 && d != DType::I64 && !(t.is_tensor() && t.tensor_rep()->size == 0)) {
-    return fail(ErrorKind::InvalidArgumentError, "Value for attr 'Tidx' of {} is not in the list of allowed values: int32, int64", dtype_tf_name(d));
+    return fail(ErrorKind::InvalidArgumentError, "Value for attr 'Tidx' of {} is not in the list of allowed values: int32, int64",
+                dtype_tf_name(d));
   }
   if (t.is_tensor() && t.tensor_rep()->size == 0) return Dims{};
   if (t.is(Kind::Symbolic) && !known_value(interp, t)) return not_static(t, "axis");

@@ -51,8 +51,7 @@ constexpr int64_t kMostWords = 1 << 16;
 Result<Value> words(Interp& interp, Value* args) {
   Words stream = TFL_TRY(words_of(interp, args[0], args[1]));
   int64_t start = TFL_TRY(to_index(interp, args[2])), count = TFL_TRY(to_index(interp, args[3]));
-  if (start < 0 || count < 0 || count > kMostWords)
-    return fail(ErrorKind::ValueError, "words: no such part of a stream");
+  if (start < 0 || count < 0 || count > kMostWords) return fail(ErrorKind::ValueError, "words: no such part of a stream");
   stream.skip(static_cast<uint64_t>(start));
   std::vector<Value> found;
   found.reserve(static_cast<size_t>(count));

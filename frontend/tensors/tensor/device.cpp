@@ -26,9 +26,8 @@ Placement* placement_of(Interp& interp) {
 Result<Tensor> moved(Interp& interp, Tensor t, int ordinal) {
   gpu::Devices& devices = interp.context.devices();
   if (t.dtype() == DType::String || t.size() == 0) return t;
-  gpu::Device* to = ordinal >= 0 && static_cast<size_t>(ordinal) < devices.count()
-                        ? &devices.at(static_cast<size_t>(ordinal))
-                        : nullptr;
+  gpu::Device* to =
+      ordinal >= 0 && static_cast<size_t>(ordinal) < devices.count() ? &devices.at(static_cast<size_t>(ordinal)) : nullptr;
   if (gpu::Devices::home_of(t) == to) return t;
   if (!to) {
     Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
@@ -63,9 +62,8 @@ Result<void> Placement::apply(Interp& interp, Op op, std::span<const Value> oper
       if (v.is_tensor()) tensors.push_back(v.tensor());
     }
     Tensors out;
-    if (tensors.size() == operands.size() &&
-        devices.run_operation(interp.context, devices.at(static_cast<size_t>(ordinal)), op,
-                              {tensors.data(), tensors.size()}, attrs, out)) {
+    if (tensors.size() == operands.size() && devices.run_operation(interp.context, devices.at(static_cast<size_t>(ordinal)), op,
+                                                                   {tensors.data(), tensors.size()}, attrs, out)) {
       for (Tensor& t : out) results.push_back(Value::of(std::move(t)));
       return {};
     }
@@ -110,9 +108,8 @@ Result<Tensor> placed(Interp& interp, Tensor t, std::string_view made_by) {
   if (!p) return t;
   if (!p->refused.empty()) return fail(ErrorKind::InvalidArgumentError, "{}", p->refused);
   if (p->logs)
-    interp.streams.err(
-        fmt::format("Executing op {} in device {}\n", made_by,
-                    p->ordinal >= 0 ? gpu_name(static_cast<size_t>(p->ordinal)) : std::string(kCpuName)));
+    interp.streams.err(fmt::format("Executing op {} in device {}\n", made_by,
+                                   p->ordinal >= 0 ? gpu_name(static_cast<size_t>(p->ordinal)) : std::string(kCpuName)));
   return p->ordinal >= 0 ? moved(interp, std::move(t), p->ordinal) : Result<Tensor>(std::move(t));
 }
 
@@ -145,8 +142,7 @@ namespace {
 Result<gpu::Device*> gpu_at(Interp& interp, const Value& v) {
   int64_t n = TFL_TRY(to_index(interp, v));
   gpu::Devices& devices = interp.context.devices();
-  if (n < 0 || static_cast<size_t>(n) >= devices.count())
-    return fail(ErrorKind::RuntimeError, "GPU:{} unknown device.", n);
+  if (n < 0 || static_cast<size_t>(n) >= devices.count()) return fail(ErrorKind::RuntimeError, "GPU:{} unknown device.", n);
   return &devices.at(static_cast<size_t>(n));
 }
 

@@ -17,13 +17,11 @@ struct Placement final : Sink {
   int ordinal = gpu::kCpu;  // where operations run
   std::string refused;      // why none can be run here; empty: they can
   bool logs = false;
-  Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs,
-                     SmallVec<Value, 2>& results) override;
+  Result<void> apply(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs, SmallVec<Value, 2>& results) override;
   Result<Value> read_variable(Interp&, VariableObject* v) override;
   Result<void> assign_variable(Interp&, VariableObject* v, Assignment how, const Value& value) override;
   void node_made(Interp&, std::span<const Value>, ir::Node*, std::span<const Value>) override {}
-  Result<void> call(Interp&, const FunctionCall& call, std::span<const Value> operands,
-                    SmallVec<Value, 2>& results) override;
+  Result<void> call(Interp&, const FunctionCall& call, std::span<const Value> operands, SmallVec<Value, 2>& results) override;
 
  private:
   void log(Interp&, std::string_view operation) const;

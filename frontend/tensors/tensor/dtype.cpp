@@ -28,7 +28,8 @@ int64_t item_size(const DTypeObject* d) {
 Result<Value> dtype_repr(Interp& interp, const Value& self) {
   const DTypeObject* d = self_dtype(self);
   if (!d->numpy) return interp.strf("tf.{}", dtype_name(d->dtype));
-  if (d->dtype == DType::String) return interp.strf("dtype('{}')", !d->text.fixed() ? "O" : text_type_name(d->text).substr(d->text.kind == TextKind::bytes));
+  if (d->dtype == DType::String)
+    return interp.strf("dtype('{}')", !d->text.fixed() ? "O" : text_type_name(d->text).substr(d->text.kind == TextKind::bytes));
   if (d->dtype == DType::BF16) return interp.str("dtype(bfloat16)");
   return interp.strf("dtype('{}')", dtype_name(d->dtype));
 }
@@ -55,17 +56,21 @@ Result<Value> dtype_compare(Interp& interp, CompareOp op, const Value& a, const 
       equal = text && (mine.fixed() ? mine == *text : !text->fixed());
     }
     // NumPy reads "float" and int as 64 bits wide.
-    if (self_dtype(self)->numpy && (other.identical(Value::share(interp.types.float_)) || (other.is_str() && other.as<Str>()->text == "float"))) {
+    if (self_dtype(self)->numpy &&
+        (other.identical(Value::share(interp.types.float_)) || (other.is_str() && other.as<Str>()->text == "float"))) {
       equal = self_dtype(self)->dtype == DType::F64;
     }
-    if (self_dtype(self)->numpy && other.identical(Value::share(interp.types.int_))) equal = self_dtype(self)->dtype == DType::I64;
+    if (self_dtype(self)->numpy && other.identical(Value::share(interp.types.int_)))
+      equal = self_dtype(self)->dtype == DType::I64;
   }
   return Value::boolean(equal == (op == CompareOp::Eq));
 }
 
 Result<Value> get_name(Interp& interp, Value* args) {
   const DTypeObject* d = self_dtype(args[0]);
-  if (d->numpy && d->text.fixed()) return interp.strf("{}{}", d->text.kind == TextKind::text ? "str" : "bytes", d->text.width ? std::to_string(8 * item_size(d)) : "");
+  if (d->numpy && d->text.fixed())
+    return interp.strf("{}{}", d->text.kind == TextKind::text ? "str" : "bytes",
+                       d->text.width ? std::to_string(8 * item_size(d)) : "");
   return interp.str(shown_name(d));
 }
 Result<Value> get_size(Interp&, Value* args) { return Value::integer(item_size(self_dtype(args[0]))); }
@@ -137,7 +142,8 @@ Result<Value> numpy_real(Interp& interp, DType d, double v) {
 Result<Value> limit(Interp& interp, Value* args, bool high) {
   DType d = dtype_arg(args);
   if (is_floating(d)) return numpy_real(interp, d, high ? largest_finite(d) : -largest_finite(d));
-  if (!is_integer(d)) return fail(ErrorKind::TypeError, "Cannot find {} value of <dtype: '{}'>.", high ? "maximum" : "minimum", dtype_name(d));
+  if (!is_integer(d))
+    return fail(ErrorKind::TypeError, "Cannot find {} value of <dtype: '{}'>.", high ? "maximum" : "minimum", dtype_name(d));
   int bits = static_cast<int>(dtype_size(d)) * 8;
   if (is_unsigned(d)) {
     if (!high) return Value::integer(0);

@@ -80,9 +80,12 @@ Result<bool> tensor_truth(Interp& interp, const Value& self) {
     Value now = TFL_TRY(to_tensor(interp, self));
     return truth(interp, now);
   }
-  if (self.is_tensor() && self.tensor_rep()->dtype == DType::Bool && self.tensor_rep()->size == 1) return *self.tensor().data<bool>();
+  if (self.is_tensor() && self.tensor_rep()->dtype == DType::Bool && self.tensor_rep()->size == 1)
+    return *self.tensor().data<bool>();
   Tensor t = TFL_TRY(to_concrete(interp, self));
-  if (t.size() > 1) return fail(ErrorKind::ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+  if (t.size() > 1)
+    return fail(ErrorKind::ValueError,
+                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
   if (t.size() == 0) return false;
   if (t.dtype() == DType::String) return !t.data<std::string>()->empty();
   return load_double(t.dtype(), t.raw()) != 0;
@@ -96,9 +99,7 @@ Result<int64_t> tensor_length(Interp& interp, const Value& self) {
 
 Result<Value> tensor_item_slot(Interp& interp, const Value& self, const Value& key) { return tensor_get_item(interp, self, key); }
 
-Result<bool> tensor_contains(Interp& interp, const Value& self, const Value& item) {
-  return for_each_equal(interp, self, item);
-}
+Result<bool> tensor_contains(Interp& interp, const Value& self, const Value& item) { return for_each_equal(interp, self, item); }
 
 Result<Value> tensor_iter(Interp& interp, const Value& self) {
   Value x = TFL_TRY(to_tensor(interp, self));

@@ -30,7 +30,10 @@ struct Keys {
 Result<Value> check_index(Interp& interp, const Value& v, bool& symbolic) {
   if (v.is_int() || v.is_bool()) return Value::integer(v.as_int());
   switch (v.kind()) {
-    case Kind::Tensor: case Kind::Variable: case Kind::NdArray: case Kind::NumPyScalar: {
+    case Kind::Tensor:
+    case Kind::Variable:
+    case Kind::NdArray:
+    case Kind::NumPyScalar: {
       DType d = *dtype_of(interp, v);
       bool array = v.is(Kind::NdArray) || v.is(Kind::NumPyScalar);
       if (!is_index_dtype(d) && !(array && is_integer(d))) return bad_index(interp, v);
@@ -40,7 +43,9 @@ Result<Value> check_index(Interp& interp, const Value& v, bool& symbolic) {
       }
       Tensor t = TFL_TRY(to_concrete(interp, v));
       if (t.rank() == 1) return bad_index(interp, v);
-      if (t.rank() != 0) return fail(ErrorKind::InvalidArgumentError, "an index must be a scalar, not {} [Op:StridedSlice] name: strided_slice/", describe(t));
+      if (t.rank() != 0)
+        return fail(ErrorKind::InvalidArgumentError, "an index must be a scalar, not {} [Op:StridedSlice] name: strided_slice/",
+                    describe(t));
       if (array) return Value::integer(load_int(t.dtype(), t.raw()));
       return Value::of(std::move(t));
     }
@@ -57,10 +62,14 @@ Result<Value> check_index(Interp& interp, const Value& v, bool& symbolic) {
 Result<void> add_slice(Interp& interp, const Slice& s, Keys& keys) {
   int64_t bit = int64_t{1} << keys.begin.size();
   Value start = Value::integer(0), stop = Value::integer(0), step = Value::integer(1);
-  if (s.start.is_none()) keys.begin_mask |= bit;
-  else start = TFL_TRY(check_index(interp, s.start, keys.symbolic));
-  if (s.stop.is_none()) keys.end_mask |= bit;
-  else stop = TFL_TRY(check_index(interp, s.stop, keys.symbolic));
+  if (s.start.is_none())
+    keys.begin_mask |= bit;
+  else
+    start = TFL_TRY(check_index(interp, s.start, keys.symbolic));
+  if (s.stop.is_none())
+    keys.end_mask |= bit;
+  else
+    stop = TFL_TRY(check_index(interp, s.stop, keys.symbolic));
   if (!s.step.is_none()) step = TFL_TRY(check_index(interp, s.step, keys.symbolic));
   keys.begin.push_back(std::move(start));
   keys.end.push_back(std::move(stop));
@@ -69,7 +78,8 @@ Result<void> add_slice(Interp& interp, const Slice& s, Keys& keys) {
 }
 
 Result<void> add_key(Interp& interp, const Value& v, Keys& keys) {
-  if (keys.begin.size() >= 62) return fail(ErrorKind::InvalidArgumentError, "too many indices [Op:StridedSlice] name: strided_slice/");
+  if (keys.begin.size() >= 62)
+    return fail(ErrorKind::InvalidArgumentError, "too many indices [Op:StridedSlice] name: strided_slice/");
   if (v.is(Kind::Slice)) return add_slice(interp, *v.as<Slice>(), keys);
   int64_t bit = int64_t{1} << keys.begin.size();
   Value begin = Value::integer(0), end = Value::integer(0);
@@ -80,9 +90,12 @@ Result<void> add_key(Interp& interp, const Value& v, Keys& keys) {
   } else {
     begin = TFL_TRY(check_index(interp, v, keys.symbolic));
     keys.shrink_axis_mask |= bit;
-    if (begin.is_int()) end = Value::integer(begin.as_int() == INT64_MAX ? INT64_MAX : begin.as_int() + 1);
-    else if (begin.is(Kind::Symbolic)) end = TFL_TRY(tensor_binary(interp, BinaryOp::Add, begin, Value::integer(1)));
-    else end = begin;
+    if (begin.is_int())
+      end = Value::integer(begin.as_int() == INT64_MAX ? INT64_MAX : begin.as_int() + 1);
+    else if (begin.is(Kind::Symbolic))
+      end = TFL_TRY(tensor_binary(interp, BinaryOp::Add, begin, Value::integer(1)));
+    else
+      end = begin;
   }
   keys.begin.push_back(std::move(begin));
   keys.end.push_back(std::move(end));
@@ -115,8 +128,9 @@ Result<Dims> concrete(Interp& interp, const std::vector<Value>& entries) {
     DType d = v.tensor_rep()->dtype;
     if (dtype && *dtype != d) {
       return fail(ErrorKind::InvalidArgumentError,
-                  "cannot compute Pack as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:Pack] name: strided_slice/stack", i,
-                  dtype_tf_name(*dtype), dtype_tf_name(d));
+                  "cannot compute Pack as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:Pack] "
+                  "name: strided_slice/stack",
+                  i, dtype_tf_name(*dtype), dtype_tf_name(d));
     }
     dtype = d;
     out.push_back(TFL_TRY(tensor_to_index(interp, v)));
@@ -147,9 +161,12 @@ bool add_host_key(Interp& interp, const Value& v, SliceSpec& spec) {
   int64_t bit = int64_t{1} << spec.begin.size();
   int64_t begin = 0, end = 0, step = 1;
   auto part = [](const Value& given, int64_t& number, int64_t* mask, int64_t left_out) {
-    if (given.is_int()) number = given.as_int();
-    else if (given.is_none() && mask) *mask |= left_out;
-    else return given.is_none();
+    if (given.is_int())
+      number = given.as_int();
+    else if (given.is_none() && mask)
+      *mask |= left_out;
+    else
+      return given.is_none();
     return true;
   };
   if (v.is_int()) {
@@ -158,7 +175,9 @@ bool add_host_key(Interp& interp, const Value& v, SliceSpec& spec) {
     spec.shrink_axis_mask |= bit;
   } else if (v.is(Kind::Slice)) {
     const Slice* s = v.as<Slice>();
-    if (!part(s->start, begin, &spec.begin_mask, bit) || !part(s->stop, end, &spec.end_mask, bit) || !part(s->step, step, nullptr, bit)) return false;
+    if (!part(s->start, begin, &spec.begin_mask, bit) || !part(s->stop, end, &spec.end_mask, bit) ||
+        !part(s->step, step, nullptr, bit))
+      return false;
   } else if (v.is_none()) {
     spec.new_axis_mask |= bit;
   } else if (v.identical(interp.ellipsis)) {
@@ -213,7 +232,8 @@ Result<Value> tensor_get_item(Interp& interp, const Value& tensor, const Value& 
   if (Value row = plain_row(interp, tensor, key); !row.is_empty()) return row;
   Value x = TFL_TRY(to_tensor(interp, tensor));
   if (Value row = plain_row(interp, x, key); !row.is_empty()) return row;
-  if (key.is_bool() || (is_tensor_like(key) && dtype_of(interp, key) == DType::Bool)) return boolean_mask(interp, x, key, Value::none());
+  if (key.is_bool() || (is_tensor_like(key) && dtype_of(interp, key) == DType::Bool))
+    return boolean_mask(interp, x, key, Value::none());
   if (x.is_tensor() && !interp.sink) {
     SliceSpec spec;
     if (!add_host_keys(interp, key, spec)) spec = TFL_TRY(slice_spec(interp, key));
@@ -229,7 +249,9 @@ Result<Value> tensor_get_item(Interp& interp, const Value& tensor, const Value& 
     for (Value* v : parts) *v = TFL_TRY(cast_value(interp, *v, DType::I64));
   }
   Attrs attrs;
-  attrs.set_int(Attr::begin_mask, keys.begin_mask).set_int(Attr::end_mask, keys.end_mask).set_int(Attr::ellipsis_mask, keys.ellipsis_mask);
+  attrs.set_int(Attr::begin_mask, keys.begin_mask)
+      .set_int(Attr::end_mask, keys.end_mask)
+      .set_int(Attr::ellipsis_mask, keys.ellipsis_mask);
   attrs.set_int(Attr::new_axis_mask, keys.new_axis_mask).set_int(Attr::shrink_axis_mask, keys.shrink_axis_mask);
   return apply_op(interp, Op::strided_slice, {x, begin, end, strides}, attrs);
 }

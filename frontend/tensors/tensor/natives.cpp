@@ -13,8 +13,8 @@ Result<int64_t> static_int(Interp& interp, const Value& v, std::string_view argu
 }
 
 Failure not_static(const Value& v, std::string_view argument) {
-  return fail(ErrorKind::TypeError, "the argument `{}` must be known when the function is traced; {} is computed when it runs", argument,
-              symbolic_repr(symbolic(v)))
+  return fail(ErrorKind::TypeError, "the argument `{}` must be known when the function is traced; {} is computed when it runs",
+              argument, symbolic_repr(symbolic(v)))
       .with_hint("pass a Python number or a constant");
 }
 
@@ -40,7 +40,8 @@ Result<Value> index_operand(Interp& interp, const Value& v) {
 
 bool needs_int64(Interp& interp, const Value& v) {
   auto wide = [&](const Value& item) {
-    return item.is_int() ? item.as_int() != static_cast<int32_t>(item.as_int()) : is_tensor_like(item) && dtype_of(interp, item) == DType::I64;
+    return item.is_int() ? item.as_int() != static_cast<int32_t>(item.as_int())
+                         : is_tensor_like(item) && dtype_of(interp, item) == DType::I64;
   };
   if (v.is(Kind::List)) return std::any_of(v.as<List>()->items.begin(), v.as<List>()->items.end(), wide);
   if (v.is(Kind::Tuple)) return std::any_of(v.as<Tuple>()->span().begin(), v.as<Tuple>()->span().end(), wide);
@@ -53,10 +54,13 @@ Result<Value> shape_operand(Interp& interp, const Value& v) {
     Dims dims = TFL_TRY(to_dims(interp, v));
     bool wide = false;
     for (int64_t d : dims) wide |= d != static_cast<int32_t>(d);
-    Tensor t = TFL_TRY(Tensor::empty(interp.context, wide ? DType::I64 : DType::I32, std::initializer_list<int64_t>{static_cast<int64_t>(dims.size())}));
+    Tensor t = TFL_TRY(Tensor::empty(interp.context, wide ? DType::I64 : DType::I32,
+                                     std::initializer_list<int64_t>{static_cast<int64_t>(dims.size())}));
     for (size_t i = 0; i < dims.size(); ++i) {
-      if (wide) t.data<int64_t>()[i] = dims[i];
-      else t.data<int32_t>()[i] = static_cast<int32_t>(dims[i]);
+      if (wide)
+        t.data<int64_t>()[i] = dims[i];
+      else
+        t.data<int32_t>()[i] = static_cast<int32_t>(dims[i]);
     }
     return Value::of(std::move(t));
   }

@@ -17,7 +17,8 @@ namespace {
 /// What a script sees of a value that a native made of its arguments: inside a graph, a value of the graph.
 Result<Value> shown(Interp& interp, Value v, const Value& name, std::string_view otherwise) {
   if (!v.is_tensor() || !current_scope(interp)) return v;
-  if (v.tensor_rep()->flags & kLiteral) return symbolic_constant(interp, v.tensor(), name.is_str() ? std::string_view(name.as<Str>()->text) : otherwise);
+  if (v.tensor_rep()->flags & kLiteral)
+    return symbolic_constant(interp, v.tensor(), name.is_str() ? std::string_view(name.as<Str>()->text) : otherwise);
   ir::Ref ref = TFL_TRY(import_value(interp, v));
   return symbolic_value(interp, tracer_of(interp).scope, ref);
 }
@@ -42,8 +43,8 @@ Result<Value> constant_now(Interp& interp, Value* args) {
   if (!args[1].is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, args[1]));
   if (args[0].is_tensor() && wanted.dtype && *wanted.dtype != args[0].tensor_rep()->dtype) {
     std::string text = elements_str(interp, args[0].tensor());
-    return fail(ErrorKind::TypeError, "Expected tensor {} with dtype tf.{}, but got dtype tf.{}.", text, dtype_name(*wanted.dtype),
-                dtype_name(args[0].tensor_rep()->dtype));
+    return fail(ErrorKind::TypeError, "Expected tensor {} with dtype tf.{}, but got dtype tf.{}.", text,
+                dtype_name(*wanted.dtype), dtype_name(args[0].tensor_rep()->dtype));
   }
   Value value = TFL_TRY(to_tensor(interp, args[0], wanted));
   bool zero = args[0].is_float() && args[0].as_float() == 0 && !wanted.dtype;
@@ -51,7 +52,8 @@ Result<Value> constant_now(Interp& interp, Value* args) {
   if (zero && !zero_sign) zero_sign = std::signbit(args[0].as_float());
   if (args[2].is_none()) return value;
   // TensorFlow fills with the scalar it has kept from before, of which the sign may differ.
-  if (zero && std::signbit(args[0].as_float()) != *zero_sign) value = Value::of(TFL_TRY(apply1(interp.context, Op::negative, {value.tensor()})));
+  if (zero && std::signbit(args[0].as_float()) != *zero_sign)
+    value = Value::of(TFL_TRY(apply1(interp.context, Op::negative, {value.tensor()})));
   Dims dims = TFL_TRY(to_dims(interp, args[2]));
   if (!value.is_tensor()) return apply_op(interp, Op::reshape, {value, TFL_TRY(shape_operand(interp, args[2]))});
   Tensor t = value.tensor();
@@ -60,12 +62,14 @@ Result<Value> constant_now(Interp& interp, Value* args) {
   Tensor sizes = TFL_TRY(shape_operand(interp, shape)).tensor();
   if (t.size() == n) return Value::of(TFL_TRY(apply1(interp.context, Op::reshape, {t, sizes})));
   if (t.size() == 1) {
-    if (t.rank() != 0) t = TFL_TRY(apply1(interp.context, Op::reshape, {t, TFL_TRY(shape_operand(interp, shape_value(interp, {}))).tensor()}));
+    if (t.rank() != 0)
+      t = TFL_TRY(apply1(interp.context, Op::reshape, {t, TFL_TRY(shape_operand(interp, shape_value(interp, {}))).tensor()}));
     return Value::of(TFL_TRY(apply1(interp.context, Op::fill, {sizes, t})));
   }
   std::string source = TFL_TRY(repr_text(interp, args[0]));
   return fail(ErrorKind::TypeError,
-              "Eager execution of tf.constant with unsupported shape. Tensor {} (converted from {}) has {} elements, but got `shape` {} with {} elements).",
+              "Eager execution of tf.constant with unsupported shape. Tensor {} (converted from {}) has {} elements, but got "
+              "`shape` {} with {} elements).",
               elements_str(interp, t), source, t.size(), dims_text(dims), n);
 }
 
@@ -94,8 +98,10 @@ Result<Value> sizes_operand(Interp& interp, const Value& v) {
 Result<Value> scalar_value(Interp& interp, DType dtype, int one) {
   Tensor t = TFL_TRY(Tensor::empty(interp.context, dtype, {}));
   if (dtype != DType::String) {
-    if (is_floating(dtype)) store_double(dtype, one, t.raw());
-    else store_int(dtype, one, t.raw());
+    if (is_floating(dtype))
+      store_double(dtype, one, t.raw());
+    else
+      store_int(dtype, one, t.raw());
   }
   return Value::of(literal(interp, std::move(t)));
 }
@@ -111,8 +117,10 @@ Value few(Interp& interp, DType dtype, std::span<const int64_t> dims, int one) {
   if (!t) return Value();
   size_t size = dtype_size(dtype), bytes = t->bytes();
   std::byte element[8] = {};
-  if (is_floating(dtype)) store_double(dtype, one, element);
-  else store_int(dtype, one, element);
+  if (is_floating(dtype))
+    store_double(dtype, one, element);
+  else
+    store_int(dtype, one, element);
   for (size_t at = 0; at < bytes; at += size) std::memcpy(t->raw() + at, element, size);
   return Value::of(t.take());
 }
@@ -124,7 +132,8 @@ Value few(Interp& interp, DType dtype, const Value& shape, int one) {
     return few(interp, dtype, {&n, 1}, one);
   }
   if (!shape.is(Kind::List) && !shape.is(Kind::Tuple)) return Value();
-  std::span<const Value> items = shape.is(Kind::List) ? std::span<const Value>(shape.as<List>()->items) : shape.as<Tuple>()->span();
+  std::span<const Value> items =
+      shape.is(Kind::List) ? std::span<const Value>(shape.as<List>()->items) : shape.as<Tuple>()->span();
   Dims dims;
   for (const Value& v : items) {
     if (!v.is_int()) return Value();
@@ -155,16 +164,20 @@ Result<Value> filled_like(Interp& interp, const Value& like, const Value& dtype_
   const TensorType* type = x.is(Kind::Symbolic) ? &symbolic_type(x) : nullptr;
   bool fixed = type && type->ranked;
   for (size_t i = 0; fixed && i < type->dims.size(); ++i) fixed = type->dims[i] >= 0;
-  if (x.is_tensor()) sizes = TFL_TRY(shape_operand(interp, shape_value(interp, x.tensor().dims())));
-  else if (fixed) sizes = TFL_TRY(shape_operand(interp, shape_value(interp, type->dims)));
-  else sizes = TFL_TRY(apply_op(interp, Op::shape, {x}, Attrs().set_dtype(Attr::dtype, DType::I32)));
+  if (x.is_tensor())
+    sizes = TFL_TRY(shape_operand(interp, shape_value(interp, x.tensor().dims())));
+  else if (fixed)
+    sizes = TFL_TRY(shape_operand(interp, shape_value(interp, type->dims)));
+  else
+    sizes = TFL_TRY(apply_op(interp, Op::shape, {x}, Attrs().set_dtype(Attr::dtype, DType::I32)));
   if (interp.sink) interp.tensors->node_name = one ? "ones_like" : "zeros_like";
   return apply_op(interp, Op::fill, {sizes, value});
 }
 Result<Value> zeros_like(Interp& interp, Value* args) { return filled_like(interp, args[0], args[1], 0); }
 Result<Value> ones_like(Interp& interp, Value* args) {
   if (dtype_of(interp, args[0]) == DType::String && (args[1].is_none() || args[1].is_empty())) {
-    return fail(ErrorKind::InvalidArgumentError, "tf.ones_like: there is no string that is one [Op:OnesLike]").with_hint("tf.fill, or tf.zeros_like for empty strings");
+    return fail(ErrorKind::InvalidArgumentError, "tf.ones_like: there is no string that is one [Op:OnesLike]")
+        .with_hint("tf.fill, or tf.zeros_like for empty strings");
   }
   return filled_like(interp, args[0], args[1], 1);
 }
@@ -197,7 +210,8 @@ Result<Value> range(Interp& interp, Value* args) {
     size_t place = 0;
     while (place < std::size(kOrder) && kOrder[place] != d) ++place;
     if (place == std::size(kOrder)) {
-      return fail(ErrorKind::TypeError, "tf.range takes int32, int64 and floats, not {}", dtype_name(d)).with_hint("give dtype=, or cast the arguments");
+      return fail(ErrorKind::TypeError, "tf.range takes int32, int64 and floats, not {}", dtype_name(d))
+          .with_hint("give dtype=, or cast the arguments");
     }
     highest = std::max(highest, place);
   }
@@ -208,7 +222,8 @@ Result<Value> range(Interp& interp, Value* args) {
 
 Result<Value> eye(Interp& interp, Value* args) {
   Dims dims;
-  if ((args[0].is(Kind::Symbolic) && !known_value(interp, args[0])) || (args[1].is(Kind::Symbolic) && !known_value(interp, args[1]))) {
+  if ((args[0].is(Kind::Symbolic) && !known_value(interp, args[0])) ||
+      (args[1].is(Kind::Symbolic) && !known_value(interp, args[1]))) {
     // Sizes that the graph computes.
     DType dtype = TFL_TRY(optional_dtype(interp, args[3], DType::F32));
     std::vector<Value> parts;
@@ -262,7 +277,8 @@ constexpr NativeDef kCreationNatives[] = {
 }  // namespace
 
 bool is_scalar(const Value& v) {
-  return v.is_tensor() ? v.tensor_rep()->rank == 0 : v.is(Kind::Symbolic) && symbolic_type(v).ranked && symbolic_type(v).dims.empty();
+  return v.is_tensor() ? v.tensor_rep()->rank == 0
+                       : v.is(Kind::Symbolic) && symbolic_type(v).ranked && symbolic_type(v).dims.empty();
 }
 
 std::span<const NativeDef> creation_natives() { return kCreationNatives; }

@@ -91,7 +91,8 @@ Result<Value> silu(Interp& interp, Value* args) {
 }
 
 Result<Value> where(Interp& interp, Value* args) {
-  if (args[1].is_none() != args[2].is_none()) return fail(ErrorKind::ValueError, "x and y must both be non-None or both be None.");
+  if (args[1].is_none() != args[2].is_none())
+    return fail(ErrorKind::ValueError, "x and y must both be non-None or both be None.");
   if (args[1].is_none()) {
     ToTensor hint;
     hint.preferred = DType::Bool;

@@ -36,7 +36,8 @@ Result<Value> scatter_nd(Interp& interp, Value* args) {
   Value updates = TFL_TRY(to_tensor(interp, args[1]));
   ToTensor wanted;
   wanted.preferred = dtype_of(interp, indices);
-  Value shape = is_tensor_like(args[2]) || args[2].is(Kind::Shape) ? TFL_TRY(shape_operand(interp, args[2])) : TFL_TRY(to_tensor(interp, args[2], wanted));
+  Value shape = is_tensor_like(args[2]) || args[2].is(Kind::Shape) ? TFL_TRY(shape_operand(interp, args[2]))
+                                                                   : TFL_TRY(to_tensor(interp, args[2], wanted));
   // A tensor's own shape has no type: it takes that of the indices.
   if (args[2].is(Kind::Shape)) shape = TFL_TRY(cast_value(interp, shape, *wanted.preferred));
   return apply_op(interp, Op::scatter_nd, {indices, updates, shape});
@@ -85,10 +86,15 @@ Result<Value> one_hot(Interp& interp, Value* args) {
   if (!dtype) dtype = on_type ? on_type : off_type ? off_type : DType::F32;
   ToTensor wanted;
   wanted.dtype = dtype;
-  if (on.is_none()) on = TFL_TRY(apply_op(interp, Op::cast, {TFL_TRY(to_tensor(interp, Value::integer(1)))}, Attrs().set_dtype(Attr::dtype, *dtype)));
-  if (off.is_none()) off = TFL_TRY(apply_op(interp, Op::cast, {TFL_TRY(to_tensor(interp, Value::integer(0)))}, Attrs().set_dtype(Attr::dtype, *dtype)));
+  if (on.is_none())
+    on = TFL_TRY(
+        apply_op(interp, Op::cast, {TFL_TRY(to_tensor(interp, Value::integer(1)))}, Attrs().set_dtype(Attr::dtype, *dtype)));
+  if (off.is_none())
+    off = TFL_TRY(
+        apply_op(interp, Op::cast, {TFL_TRY(to_tensor(interp, Value::integer(0)))}, Attrs().set_dtype(Attr::dtype, *dtype)));
   if (dtype_of(interp, on) != dtype_of(interp, off)) {
-    return fail(ErrorKind::TypeError, "dtype {} of on_value does not match dtype {} of off_value", shown(*dtype_of(interp, on)), shown(*dtype_of(interp, off)));
+    return fail(ErrorKind::TypeError, "dtype {} of on_value does not match dtype {} of off_value", shown(*dtype_of(interp, on)),
+                shown(*dtype_of(interp, off)));
   }
   int64_t axis = TFL_TRY(optional_int(interp, args[4], -1));
   return apply_op(interp, Op::one_hot, {indices, depth, on, off}, Attrs().set_int(Attr::axis, axis));
@@ -130,8 +136,12 @@ Result<Value> searchsorted(Interp& interp, Value* args) {
 Result<Value> matmul(Interp& interp, Value* args) {
   bool transpose_a = TFL_TRY(truth(interp, args[2])), transpose_b = TFL_TRY(truth(interp, args[3]));
   bool adjoint_a = TFL_TRY(truth(interp, args[4])), adjoint_b = TFL_TRY(truth(interp, args[5]));
-  if (transpose_a && adjoint_a) return fail(ErrorKind::ValueError, "Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True.");
-  if (transpose_b && adjoint_b) return fail(ErrorKind::ValueError, "Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True.");
+  if (transpose_a && adjoint_a)
+    return fail(ErrorKind::ValueError,
+                "Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True.");
+  if (transpose_b && adjoint_b)
+    return fail(ErrorKind::ValueError,
+                "Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True.");
   Value a = args[0], b = args[1];
   if (is_tensor_like(b) && !is_tensor_like(a)) {
     ToTensor hint;
@@ -143,8 +153,9 @@ Result<Value> matmul(Interp& interp, Value* args) {
   ToTensor hint;
   hint.preferred = dtype_of(interp, a);
   b = TFL_TRY(to_tensor(interp, b, hint));
-  Value r = TFL_TRY(apply_op(interp, Op::matmul, {a, b},
-                             Attrs().set_bool(Attr::transpose_a, transpose_a || adjoint_a).set_bool(Attr::transpose_b, transpose_b || adjoint_b)));
+  Value r = TFL_TRY(apply_op(
+      interp, Op::matmul, {a, b},
+      Attrs().set_bool(Attr::transpose_a, transpose_a || adjoint_a).set_bool(Attr::transpose_b, transpose_b || adjoint_b)));
   if (args[8].is_none()) return r;
   return cast_value(interp, r, TFL_TRY(to_dtype(interp, args[8])));
 }
@@ -154,7 +165,8 @@ constexpr NativeDef kGatherNatives[] = {
     function("_gather_labels", "scores, labels, batch_dims, loss", gather_labels),
     function("gather_nd", "params, indices, batch_dims=0, name=None, bad_indices_policy=''", gather_nd),
     function("scatter_nd", "indices, updates, shape, name=None, bad_indices_policy=''", scatter_nd),
-    function("tensor_scatter_nd_update", "tensor, indices, updates, name=None, bad_indices_policy=''", tensor_scatter<Op::tensor_scatter_update>),
+    function("tensor_scatter_nd_update", "tensor, indices, updates, name=None, bad_indices_policy=''",
+             tensor_scatter<Op::tensor_scatter_update>),
     function("tensor_scatter_nd_add", "tensor, indices, updates, name=None", tensor_scatter<Op::tensor_scatter_add>),
     function("tensor_scatter_nd_sub", "tensor, indices, updates, name=None", tensor_scatter<Op::tensor_scatter_sub>),
     function("tensor_scatter_nd_min", "tensor, indices, updates, name=None", tensor_scatter<Op::tensor_scatter_min>),
@@ -168,7 +180,8 @@ constexpr NativeDef kGatherNatives[] = {
     function("_unique_with_counts", "x, out_idx", unique<Op::unique_with_counts>),
     function("_searchsorted", "rows, values, right, out_type", searchsorted),
     function("matmul",
-             "a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False, b_is_sparse=False, output_type=None, "
+             "a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False, "
+             "b_is_sparse=False, output_type=None, "
              "grad_a=False, grad_b=False, name=None",
              matmul),
 };
@@ -187,7 +200,8 @@ Result<Value> boolean_mask(Interp& interp, const Value& tensor, const Value& mas
     for (int i = 0; fits && i < k.rank(); ++i) fits = t.dim(static_cast<int>(front) + i) == k.dim(i);
     if (!fits) {
       Dims part;
-      for (int64_t i = std::max<int64_t>(front, 0); i < std::min<int64_t>(front + k.rank(), t.rank()); ++i) part.push_back(t.dim(static_cast<int>(i)));
+      for (int64_t i = std::max<int64_t>(front, 0); i < std::min<int64_t>(front + k.rank(), t.rank()); ++i)
+        part.push_back(t.dim(static_cast<int>(i)));
       return fail(ErrorKind::ValueError, "Shapes {} and {} are incompatible", shape_tuple_text(part), shape_tuple_text(k.dims()));
     }
     at = front;

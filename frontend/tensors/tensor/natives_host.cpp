@@ -54,8 +54,10 @@ Result<Value> print_text_native(Interp& interp, Value* args) {
 
 Result<Value> write_stream(Interp& interp, Value* args) {
   const std::string& text = args[0].as<Str>()->text;
-  if (TFL_TRY(truth(interp, args[1]))) interp.streams.err(text);
-  else interp.streams.out(text);
+  if (TFL_TRY(truth(interp, args[1])))
+    interp.streams.err(text);
+  else
+    interp.streams.out(text);
   TFL_TRY(check_output(interp));
   return Value::none();
 }
@@ -156,10 +158,13 @@ Result<Value> broadcast_shape(Interp& interp, Value* args) {
   for (size_t i = 0; i < shorter.size(); ++i) {
     int64_t p = longer[skip + i], q = shorter[i];
     if (p == q || q == 1) continue;
-    if (p == 1) out[skip + i] = q;
-    else if (p < 0 || q < 0) out[skip + i] = p > 1 ? p : q > 1 ? q : -1;
+    if (p == 1)
+      out[skip + i] = q;
+    else if (p < 0 || q < 0)
+      out[skip + i] = p > 1 ? p : q > 1 ? q : -1;
     else {
-      return fail(ErrorKind::ValueError, "Incompatible shapes for broadcasting: {} and {}.", shape_object_text(a), shape_object_text(b));
+      return fail(ErrorKind::ValueError, "Incompatible shapes for broadcasting: {} and {}.", shape_object_text(a),
+                  shape_object_text(b));
     }
   }
   return shape_value(interp, out);
@@ -189,9 +194,12 @@ void marks_of(std::string_view text, std::string_view home, std::string_view mar
     if (at == 0 || text[at - 1] != '\n' || (!names.empty() && names[0] != '(')) continue;  // within a line, or a longer word
     while (end + 1 < text.size() && text[end + 1] == '@') end = std::min(text.find('\n', end + 1), text.size());
     std::string_view own = text.substr(std::min(end + 1, text.size()));
-    if (own.starts_with("def ")) own.remove_prefix(4);
-    else if (own.starts_with("class ")) own.remove_prefix(6);
-    else continue;
+    if (own.starts_with("def "))
+      own.remove_prefix(4);
+    else if (own.starts_with("class "))
+      own.remove_prefix(6);
+    else
+      continue;
     (out += home) += ' ';
     out += own.substr(0, own.find_first_of("(:"));
     for (size_t quote = names.find('"'); quote != names.npos; quote = names.find('"', quote + 1)) {
@@ -259,9 +267,9 @@ Result<Value> reference_to(Interp& interp, Value* args) {
 }
 
 Result<void> init_tf(Interp& interp, Module& module) {
-  for (std::span<const NativeDef> table : {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(), linalg_natives(), window_natives(),
-                                           random_natives(), device_natives(),
-                                           std::span<const NativeDef>(kHostNatives)}) {
+  for (std::span<const NativeDef> table :
+       {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(),
+        linalg_natives(), window_natives(), random_natives(), device_natives(), std::span<const NativeDef>(kHostNatives)}) {
     define_all(interp, module, table);
   }
   for (int i = 0; i < kDTypeCount; ++i) {
@@ -272,12 +280,25 @@ Result<void> init_tf(Interp& interp, Module& module) {
   define(interp, module, "Variable", Value::share(interp.types.variable));
   define(interp, module, "TensorShape", Value::share(interp.types.shape));
   define(interp, module, "DType", Value::share(interp.types.dtype));
-  constexpr ErrorKind kErrors[] = {
-      ErrorKind::OpError, ErrorKind::AbortedError, ErrorKind::AlreadyExistsError, ErrorKind::CancelledError, ErrorKind::DataLossError,
-      ErrorKind::DeadlineExceededError, ErrorKind::FailedPreconditionError, ErrorKind::InternalError, ErrorKind::InvalidArgumentError,
-      ErrorKind::NotFoundError, ErrorKind::OutOfRangeError, ErrorKind::PermissionDeniedError, ErrorKind::ResourceExhaustedError,
-      ErrorKind::UnauthenticatedError, ErrorKind::UnavailableError, ErrorKind::UnimplementedError, ErrorKind::UnknownError,
-      ErrorKind::OperatorNotAllowedInGraphError, ErrorKind::InaccessibleTensorError};
+  constexpr ErrorKind kErrors[] = {ErrorKind::OpError,
+                                   ErrorKind::AbortedError,
+                                   ErrorKind::AlreadyExistsError,
+                                   ErrorKind::CancelledError,
+                                   ErrorKind::DataLossError,
+                                   ErrorKind::DeadlineExceededError,
+                                   ErrorKind::FailedPreconditionError,
+                                   ErrorKind::InternalError,
+                                   ErrorKind::InvalidArgumentError,
+                                   ErrorKind::NotFoundError,
+                                   ErrorKind::OutOfRangeError,
+                                   ErrorKind::PermissionDeniedError,
+                                   ErrorKind::ResourceExhaustedError,
+                                   ErrorKind::UnauthenticatedError,
+                                   ErrorKind::UnavailableError,
+                                   ErrorKind::UnimplementedError,
+                                   ErrorKind::UnknownError,
+                                   ErrorKind::OperatorNotAllowedInGraphError,
+                                   ErrorKind::InaccessibleTensorError};
   for (ErrorKind kind : kErrors) define(interp, module, error_kind_name(kind), Value::share(interp.exception_type(kind)));
   return {};
 }

@@ -10,11 +10,15 @@ namespace {
 Result<Attrs> band_attrs(Interp& interp, const Value& k, const Value& align) {
   Attrs attrs;
   Dims band = TFL_TRY(to_axes(interp, k));
-  if (band.size() != 1 && band.size() != 2) return fail(ErrorKind::InvalidArgumentError, "diag_index must be a scalar or vector of size 1 or 2");
+  if (band.size() != 1 && band.size() != 2)
+    return fail(ErrorKind::InvalidArgumentError, "diag_index must be a scalar or vector of size 1 or 2");
   attrs.set_ints(Attr::k, band);
   std::string mode = TFL_TRY(str_text(interp, align));
   if (mode != "RIGHT_LEFT" && mode != "LEFT_RIGHT" && mode != "LEFT_LEFT" && mode != "RIGHT_RIGHT") {
-    return fail(ErrorKind::InvalidArgumentError, "Value for attr 'align' of \"{}\" is not in the list of allowed values: \"LEFT_RIGHT\", \"RIGHT_LEFT\", \"LEFT_LEFT\", \"RIGHT_RIGHT\"", mode);
+    return fail(ErrorKind::InvalidArgumentError,
+                "Value for attr 'align' of \"{}\" is not in the list of allowed values: \"LEFT_RIGHT\", \"RIGHT_LEFT\", "
+                "\"LEFT_LEFT\", \"RIGHT_RIGHT\"",
+                mode);
   }
   attrs.set_text(Attr::mode, mode);
   return attrs;

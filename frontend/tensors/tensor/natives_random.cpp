@@ -49,11 +49,13 @@ Result<Value> sample_gamma(Interp& interp, Value* args) {
 }
 Result<Value> sample_poisson(Interp& interp, Value* args) {
   Value sizes = TFL_TRY(shape_operand(interp, args[0])), seed = TFL_TRY(seed_operand(interp, args[1]));
-  return apply_op(interp, Op::stateless_poisson, {sizes, seed, args[2]}, Attrs().set_dtype(Attr::dtype, TFL_TRY(to_dtype(interp, args[3]))));
+  return apply_op(interp, Op::stateless_poisson, {sizes, seed, args[2]},
+                  Attrs().set_dtype(Attr::dtype, TFL_TRY(to_dtype(interp, args[3]))));
 }
 Result<Value> sample_binomial(Interp& interp, Value* args) {
   Value sizes = TFL_TRY(shape_operand(interp, args[0])), seed = TFL_TRY(seed_operand(interp, args[1]));
-  return apply_op(interp, Op::stateless_binomial, {sizes, seed, args[2], args[3]}, Attrs().set_dtype(Attr::dtype, TFL_TRY(to_dtype(interp, args[4]))));
+  return apply_op(interp, Op::stateless_binomial, {sizes, seed, args[2], args[3]},
+                  Attrs().set_dtype(Attr::dtype, TFL_TRY(to_dtype(interp, args[4]))));
 }
 Result<Value> sample_truncated(Interp& interp, Value* args) {
   Value sizes = TFL_TRY(shape_operand(interp, args[0])), seed = TFL_TRY(seed_operand(interp, args[1]));

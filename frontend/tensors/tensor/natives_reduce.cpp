@@ -34,26 +34,32 @@ Result<Value> scan(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
   int64_t axis = TFL_TRY(static_int(interp, args[1]));
   bool exclusive = TFL_TRY(truth(interp, args[2])), reverse = TFL_TRY(truth(interp, args[3]));
-  return apply_op(interp, op, {x}, Attrs().set_int(Attr::axis, axis).set_bool(Attr::exclusive, exclusive).set_bool(Attr::reverse, reverse));
+  return apply_op(interp, op, {x},
+                  Attrs().set_int(Attr::axis, axis).set_bool(Attr::exclusive, exclusive).set_bool(Attr::reverse, reverse));
 }
 
 /// _add_n(inputs, name): the sum of tensors of one type and shape, from left to right.
 Result<Value> add_n(Interp& interp, Value* args) {
   std::vector<Value> items = TFL_TRY(convert_list(interp, args[0]));
-  if (items.empty()) return fail(ErrorKind::ValueError, "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape");
+  if (items.empty())
+    return fail(ErrorKind::ValueError,
+                "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape");
   Value sum = items[0];
   for (size_t i = 1; i < items.size(); ++i) {
     auto first = dtype_of(interp, sum), other = dtype_of(interp, items[i]);
     if (first != other) {
-      return fail(ErrorKind::InvalidArgumentError, "cannot compute AddN as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:AddN] name: ", i,
-                  dtype_tf_name(*first), dtype_tf_name(*other));
+      return fail(
+          ErrorKind::InvalidArgumentError,
+          "cannot compute AddN as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor [Op:AddN] name: ", i,
+          dtype_tf_name(*first), dtype_tf_name(*other));
     }
     if (sum.is_tensor() && items[i].is_tensor()) {
       Tensor a = sum.tensor(), b = items[i].tensor();
       if (!std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end())) {
         return fail(ErrorKind::InvalidArgumentError,
-                    "Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: {} != input {}: {} [Op:AddN] name: ", shape_text(a.dims()), i,
-                    shape_text(b.dims()));
+                    "Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: {} != input {}: {} "
+                    "[Op:AddN] name: ",
+                    shape_text(a.dims()), i, shape_text(b.dims()));
       }
     }
     sum = TFL_TRY(apply_op(interp, Op::add, {sum, items[i]}));

@@ -81,7 +81,8 @@ Result<Value> strided_slice(Interp& interp, Value* args) {
     DType d = *dtype_of(interp, begin);
     int64_t n = vector_length(begin);
     if (n < 0) {
-      return fail(ErrorKind::ValueError, "tf.strided_slice needs `strides` here: the length of `begin` is not known when the function is traced");
+      return fail(ErrorKind::ValueError,
+                  "tf.strided_slice needs `strides` here: the length of `begin` is not known when the function is traced");
     }
     Tensor ones = TFL_TRY(Tensor::empty(interp.context, d, std::initializer_list<int64_t>{n}));
     for (int64_t i = 0; i < n; ++i) store_int(d, 1, ones.raw() + static_cast<size_t>(i) * dtype_size(d));
@@ -152,7 +153,8 @@ Result<Value> concat(Interp& interp, Value* args) {
   if (!values.is(Kind::List) && !values.is(Kind::Tuple)) values = interp.list({values});
   std::vector<Value> items = TFL_TRY(convert_list(interp, values));
   if (items.empty()) {
-    return fail(ErrorKind::InvalidArgumentError, "OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]' [Op:ConcatV2] name: concat")
+    return fail(ErrorKind::InvalidArgumentError,
+                "OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]' [Op:ConcatV2] name: concat")
         .with_hint("tf.concat needs at least one tensor");
   }
   return apply_list(interp, Op::concat, items, Attrs().set_int(Attr::axis, axis).set_text(Attr::name, "concat"));
@@ -184,12 +186,14 @@ Result<Value> split(Interp& interp, Value* args) {
   }
   Value operands[2] = {x, TFL_TRY(shape_operand(interp, sizes))};
   if (is_scalar(operands[1])) {
-    return fail(ErrorKind::ValueError, "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: {}",
+    return fail(ErrorKind::ValueError,
+                "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: {}",
                 TFL_TRY(repr_text(interp, sizes)));
   }
   int64_t count = vector_length(operands[1]);
   if (count < 0) {
-    if (args[3].is_none()) return fail(ErrorKind::ValueError, "Cannot infer argument `num` from shape {}", TFL_TRY(repr_text(interp, sizes)));
+    if (args[3].is_none())
+      return fail(ErrorKind::ValueError, "Cannot infer argument `num` from shape {}", TFL_TRY(repr_text(interp, sizes)));
     count = TFL_TRY(static_int(interp, args[3], "num"));
   }
   attrs.set_int(Attr::num, count);
@@ -211,7 +215,10 @@ Result<Value> pad(Interp& interp, Value* args) {
   for (char& c : mode) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
   if (mode != "CONSTANT" && mode != "REFLECT" && mode != "SYMMETRIC") {
     std::string given = TFL_TRY(str_text(interp, args[2]));
-    return fail(ErrorKind::ValueError, "Value of argument `mode` expected to be one of \"CONSTANT\", \"REFLECT\", or \"SYMMETRIC\". Received `mode` = {}", given);
+    return fail(
+        ErrorKind::ValueError,
+        "Value of argument `mode` expected to be one of \"CONSTANT\", \"REFLECT\", or \"SYMMETRIC\". Received `mode` = {}",
+        given);
   }
   Attrs attrs;
   attrs.set_text(Attr::mode, mode);
@@ -231,7 +238,9 @@ constexpr NativeDef kShapeNatives[] = {
     function("squeeze", "input, axis=None, name=None", squeeze),
     function("broadcast_to", "input, shape, name=None", broadcast_to),
     function("slice", "input_, begin, size, name=None", slice),
-    function("strided_slice", "input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0, var=None, name=None",
+    function("strided_slice",
+             "input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0, "
+             "var=None, name=None",
              strided_slice),
     function("reverse", "tensor, axis, name=None", reverse),
     function("roll", "input, shift, axis, name=None", roll),
@@ -253,8 +262,10 @@ constexpr NativeDef kShapeNatives[] = {
 
 Result<Value> stack_values(Interp& interp, const Value& values, int64_t axis) {
   std::vector<Value> items;
-  if (values.is(Kind::List)) items = values.as<List>()->items;
-  else items = TFL_TRY(to_vector(interp, values));
+  if (values.is(Kind::List))
+    items = values.as<List>()->items;
+  else
+    items = TFL_TRY(to_vector(interp, values));
   bool host = true;
   for (const Value& v : items) host &= !v.is_tensor() && !v.is(Kind::Symbolic) && !v.is(Kind::Variable);
   if (host) {

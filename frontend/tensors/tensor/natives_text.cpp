@@ -56,7 +56,8 @@ Result<Value> substr(Interp& interp, Value* args) {
   Value x = TFL_TRY(string_operand(interp, args[0]));
   Value numbers[2] = {args[1], args[2]};
   TFL_TRY(unify_operands(interp, numbers));
-  return apply_op(interp, Op::substr, {x, numbers[0], numbers[1]}, Attrs().set_text(Attr::unit, TFL_TRY(text_argument(interp, args[3], "unit"))));
+  return apply_op(interp, Op::substr, {x, numbers[0], numbers[1]},
+                  Attrs().set_text(Attr::unit, TFL_TRY(text_argument(interp, args[3], "unit"))));
 }
 
 Result<Value> as_string(Interp& interp, Value* args) {
@@ -64,7 +65,8 @@ Result<Value> as_string(Interp& interp, Value* args) {
   Attrs attrs;
   attrs.set_int(Attr::precision, TFL_TRY(to_index(interp, args[1])));
   attrs.set_bool(Attr::scientific, TFL_TRY(truth(interp, args[2]))).set_bool(Attr::shortest, TFL_TRY(truth(interp, args[3])));
-  attrs.set_int(Attr::width, TFL_TRY(to_index(interp, args[4]))).set_text(Attr::fill, TFL_TRY(text_argument(interp, args[5], "fill")));
+  attrs.set_int(Attr::width, TFL_TRY(to_index(interp, args[4])))
+      .set_text(Attr::fill, TFL_TRY(text_argument(interp, args[5], "fill")));
   return apply_op(interp, Op::as_string, {x}, attrs);
 }
 
@@ -77,7 +79,8 @@ Result<Value> to_number(Interp& interp, Value* args) {
 Result<Value> split_strings(Interp& interp, Value* args) {
   Value x = TFL_TRY(string_operand(interp, args[0]));
   Attrs attrs;
-  attrs.set_text(Attr::separator, TFL_TRY(text_argument(interp, args[1], "sep"))).set_int(Attr::limit, TFL_TRY(to_index(interp, args[2])));
+  attrs.set_text(Attr::separator, TFL_TRY(text_argument(interp, args[1], "sep")))
+      .set_int(Attr::limit, TFL_TRY(to_index(interp, args[2])));
   return apply_op(interp, Op::string_split, {x}, attrs);
 }
 
@@ -99,7 +102,8 @@ Result<Value> format(Interp& interp, Value* args) {
   for (Value& v : items) v = TFL_TRY(to_tensor(interp, v));
   Attrs attrs;
   attrs.set_text(Attr::template_text, TFL_TRY(text_argument(interp, args[0], "template")));
-  attrs.set_text(Attr::placeholder, TFL_TRY(text_argument(interp, args[2], "placeholder"))).set_int(Attr::summarize, TFL_TRY(to_index(interp, args[3])));
+  attrs.set_text(Attr::placeholder, TFL_TRY(text_argument(interp, args[2], "placeholder")))
+      .set_int(Attr::summarize, TFL_TRY(to_index(interp, args[3])));
   return apply_list(interp, Op::string_format, items, attrs);
 }
 

@@ -61,13 +61,15 @@ Result<Value> avg_pool_grad(Interp& interp, Value* args) {
 Result<Value> max_pool_with_argmax(Interp& interp, Value* args) {
   Value operands[1] = {TFL_TRY(to_tensor(interp, args[0]))};
   Attrs attrs = TFL_TRY(window_attrs(interp, args + 1, Attr::ksize));
-  attrs.set_bool(Attr::include_batch, TFL_TRY(truth(interp, args[5]))).set_dtype(Attr::dtype, TFL_TRY(optional_dtype(interp, args[6], DType::I64)));
+  attrs.set_bool(Attr::include_batch, TFL_TRY(truth(interp, args[5])))
+      .set_dtype(Attr::dtype, TFL_TRY(optional_dtype(interp, args[6], DType::I64)));
   return apply_many(interp, Op::max_pool_with_argmax, operands, attrs);
 }
 
 Result<Attrs> resize_attrs(Interp& interp, const Value* args) {
   Attrs attrs;
-  attrs.set_bool(Attr::half_pixel_centers, TFL_TRY(truth(interp, args[0]))).set_bool(Attr::align_corners, TFL_TRY(truth(interp, args[1])));
+  attrs.set_bool(Attr::half_pixel_centers, TFL_TRY(truth(interp, args[0])))
+      .set_bool(Attr::align_corners, TFL_TRY(truth(interp, args[1])));
   return attrs;
 }
 
@@ -83,7 +85,8 @@ Result<Value> resize(Interp& interp, Value* args) {
 Result<std::string> text_of(Interp& interp, const Value& v) {
   Value t = TFL_TRY(string_operand(interp, v));
   Tensor text = TFL_TRY(to_concrete(interp, t));
-  if (text.dtype() != DType::String || text.size() != 1) return fail(ErrorKind::InvalidArgumentError, "a scalar string is needed, not {}", describe(text));
+  if (text.dtype() != DType::String || text.size() != 1)
+    return fail(ErrorKind::InvalidArgumentError, "a scalar string is needed, not {}", describe(text));
   return *text.data<std::string>();
 }
 
@@ -171,7 +174,8 @@ Result<Value> read_safetensors(Interp& interp, Value* args) {
 Result<Value> write_safetensors_native(Interp& interp, Value* args) {
   std::vector<Value> lists[4];
   for (size_t i = 0; i < 4; ++i) lists[i] = TFL_TRY(to_vector(interp, args[i]));
-  if (lists[0].size() != lists[1].size() || lists[2].size() != lists[3].size()) return fail(ErrorKind::ValueError, "as many names as tensors are needed");
+  if (lists[0].size() != lists[1].size() || lists[2].size() != lists[3].size())
+    return fail(ErrorKind::ValueError, "as many names as tensors are needed");
   std::vector<std::pair<std::string, Tensor>> tensors;
   std::vector<std::pair<std::string, std::string>> metadata;
   for (size_t i = 0; i < lists[0].size(); ++i)
@@ -203,8 +207,10 @@ constexpr NativeDef kWindowNatives[] = {
     function("_max_pool_with_argmax", "x, strides, ksize, padding, explicit, include_batch, dtype", max_pool_with_argmax),
     function("_resize_bilinear", "images, size, half_pixel_centers=True, align_corners=False", resize<Op::resize_bilinear>),
     function("_resize_nearest", "images, size, half_pixel_centers=True, align_corners=False", resize<Op::resize_nearest>),
-    function("_resize_bilinear_grad", "gradient, images, half_pixel_centers=True, align_corners=False", resize<Op::resize_bilinear_grad>),
-    function("_resize_nearest_grad", "gradient, size, half_pixel_centers=True, align_corners=False", resize<Op::resize_nearest_grad>),
+    function("_resize_bilinear_grad", "gradient, images, half_pixel_centers=True, align_corners=False",
+             resize<Op::resize_bilinear_grad>),
+    function("_resize_nearest_grad", "gradient, size, half_pixel_centers=True, align_corners=False",
+             resize<Op::resize_nearest_grad>),
     function("_regex_replace", "input, pattern, rewrite, replace_global", regex_replace),
     function("_regex_full_match", "input, pattern", regex_full_match),
     function("_hash_bucket", "input, num_buckets, mode, key", hash_bucket),

@@ -127,7 +127,9 @@ Result<Value> tensor_binary_last(Interp& interp, BinaryOp op, Value& a, bool a_e
     case BinaryOp::FloorDiv: row = Op::floordiv; break;
     case BinaryOp::Mod: row = Op::mod; break;
     case BinaryOp::Pow: row = Op::pow; break;
-    case BinaryOp::BitAnd: case BinaryOp::BitOr: case BinaryOp::BitXor: row = logical_or_bitwise(op, kind == DType::Bool); break;
+    case BinaryOp::BitAnd:
+    case BinaryOp::BitOr:
+    case BinaryOp::BitXor: row = logical_or_bitwise(op, kind == DType::Bool); break;
     default: return Value();
   }
   if (op != BinaryOp::Div || is_floating(kind)) {
@@ -135,7 +137,8 @@ Result<Value> tensor_binary_last(Interp& interp, BinaryOp op, Value& a, bool a_e
   }
   if (op != BinaryOp::Add && op != BinaryOp::Sub && op != BinaryOp::Mul && op != BinaryOp::Div) return Value();
   auto donor = [](const Value& v) {
-    return v.is_tensor() && is_floating(v.tensor_rep()->dtype) && v.tensor_rep()->size > kSmallElements && v.tensor_rep()->refs == 1;
+    return v.is_tensor() && is_floating(v.tensor_rep()->dtype) && v.tensor_rep()->size > kSmallElements &&
+           v.tensor_rep()->refs == 1;
   };
   a_ends = a_ends && donor(a);
   b_ends = b_ends && donor(b);
@@ -173,7 +176,8 @@ Result<Value> tensor_binary(Interp& interp, BinaryOp op, const Value& a, const V
       case BinaryOp::Sub: return apply_binary(interp, Op::subtract, a, b);
       case BinaryOp::MatMul: return apply_binary(interp, Op::matmul, a, b);
       case BinaryOp::Mul:
-        if (a.tensor_rep()->dtype == DType::Bool || b.tensor_rep()->dtype == DType::Bool) [[unlikely]] break;
+        if (a.tensor_rep()->dtype == DType::Bool || b.tensor_rep()->dtype == DType::Bool) [[unlikely]]
+          break;
         return apply_binary(interp, Op::multiply, a, b);
       case BinaryOp::Div:
         if (!is_floating(a.tensor_rep()->dtype) || a.tensor_rep()->dtype != b.tensor_rep()->dtype) break;
@@ -191,10 +195,13 @@ Result<Value> tensor_binary(Interp& interp, BinaryOp op, const Value& a, const V
     }
     if (op == BinaryOp::Div) return true_divide(interp, a, b);
     DType dtype = *dtype_of(interp, a);
-    if (op == BinaryOp::Mul && (dtype == DType::Bool || (decided(b) && dtype_of(interp, b) == DType::Bool))) return multiply_bools(interp, x, y);
+    if (op == BinaryOp::Mul && (dtype == DType::Bool || (decided(b) && dtype_of(interp, b) == DType::Bool)))
+      return multiply_bools(interp, x, y);
     ToTensor wanted;
-    if (op == BinaryOp::Add || op == BinaryOp::MatMul) wanted.preferred = dtype;
-    else if (!decided(b)) wanted.dtype = dtype;
+    if (op == BinaryOp::Add || op == BinaryOp::MatMul)
+      wanted.preferred = dtype;
+    else if (!decided(b))
+      wanted.dtype = dtype;
     x = TFL_TRY(to_tensor(interp, a));
     y = TFL_TRY(to_tensor(interp, b, wanted));
   } else {
@@ -215,8 +222,9 @@ Result<Value> tensor_binary(Interp& interp, BinaryOp op, const Value& a, const V
     case BinaryOp::Mod: return apply_binary(interp, Op::mod, x, y);
     case BinaryOp::Pow: return apply_binary(interp, Op::pow, x, y);
     case BinaryOp::MatMul: return apply_binary(interp, Op::matmul, x, y);
-    case BinaryOp::BitAnd: case BinaryOp::BitOr: case BinaryOp::BitXor:
-      return apply_binary(interp, logical_or_bitwise(op, dtype_of(interp, x) == DType::Bool), x, y);
+    case BinaryOp::BitAnd:
+    case BinaryOp::BitOr:
+    case BinaryOp::BitXor: return apply_binary(interp, logical_or_bitwise(op, dtype_of(interp, x) == DType::Bool), x, y);
     default: return interp.not_implemented;
   }
 }
@@ -225,8 +233,7 @@ Result<Value> tensor_unary(Interp& interp, UnaryOp op, const Value& self) {
   switch (op) {
     case UnaryOp::Minus: return apply_unary(interp, Op::negative, self);
     case UnaryOp::Invert: return apply_unary(interp, dtype_of(interp, self) == DType::Bool ? Op::logical_not : Op::invert, self);
-    default:
-      return fail(ErrorKind::TypeError, "bad operand type for unary +: '{}'", interp.type_name(self));
+    default: return fail(ErrorKind::TypeError, "bad operand type for unary +: '{}'", interp.type_name(self));
   }
 }
 
@@ -239,15 +246,20 @@ Result<Value> tensor_compare(Interp& interp, CompareOp op, const Value& a, const
   if (equality && (a.is_none() || b.is_none())) return Value::boolean(op == CompareOp::Ne);
   const Value& host = decided(a) ? b : a;
   if (!decided(host) && (host.is(Kind::Instance) || interp.type_of(host)->script)) {
-    Str* name = op == CompareOp::Eq ? interp.sym.__eq__ : op == CompareOp::Ne ? interp.sym.__ne__ : op == CompareOp::Lt ? interp.sym.__gt__
-              : op == CompareOp::Le ? interp.sym.__ge__ : op == CompareOp::Gt ? interp.sym.__lt__ : interp.sym.__le__;
+    Str* name = op == CompareOp::Eq   ? interp.sym.__eq__
+                : op == CompareOp::Ne ? interp.sym.__ne__
+                : op == CompareOp::Lt ? interp.sym.__gt__
+                : op == CompareOp::Le ? interp.sym.__ge__
+                : op == CompareOp::Gt ? interp.sym.__lt__
+                                      : interp.sym.__le__;
     Value method = TFL_TRY(special(interp, host, name));
     if (!method.is_empty()) return interp.not_implemented;
   }
   Value operands[2] = {a, b};
   TFL_TRY(unify_operands(interp, operands));
   Op operation = comparison(op);
-  if (equality && operands[0].is_tensor() && operands[1].is_tensor() && !can_broadcast(operands[0].tensor(), operands[1].tensor()) &&
+  if (equality && operands[0].is_tensor() && operands[1].is_tensor() &&
+      !can_broadcast(operands[0].tensor(), operands[1].tensor()) &&
       dtype_of(interp, operands[0]) == dtype_of(interp, operands[1])) {
     return Value::of(TFL_TRY(scalar<bool>(interp.context, DType::Bool, op == CompareOp::Ne)));
   }

@@ -18,9 +18,7 @@ std::array<int64_t, 2> seeds_of(int64_t global, int64_t own) {
   return {first, first == 0 && second == 0 ? kMost : second};
 }
 
-RandomState state_at(std::array<int64_t, 2> seeds, uint64_t groups) {
-  return {static_cast<int64_t>(groups), seeds[1], seeds[0]};
-}
+RandomState state_at(std::array<int64_t, 2> seeds, uint64_t groups) { return {static_cast<int64_t>(groups), seeds[1], seeds[0]}; }
 
 }  // namespace
 
@@ -34,8 +32,10 @@ void RandomStreams::set_seed(std::optional<int64_t> seed) {
 void RandomStreams::undo(size_t mark) {
   for (; kept_.size() > mark; kept_.pop_back()) {
     Kept& k = kept_.back();
-    if (k.stream) *k.stream = {k.taken, 0};
-    else own_seeds_ = std::move(k.own_seeds);
+    if (k.stream)
+      *k.stream = {k.taken, 0};
+    else
+      own_seeds_ = std::move(k.own_seeds);
   }
   own_seeds_kept_by_ = 0;
 }

@@ -1,6 +1,6 @@
 // tf.TensorShape: sizes of which some, or the rank, may be unknown.
-#include "frontend/core/hashing.h"
 #include "frontend/tensors/tensor/shape.h"
+#include "frontend/core/hashing.h"
 #include "frontend/tensors/tensor/tensor_text.h"
 
 namespace tfl {
@@ -97,7 +97,8 @@ Result<Value> shape_compare(Interp& interp, CompareOp op, const Value& a, const 
 }
 
 Result<Value> construct_shape(Interp& interp, Type*, CallArgs& args) {
-  if (args.total() != 1) return fail(ErrorKind::TypeError, "TensorShape.__init__() takes exactly one argument, `dims` ({} given)", args.total());
+  if (args.total() != 1)
+    return fail(ErrorKind::TypeError, "TensorShape.__init__() takes exactly one argument, `dims` ({} given)", args.total());
   return as_shape(interp, args.values[0]);
 }
 
@@ -134,7 +135,8 @@ Result<Value> num_elements(Interp&, Value* args) {
 Result<Value> is_fully_defined(Interp&, Value* args) { return Value::boolean(fully_defined(self_shape(args[0]))); }
 
 Result<Value> assert_fully_defined(Interp&, Value* args) {
-  if (!fully_defined(self_shape(args[0]))) return fail(ErrorKind::ValueError, "Shape {} is not fully defined", shape_object_text(self_shape(args[0])));
+  if (!fully_defined(self_shape(args[0])))
+    return fail(ErrorKind::ValueError, "Shape {} is not fully defined", shape_object_text(self_shape(args[0])));
   return Value::none();
 }
 
@@ -146,7 +148,8 @@ Result<Value> is_compatible_with(Interp& interp, Value* args) {
 Result<Value> assert_is_compatible_with(Interp& interp, Value* args) {
   Value other = TFL_TRY(as_shape(interp, args[1]));
   if (!shapes_compatible(self_shape(args[0]), self_shape(other))) {
-    return fail(ErrorKind::ValueError, "Shapes {} and {} are incompatible", shape_object_text(self_shape(args[0])), shape_object_text(self_shape(other)));
+    return fail(ErrorKind::ValueError, "Shapes {} and {} are incompatible", shape_object_text(self_shape(args[0])),
+                shape_object_text(self_shape(other)));
   }
   return Value::none();
 }
@@ -198,7 +201,11 @@ Result<Value> with_rank_rule(Interp& interp, Value* args, int rule) {
     return shape_value(interp, Dims(static_cast<size_t>(rank), -1));
   }
   if (rule == 0 ? n == rank : rule == 1 ? n >= rank : n <= rank) return args[0];
-  return fail(ErrorKind::ValueError, "Shape {} must have rank {}{}", shape_object_text(s), rule == 0 ? "" : rule == 1 ? "at least " : "at most ", rank);
+  return fail(ErrorKind::ValueError, "Shape {} must have rank {}{}", shape_object_text(s),
+              rule == 0   ? ""
+              : rule == 1 ? "at least "
+                          : "at most ",
+              rank);
 }
 Result<Value> with_rank(Interp& interp, Value* args) { return with_rank_rule(interp, args, 0); }
 Result<Value> with_rank_at_least(Interp& interp, Value* args) { return with_rank_rule(interp, args, 1); }

@@ -21,11 +21,13 @@ std::string elements_repr(Interp& interp, const Tensor& t) {
 }
 
 std::string tensor_str(Interp& interp, const Tensor& t) {
-  return fmt::format("tf.Tensor({}, shape={}, dtype={})", on_own_lines(elements_str(interp, t)), shape_tuple_text(t.dims()), dtype_name(t.dtype()));
+  return fmt::format("tf.Tensor({}, shape={}, dtype={})", on_own_lines(elements_str(interp, t)), shape_tuple_text(t.dims()),
+                     dtype_name(t.dtype()));
 }
 
 std::string tensor_repr(Interp& interp, const Tensor& t) {
-  return fmt::format("<tf.Tensor: shape={}, dtype={}, numpy={}>", shape_tuple_text(t.dims()), dtype_name(t.dtype()), elements_repr(interp, t));
+  return fmt::format("<tf.Tensor: shape={}, dtype={}, numpy={}>", shape_tuple_text(t.dims()), dtype_name(t.dtype()),
+                     elements_repr(interp, t));
 }
 
 }  // namespace tfl

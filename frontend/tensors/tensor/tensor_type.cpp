@@ -18,7 +18,8 @@ Result<uint64_t> tensor_hash(Interp&, const Value&) {
 }
 
 Result<void> tensor_set_item(Interp& interp, const Value& self, const Value&, const Value& value) {
-  return fail(ErrorKind::TypeError, "'{}' object does not support item {}", interp.type_name(self), value.is_empty() ? "deletion" : "assignment")
+  return fail(ErrorKind::TypeError, "'{}' object does not support item {}", interp.type_name(self),
+              value.is_empty() ? "deletion" : "assignment")
       .with_hint("tensors do not change: build a new one with tf.tensor_scatter_nd_update, or use a tf.Variable");
 }
 
@@ -45,14 +46,17 @@ Result<Value> tensor_get_attr(Interp& interp, const Value& self, Str* name) {
   if (name->text == "_keras_mask") return keras_mask(interp, self);
   if (is_numpy_name(name->text)) {
     return fail(ErrorKind::AttributeError,
-                "EagerTensor object has no attribute '{}'. \n        If you are looking for numpy-related methods, please run the following:\n"
+                "EagerTensor object has no attribute '{}'. \n        If you are looking for numpy-related methods, please run "
+                "the following:\n"
                 "        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      ",
                 name->text)
-        .with_hint(name->text == "reshape" || name->text == "transpose" || name->text == "size" ? "write tf." + name->text + "(x)"
-                                                                                               : "write x.numpy()." + name->text);
+        .with_hint(name->text == "reshape" || name->text == "transpose" || name->text == "size"
+                       ? "write tf." + name->text + "(x)"
+                       : "write x.numpy()." + name->text);
   }
   for (std::string_view n : {"name", "op", "graph", "value_index"}) {
-    if (n == name->text) return fail(ErrorKind::AttributeError, "Tensor.{} is undefined when eager execution is enabled.", name->text);
+    if (n == name->text)
+      return fail(ErrorKind::AttributeError, "Tensor.{} is undefined when eager execution is enabled.", name->text);
   }
   return Value();
 }
@@ -65,7 +69,9 @@ Result<Value> get_shape(Interp& interp, Value* args) { return shape_value(interp
 Result<Value> get_dtype(Interp& interp, Value* args) { return dtype_value(interp, args[0].tensor_rep()->dtype); }
 Result<Value> get_ndim(Interp&, Value* args) { return Value::integer(args[0].tensor_rep()->rank); }
 Result<Value> get_device(Interp& interp, Value* args) { return interp.str(device_name(args[0].tensor())); }
-Result<Value> get_id(Interp&, Value* args) { return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[0].counted()) >> 4)); }
+Result<Value> get_id(Interp&, Value* args) {
+  return Value::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[0].counted()) >> 4));
+}
 Result<Value> numpy_method(Interp& interp, Value* args) { return numpy_of(interp, args[0].tensor()); }
 Result<Value> self_method(Interp&, Value* args) { return args[0]; }
 
@@ -86,13 +92,15 @@ Result<Value> set_shape_method(Interp& interp, Value* args) {
   bool fits = dims.size() == t.dims().size();
   for (size_t i = 0; fits && i < dims.size(); ++i) fits = dims[i] < 0 || dims[i] == t.dims()[i];
   if (!fits) {
-    return fail(ErrorKind::ValueError, "Tensor's shape {} is not compatible with supplied shape {}.", shape_tuple_text(t.dims()), dims_text(dims));
+    return fail(ErrorKind::ValueError, "Tensor's shape {} is not compatible with supplied shape {}.", shape_tuple_text(t.dims()),
+                dims_text(dims));
   }
   return Value::none();
 }
 
 Result<Value> eval_method(Interp&, Value*) {
-  return fail(ErrorKind::NotImplementedError, "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?");
+  return fail(ErrorKind::NotImplementedError,
+              "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?");
 }
 Result<Value> consumers_method(Interp&, Value*) {
   return fail(ErrorKind::NotImplementedError, "Tensor.consumers is undefined when eager execution is enabled.");

@@ -31,8 +31,9 @@ void Undivided::end() {
 void Undivided::failed(const Error& error) {
   if (!changes_) return;
   const ErrorKind kind = error.kind;
-  bool cut = interp_.stopped || interp_.context.interrupt.load(std::memory_order_relaxed) != 0 || kind == ErrorKind::KeyboardInterrupt ||
-             kind == ErrorKind::ResourceExhaustedError || kind == ErrorKind::MemoryError || kind == ErrorKind::RecursionError;
+  bool cut = interp_.stopped || interp_.context.interrupt.load(std::memory_order_relaxed) != 0 ||
+             kind == ErrorKind::KeyboardInterrupt || kind == ErrorKind::ResourceExhaustedError ||
+             kind == ErrorKind::MemoryError || kind == ErrorKind::RecursionError;
   if (!cut) return;
   std::vector<UndoLog::Entry>& entries = interp_.tensors->undo.entries;
   for (; entries.size() > kept_; entries.pop_back()) {

@@ -34,7 +34,7 @@ class Undivided {
   Interp& interp_;
   const bool changes_;
   uint64_t outer_ = 0;
-  size_t kept_ = 0;  // steps further out have kept so many
+  size_t kept_ = 0;   // steps further out have kept so many
   size_t draws_ = 0;  // and so many draws
 };
 

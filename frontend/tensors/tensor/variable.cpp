@@ -51,27 +51,46 @@ Result<Value> variable_get_item(Interp& interp, const Value& self, const Value& 
 }
 
 Result<void> variable_set_item(Interp& interp, const Value& self, const Value&, const Value& value) {
-  return fail(ErrorKind::TypeError, "'{}' object does not support item {}", interp.type_name(self), value.is_empty() ? "deletion" : "assignment")
+  return fail(ErrorKind::TypeError, "'{}' object does not support item {}", interp.type_name(self),
+              value.is_empty() ? "deletion" : "assignment")
       .with_hint("write v[key].assign(value)");
 }
 
 Result<Value> variable_get_attr(Interp&, const Value&, Str* name) {
   for (std::string_view n : {"op", "graph"}) {
-    if (n == name->text) return fail(ErrorKind::AttributeError, "Tensor.{} is undefined when eager execution is enabled.", name->text);
+    if (n == name->text)
+      return fail(ErrorKind::AttributeError, "Tensor.{} is undefined when eager execution is enabled.", name->text);
   }
   return Value();
 }
 
 constexpr std::string_view kSignature =
-    "initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None, variable_def=None, dtype=None, import_scope=None, "
+    "initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None, variable_def=None, dtype=None, "
+    "import_scope=None, "
     "constraint=None, synchronization=None, aggregation=None, shape=None, experimental_enable_variable_lifting=True";
-enum Parameter { Initial, Trainable, ValidateShape, CachingDevice, Name, Definition, Dtype, ImportScope, Constraint, Synchronization, Aggregation, ShapeParameter, Lifting, Count };
+enum Parameter {
+  Initial,
+  Trainable,
+  ValidateShape,
+  CachingDevice,
+  Name,
+  Definition,
+  Dtype,
+  ImportScope,
+  Constraint,
+  Synchronization,
+  Aggregation,
+  ShapeParameter,
+  Lifting,
+  Count
+};
 
 Result<Value> construct_variable(Interp& interp, Type* type, CallArgs& args) {
   Value bound[Count];
   std::unique_ptr<Signature> signature = parse_signature(interp, kSignature);
   TFL_TRY(bind_arguments(interp, "Variable", *signature, args, bound));
-  return make_variable(interp, type, bound[Initial], bound[Dtype], bound[Name], bound[Trainable], bound[ShapeParameter], bound[Constraint]);
+  return make_variable(interp, type, bound[Initial], bound[Dtype], bound[Name], bound[Trainable], bound[ShapeParameter],
+                       bound[Constraint]);
 }
 
 /// The initial value as elements: while a function is traced, what it depends on is computed at once.
@@ -84,10 +103,12 @@ Result<Tensor> initial_tensor(Interp& interp, const Value& initial, const ToTens
 
 }  // namespace
 
-Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Value& dtype, const Value& name, const Value& trainable, const Value& shape,
-                            const Value& constraint) {
+Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Value& dtype, const Value& name,
+                            const Value& trainable, const Value& shape, const Value& constraint) {
   if (initial.is_none()) {
-    return fail(ErrorKind::ValueError, "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a `variable_def`. You provided neither.");
+    return fail(ErrorKind::ValueError,
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a `variable_def`. "
+                "You provided neither.");
   }
   TFL_TRY(check_variable_creation(interp));
   if (is_callable(interp, initial) && !is_tensor_like(initial)) initial = TFL_TRY(interp.call(initial, {}));
@@ -95,7 +116,8 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
   if (!dtype.is_none()) wanted.dtype = TFL_TRY(to_dtype(interp, dtype));
   auto converted = initial_tensor(interp, initial, wanted);
   if (!converted) {
-    if (is_tensor_like(initial) && converted.error().kind == ErrorKind::ValueError) converted.error().message = "initial_value: " + converted.error().message;
+    if (is_tensor_like(initial) && converted.error().kind == ErrorKind::ValueError)
+      converted.error().message = "initial_value: " + converted.error().message;
     return converted.failure();
   }
   VariableObject* v = interp.allocate<VariableObject>(type);
@@ -108,7 +130,8 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
   v->shape = Dims(v->value.dims());
   v->constraint = constraint;
   v->id = interp.tensors->next_variable++;
-  v->name = (current_scope(interp) ? std::string() : interp.tensors->name_scope) + (name.is_str() ? name.as<Str>()->text : std::string("Variable"));
+  v->name = (current_scope(interp) ? std::string() : interp.tensors->name_scope) +
+            (name.is_str() ? name.as<Str>()->text : std::string("Variable"));
   if (!shape.is_none()) {
     Value declared = TFL_TRY(as_shape(interp, shape));
     const ShapeObject* s = declared.as<ShapeObject>();
@@ -117,7 +140,9 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
     actual.dims = v->shape;
     if (!shapes_compatible(s, &actual)) {
       std::string text = TFL_TRY(str_text(interp, shape));
-      return fail(ErrorKind::ValueError, "In this `tf.Variable` creation, the initial value's shape ({}) is not compatible with the explicitly supplied `shape` argument ({}).",
+      return fail(ErrorKind::ValueError,
+                  "In this `tf.Variable` creation, the initial value's shape ({}) is not compatible with the explicitly supplied "
+                  "`shape` argument ({}).",
                   dims_text(v->shape), text);
     }
     v->shape_ranked = s->ranked;
@@ -136,7 +161,8 @@ Result<Value> variable_inplace(Interp& interp, BinaryOp op, const Value& self, c
   std::string_view name = op == BinaryOp::Add || op == BinaryOp::Sub ? "variable" : "var";
   auto refuse = [name](std::string_view sign, std::string_view change, std::string_view fresh) {
     return fail(ErrorKind::RuntimeError,
-                "`{0} {1}= value` with `tf.Variable`s is not supported. Use `{0}.{2}` to modify the variable, or `out = {0} {3} value` if you need to get a new "
+                "`{0} {1}= value` with `tf.Variable`s is not supported. Use `{0}.{2}` to modify the variable, or `out = {0} {3} "
+                "value` if you need to get a new "
                 "output Tensor.",
                 name, sign, change, fresh);
   };

@@ -6,8 +6,8 @@
 namespace tfl {
 
 /// tf.Variable(...): arguments as given, None where omitted.
-Result<Value> make_variable(Interp&, Type* type, Value initial, const Value& dtype, const Value& name, const Value& trainable, const Value& shape,
-                            const Value& constraint);
+Result<Value> make_variable(Interp&, Type* type, Value initial, const Value& dtype, const Value& name, const Value& trainable,
+                            const Value& shape, const Value& constraint);
 /// Lets `item`, which is variable[key], be assigned to: `v[0].assign(1)`.
 Value hang_slice(Interp&, Value item, const Value& variable, const Value& key);
 /// item.assign(value) of such an item; Empty when `item` is a tensor like any other.

@@ -46,7 +46,8 @@ Result<Tensor> converted(Interp& interp, const VariableObject* v, const Value& v
 
 Result<void> check_initialised(const VariableObject* v) {
   if (v->value) return {};
-  return fail(ErrorKind::FailedPreconditionError, "Could not find variable {}. This could mean that the variable has been deleted.", v->name);
+  return fail(ErrorKind::FailedPreconditionError,
+              "Could not find variable {}. This could mean that the variable has been deleted.", v->name);
 }
 
 Result<void> store(Interp& interp, VariableObject* v, Tensor t) {
@@ -54,7 +55,8 @@ Result<void> store(Interp& interp, VariableObject* v, Tensor t) {
   for (size_t i = 0; fits && v->shape_ranked && i < v->shape.size(); ++i) fits = v->shape[i] < 0 || v->shape[i] == t.dims()[i];
   if (!fits) {
     return fail(ErrorKind::ValueError,
-                "Cannot assign value to variable ' {}': Shape mismatch.The variable shape {}, and the assigned value shape {} are incompatible.",
+                "Cannot assign value to variable ' {}': Shape mismatch.The variable shape {}, and the assigned value shape {} "
+                "are incompatible.",
                 v->shown_name(), dims_text(v->shape), dims_text(t.dims()));
   }
   keep_for_undo(interp, v);
@@ -79,13 +81,16 @@ Result<Value> assign_node(Interp& interp, const Value& self, Assignment how, con
     ranked = symbolic_type(x).ranked;
   }
   bool fits = !ranked || !v->shape_ranked || v->shape.size() == dims.size();
-  for (size_t i = 0; fits && ranked && v->shape_ranked && i < dims.size(); ++i) fits = dims[i] < 0 || v->shape[i] < 0 || v->shape[i] == dims[i];
+  for (size_t i = 0; fits && ranked && v->shape_ranked && i < dims.size(); ++i)
+    fits = dims[i] < 0 || v->shape[i] < 0 || v->shape[i] == dims[i];
   if (!fits && how == Assignment::Set) {
     return fail(ErrorKind::ValueError,
-                "Cannot assign value to variable ' {}': Shape mismatch.The variable shape {}, and the assigned value shape {} are incompatible.",
+                "Cannot assign value to variable ' {}': Shape mismatch.The variable shape {}, and the assigned value shape {} "
+                "are incompatible.",
                 v->shown_name(), dims_text(v->shape), dims_text(dims));
   }
-  if (!fits) return fail(ErrorKind::ValueError, "Shapes must be equal rank, but are {} and {}", dims_text(v->shape), dims_text(dims));
+  if (!fits)
+    return fail(ErrorKind::ValueError, "Shapes must be equal rank, but are {} and {}", dims_text(v->shape), dims_text(dims));
   TFL_TRY(interp.sink->assign_variable(interp, v, how, x));
   return assigned(interp, self, read_value);
 }
@@ -106,16 +111,19 @@ Result<Value> assign(Interp& interp, Value* args) {
 Result<Value> accumulate(Interp& interp, Value* args, Op op, std::string_view tf_name) {
   VariableObject* v = target_of(args[0]);
   if (current_scope(interp)) {
-    return assign_node(interp, args[0], op == Op::add ? Assignment::Add : Assignment::Subtract, args[1], TFL_TRY(flag(interp, args[4])));
+    return assign_node(interp, args[0], op == Op::add ? Assignment::Add : Assignment::Subtract, args[1],
+                       TFL_TRY(flag(interp, args[4])));
   }
   TFL_TRY(check_initialised(v));
   Tensor delta = TFL_TRY(converted(interp, v, args[1]));
   if (!std::equal(delta.dims().begin(), delta.dims().end(), v->value.dims().begin(), v->value.dims().end())) {
-    return fail(ErrorKind::InvalidArgumentError, "Cannot update variable with shape {} using a Tensor with shape {}, shapes must be equal. [Op:{}] name: ",
+    return fail(ErrorKind::InvalidArgumentError,
+                "Cannot update variable with shape {} using a Tensor with shape {}, shapes must be equal. [Op:{}] name: ",
                 shape_text(v->value.dims()), shape_text(delta.dims()), tf_name);
   }
   if (v->dtype == DType::String || v->dtype == DType::Bool) {
-    return fail(ErrorKind::InvalidArgumentError, "No OpKernel was registered to support Op '{}' with a variable of dtype {}", tf_name, dtype_name(v->dtype));
+    return fail(ErrorKind::InvalidArgumentError, "No OpKernel was registered to support Op '{}' with a variable of dtype {}",
+                tf_name, dtype_name(v->dtype));
   }
   keep_for_undo(interp, v);
   // The sum is computed where the variable is.
@@ -225,7 +233,8 @@ Result<Value> scatter_div(Interp& interp, Value* a) { return scatter_combined(in
 
 Result<Value> read_value(Interp& interp, Value* args) { return to_tensor(interp, args[0]); }
 Result<Value> numpy_value(Interp& interp, Value* args) {
-  if (current_scope(interp)) return fail(ErrorKind::NotImplementedError, "numpy() is only available when eager execution is enabled.");
+  if (current_scope(interp))
+    return fail(ErrorKind::NotImplementedError, "numpy() is only available when eager execution is enabled.");
   Tensor t = TFL_TRY(to_concrete(interp, args[0]));
   return numpy_of(interp, t);
 }
@@ -245,7 +254,9 @@ Result<Value> get_ndim(Interp&, Value* args) {
   VariableObject* v = target_of(args[0]);
   return v->shape_ranked ? Value::integer(static_cast<int64_t>(v->shape.size())) : Value::none();
 }
-Result<Value> get_unique_id(Interp& interp, Value* args) { return interp.strf("{}_{}", target_of(args[0])->name, target_of(args[0])->id); }
+Result<Value> get_unique_id(Interp& interp, Value* args) {
+  return interp.strf("{}_{}", target_of(args[0])->name, target_of(args[0])->id);
+}
 Result<Value> is_initialized(Interp& interp, Value* args) {
   if (current_scope(interp)) {
     Value v = Value::share(target_of(args[0]));
@@ -254,13 +265,16 @@ Result<Value> is_initialized(Interp& interp, Value* args) {
   }
   return Value::of(TFL_TRY(scalar<bool>(interp.context, DType::Bool, static_cast<bool>(target_of(args[0])->value))));
 }
-Result<Value> eager_only(Interp&, Value*) { return fail(ErrorKind::RuntimeError, "This property is not supported when eager execution is enabled."); }
+Result<Value> eager_only(Interp&, Value*) {
+  return fail(ErrorKind::RuntimeError, "This property is not supported when eager execution is enabled.");
+}
 Result<Value> set_shape(Interp& interp, Value* args) {
   VariableObject* v = target_of(args[0]);
   if (args[1].is_none()) return Value::none();
   Dims dims = TFL_TRY(to_dims(interp, args[1], true));
   bool fits = !v->shape_ranked || dims.size() == v->shape.size();
-  for (size_t i = 0; fits && v->shape_ranked && i < dims.size(); ++i) fits = dims[i] < 0 || v->shape[i] < 0 || dims[i] == v->shape[i];
+  for (size_t i = 0; fits && v->shape_ranked && i < dims.size(); ++i)
+    fits = dims[i] < 0 || v->shape[i] < 0 || dims[i] == v->shape[i];
   if (!fits) return fail(ErrorKind::ValueError, "Shapes {} and {} are not compatible", dims_text(v->shape), dims_text(dims));
   return Value::none();
 }
@@ -356,7 +370,8 @@ Result<Value> slice_assign_method(Interp& interp, const Value& item) {
 
 Result<Value> assign_slice(Interp& interp, Value& item, const Value& value) {
   auto* link = static_cast<SliceLink*>(item.tensor_rep()->host);
-  if (!link) return fail(ErrorKind::AttributeError, "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'");
+  if (!link)
+    return fail(ErrorKind::AttributeError, "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'");
   Value variable = link->variable;
   SliceSpec spec = TFL_TRY(slice_spec(interp, link->key));
   VariableObject* v = target_of(variable);
@@ -383,7 +398,8 @@ Result<Value> assign_slice(Interp& interp, Value& item, const Value& value) {
     fits = n == 1 || n == plan.dims[plan.dims.size() - i];
   }
   if (!fits) {
-    return fail(ErrorKind::InvalidArgumentError, "Cannot broadcast input shape {} into final shape {} [Op:ResourceStridedSliceAssign] name: strided_slice/_assign",
+    return fail(ErrorKind::InvalidArgumentError,
+                "Cannot broadcast input shape {} into final shape {} [Op:ResourceStridedSliceAssign] name: strided_slice/_assign",
                 shape_text(source.dims()), shape_text(plan.dims));
   }
   Dims strides;
@@ -397,7 +413,8 @@ Result<Value> assign_slice(Interp& interp, Value& item, const Value& value) {
     int64_t offset = 0;
     for (size_t i = 0; i < whole.dims().size(); ++i) offset += plan.begin[i] * whole.strides()[i];
     std::byte* to = whole.raw() + offset * static_cast<int64_t>(dtype_size(whole.dtype()));
-    copy_strided(interp.context, whole.dtype(), plan.dims, to, strides, source.raw(), broadcast_strides(source.dims(), source.strides(), plan.dims));
+    copy_strided(interp.context, whole.dtype(), plan.dims, to, strides, source.raw(),
+                 broadcast_strides(source.dims(), source.strides(), plan.dims));
   }
   return assigned(interp, variable, true);
 }

@@ -23,9 +23,8 @@ Result<void> run_cast(RunCall& call) {
   // Elements that are elsewhere are brought by this thread, not by all that do a part.
   const std::byte* elements = from.raw();
   std::byte* made = out.raw();
-  in_parallel(call.context, out.size(), kElementGrain, [&](int64_t first, int64_t last) {
-    loop(last - first, elements + first * from_size, made + first * to_size);
-  });
+  in_parallel(call.context, out.size(), kElementGrain,
+              [&](int64_t first, int64_t last) { loop(last - first, elements + first * from_size, made + first * to_size); });
   return call.give(std::move(out));
 }
 

@@ -86,8 +86,7 @@ bool is_flat(const Tensor& t, const Tensor& out) {
 }
 
 // The general case: half types, or operands that are neither flat nor single.
-void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std::span<const Tensor> operands,
-                 Tensor& out) {
+void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std::span<const Tensor> operands, Tensor& out) {
   Plan plan;
   plan.loop = loop;
   plan.halves = &half_loops(context.isa());

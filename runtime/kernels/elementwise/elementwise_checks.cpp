@@ -68,8 +68,7 @@ void run_elementwise_strings(Op op, std::span<const Tensor> operands, Tensor& ou
   std::span<const int64_t> dims = out.dims();
   size_t rank = dims.size();
   Dims strides[kMaxArity];
-  for (size_t k = 0; k < operands.size(); ++k)
-    strides[k] = broadcast_strides(operands[k].dims(), operands[k].strides(), dims);
+  for (size_t k = 0; k < operands.size(); ++k) strides[k] = broadcast_strides(operands[k].dims(), operands[k].strides(), dims);
   Dims at(rank);
   int64_t offset[kMaxArity] = {};
   auto text = [&](size_t k) -> const std::string& { return operands[k].data<std::string>()[offset[k]]; };

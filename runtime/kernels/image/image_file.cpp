@@ -65,13 +65,14 @@ Result<void> run_encode_image(RunCall& call) {
   ImageSize size{x.dim(x.rank() - 3), x.dim(x.rank() - 2), x.dim(x.rank() - 1)};
   Tensor out = TFL_TRY(Tensor::empty(call.context, DType::String, x.dims().first(batch)));
   bool png = call.attrs.get_text(Attr::format) == "png", wide = x.dtype() == DType::U16;
-  if (out.size() > 0 && x.size() == 0) return invalid(call.op, "image must have at least one pixel, got {}", shape_text(x.dims()));
+  if (out.size() > 0 && x.size() == 0)
+    return invalid(call.op, "image must have at least one pixel, got {}", shape_text(x.dims()));
   size_t bytes = out.size() == 0 ? 0 : x.bytes() / static_cast<size_t>(out.size());
   int64_t quality = call.attrs.get_int(Attr::quality, png ? -1 : 95);
   for (int64_t i = 0; i < out.size(); ++i) {
     const std::byte* from = x.raw() + static_cast<size_t>(i) * bytes;
-    out.data<std::string>()[i] =
-        png ? TFL_TRY(encode_png(from, size, wide, static_cast<int>(quality))) : TFL_TRY(encode_jpeg(from, size, static_cast<int>(quality)));
+    out.data<std::string>()[i] = png ? TFL_TRY(encode_png(from, size, wide, static_cast<int>(quality)))
+                                     : TFL_TRY(encode_jpeg(from, size, static_cast<int>(quality)));
   }
   return call.give(std::move(out));
 }

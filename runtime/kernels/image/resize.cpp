@@ -16,7 +16,8 @@ struct Scale {
   bool half_pixel;
   Scale(const Attrs& attrs, int64_t in, int64_t out) : half_pixel(attrs.get_bool(Attr::half_pixel_centers)) {
     bool corners = attrs.get_bool(Attr::align_corners) && out > 1;
-    factor = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : static_cast<float>(in) / static_cast<float>(out);
+    factor =
+        corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : static_cast<float>(in) / static_cast<float>(out);
   }
   float operator()(int64_t i) const {
     return half_pixel ? (static_cast<float>(i) + 0.5f) * factor - 0.5f : static_cast<float>(i) * factor;

@@ -36,9 +36,8 @@ Failure bad_label(std::string_view loss, const I* labels, int64_t count, int64_t
     shown += fmt::format("{}{}", i ? " " : "", static_cast<int64_t>(labels[i]));
   return shape_rules::invalid_in(
              "SparseSoftmaxCrossEntropyWithLogits",
-             fmt::format(
-                 "Received a label value of {} which is outside the valid range of [0, {}).  Label values: {}{}",
-                 static_cast<int64_t>(labels[bad]), classes, shown, count > kShown ? " ..." : ""))
+             fmt::format("Received a label value of {} which is outside the valid range of [0, {}).  Label values: {}{}",
+                         static_cast<int64_t>(labels[bad]), classes, shown, count > kShown ? " ..." : ""))
       .with_hint(fmt::format("{} takes labels from 0 to {} for the {} classes of its predictions; number the classes "
                              "from 0, or give the last layer more units",
                              loss, classes - 1, classes));
@@ -199,8 +198,7 @@ Result<void> run_gather_nd(RunCall& call) {
     }
     if (out.size() == 0) continue;
     int64_t from = t / per_batch * batch_size + at * inner;
-    copy_run(x.dtype(), out.raw() + t * inner * static_cast<int64_t>(bytes),
-             x.raw() + from * static_cast<int64_t>(bytes), inner);
+    copy_run(x.dtype(), out.raw() + t * inner * static_cast<int64_t>(bytes), x.raw() + from * static_cast<int64_t>(bytes), inner);
   }
   return call.give(std::move(out));
 }

@@ -84,8 +84,8 @@ Result<void> run_boolean_mask(RunCall& call) {
         continue;
       }
       for_each_true(mask, [&](int64_t i) {
-        copy_run(x.dtype(), reinterpret_cast<std::byte*>(to),
-                 reinterpret_cast<const std::byte*>(from + (o * size + i) * inner), inner);
+        copy_run(x.dtype(), reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from + (o * size + i) * inner),
+                 inner);
         to += inner;
       });
     }

@@ -18,10 +18,10 @@ T combine(ScatterHow how, T a, T b) {
     return a || b;
   } else if constexpr (is_half<T>) {
     float x = to_f32(a), y = to_f32(b);
-    float r = how == ScatterHow::add   ? x + y
+    float r = how == ScatterHow::add        ? x + y
               : how == ScatterHow::subtract ? x - y
-              : how == ScatterHow::minimum ? (y < x || y != y ? y : x)
-                                    : (y > x || y != y ? y : x);
+              : how == ScatterHow::minimum  ? (y < x || y != y ? y : x)
+                                            : (y > x || y != y ? y : x);
     if constexpr (std::is_same_v<T, f16>)
       return to_f16(r);
     else
@@ -80,7 +80,12 @@ void apply_updates(ScatterHow how, const Places& places, const T* updates, T* ou
 }
 
 inline bool run(const Workers&, const RoutineCall& call) {
-  Places places{static_cast<DType>(call.index_dtype), static_cast<const std::byte*>(call.at[1]), call.sizes[1], call.sizes[2], call.sizes[3], call.sizes + 4};
+  Places places{static_cast<DType>(call.index_dtype),
+                static_cast<const std::byte*>(call.at[1]),
+                call.sizes[1],
+                call.sizes[2],
+                call.sizes[3],
+                call.sizes + 4};
   if (places.first_outside() >= 0) return false;
   auto dtype = static_cast<DType>(call.dtype);
   size_t bytes = static_cast<size_t>(call.sizes[0]) * dtype_size(dtype);
@@ -92,7 +97,8 @@ inline bool run(const Workers&, const RoutineCall& call) {
   auto how = static_cast<ScatterHow>(call.flags);
   auto apply = [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, std::string>) apply_updates<T>(how, places, static_cast<const T*>(call.at[2]), static_cast<T*>(call.at[3]));
+    if constexpr (!std::is_same_v<T, std::string>)
+      apply_updates<T>(how, places, static_cast<const T*>(call.at[2]), static_cast<T*>(call.at[3]));
   };
   if (how == ScatterHow::set)
     with_storage_type(dtype, apply);

@@ -15,10 +15,12 @@ Result<void> run_segment(RunCall& call, SegmentFold fold) {
   int64_t refused = segments::with_number_type(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto* held = reinterpret_cast<segments::Working<T>*>(sums.raw());
-    return segments::fold_rows<T>(fold, reinterpret_cast<const T*>(x.raw()), ids.dtype(), ids.raw(), ids.size(), segments, width, reinterpret_cast<T*>(out.raw()), held);
+    return segments::fold_rows<T>(fold, reinterpret_cast<const T*>(x.raw()), ids.dtype(), ids.raw(), ids.size(), segments, width,
+                                  reinterpret_cast<T*>(out.raw()), held);
   });
   if (refused >= 0)
-    return shape_rules::invalid(call.op, "segment_ids[{}] = {} is out of range [0, {})", refused, index_at(ids.dtype(), ids.raw(), refused), segments);
+    return shape_rules::invalid(call.op, "segment_ids[{}] = {} is out of range [0, {})", refused,
+                                index_at(ids.dtype(), ids.raw(), refused), segments);
   return call.give(std::move(out));
 }
 

@@ -30,11 +30,15 @@ template <class W>
 W combined(SegmentFold fold, W a, W b) {
   switch (fold) {
     case SegmentFold::sum:
-      if constexpr (std::is_integral_v<W>) return static_cast<W>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-      else return a + b;
+      if constexpr (std::is_integral_v<W>)
+        return static_cast<W>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+      else
+        return a + b;
     case SegmentFold::product:
-      if constexpr (std::is_integral_v<W>) return static_cast<W>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-      else return a * b;
+      if constexpr (std::is_integral_v<W>)
+        return static_cast<W>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+      else
+        return a * b;
     case SegmentFold::most: return b != b || a < b ? b : a;
     case SegmentFold::least: return b != b || b < a ? b : a;
   }
@@ -43,7 +47,8 @@ W combined(SegmentFold fold, W a, W b) {
 
 /// Combines the rows of x; `sums` is `out` itself but for half types. The row whose id is too large; -1: none.
 template <class T>
-int64_t fold_rows(SegmentFold fold, const T* x, DType id_dtype, const std::byte* ids, int64_t rows, int64_t segments, int64_t width, T* out, Working<T>* sums) {
+int64_t fold_rows(SegmentFold fold, const T* x, DType id_dtype, const std::byte* ids, int64_t rows, int64_t segments,
+                  int64_t width, T* out, Working<T>* sums) {
   std::fill(sums, sums + segments * width, neutral<T>(fold));
   for (int64_t r = 0; r < rows; ++r) {
     int64_t id = index_at(id_dtype, ids, r);
@@ -52,8 +57,10 @@ int64_t fold_rows(SegmentFold fold, const T* x, DType id_dtype, const std::byte*
     Working<T>* to = sums + id * width;
     const T* from = x + r * width;
     for (int64_t i = 0; i < width; ++i) {
-      if constexpr (is_half<T>) to[i] = combined(fold, to[i], to_f32(from[i]));
-      else to[i] = combined(fold, to[i], from[i]);
+      if constexpr (is_half<T>)
+        to[i] = combined(fold, to[i], to_f32(from[i]));
+      else
+        to[i] = combined(fold, to[i], from[i]);
     }
   }
   if constexpr (std::is_same_v<T, f16>) {
@@ -69,8 +76,10 @@ template <class F>
 decltype(auto) with_number_type(DType dtype, const F& f) {
   return with_element_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) return f(TypeTag<uint8_t>{});
-    else return f(tag);
+    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>)
+      return f(TypeTag<uint8_t>{});
+    else
+      return f(tag);
   });
 }
 
@@ -79,8 +88,9 @@ inline bool run(const Workers&, const RoutineCall& call) {
     using T = typename decltype(tag)::type;
     T* out = static_cast<T*>(call.at[2]);
     auto* sums = static_cast<Working<T>*>(call.at[is_half<T> ? 3 : 2]);
-    return fold_rows<T>(static_cast<SegmentFold>(call.flags), static_cast<const T*>(call.at[0]), static_cast<DType>(call.index_dtype), static_cast<const std::byte*>(call.at[1]),
-                        call.sizes[0], call.sizes[1], call.sizes[2], out, sums) < 0;
+    return fold_rows<T>(static_cast<SegmentFold>(call.flags), static_cast<const T*>(call.at[0]),
+                        static_cast<DType>(call.index_dtype), static_cast<const std::byte*>(call.at[1]), call.sizes[0],
+                        call.sizes[1], call.sizes[2], out, sums) < 0;
   });
 }
 

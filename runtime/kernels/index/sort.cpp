@@ -58,7 +58,8 @@ Result<void> sort_along(RunCall& call, bool positions) {
   TFL_TRY(check_length(call.op, n));
   Tensor x = TFL_TRY(rows_of(call.context, input, axis));
   Tensor out = TFL_TRY(Tensor::empty(call.context, positions ? DType::I32 : x.dtype(), x.dims()));
-  TFL_TRY(sort_rows(call, x, n, n, call.attrs.get_bool(Attr::descending), positions ? nullptr : &out, positions ? &out : nullptr));
+  TFL_TRY(
+      sort_rows(call, x, n, n, call.attrs.get_bool(Attr::descending), positions ? nullptr : &out, positions ? &out : nullptr));
   return call.give(put_back(call.context, out, axis));
 }
 

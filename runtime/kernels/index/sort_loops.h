@@ -65,7 +65,7 @@ int64_t position(const E& e) {
     return e.at;
 }
 
-inline constexpr int64_t kFewElements = 256;      // sorted by comparisons
+inline constexpr int64_t kFewElements = 256;       // sorted by comparisons
 inline constexpr int64_t kManyElements = 1 << 17;  // of a row that several threads share
 inline constexpr int64_t kSelected = 16;           // a selection pays for one element of so many
 
@@ -156,14 +156,16 @@ int64_t select(const Workers& workers, const T* from, int64_t n, int64_t k, bool
 
 /// One row: see sort_rows.
 template <class T, class I>
-void sort_row(const Workers& workers, bool threaded, const T* from, int64_t n, int64_t k, bool descending, T* values, I* indices, Entry<T>* entries) {
+void sort_row(const Workers& workers, bool threaded, const T* from, int64_t n, int64_t k, bool descending, T* values, I* indices,
+              Entry<T>* entries) {
   auto entry = [&](int64_t i) { return make_entry<T>(from[i], i, descending); };
   if (k == n && !indices && n >= kFewElements) {
     auto digit = [&](T x, int d) {
       auto key = key_of(x);
       return key_byte<T>(descending ? ~key : key, d);
     };
-    radix_sort<kKeyBytes<T>, T>(workers, threaded, n, [&](int64_t i) { return from[i]; }, digit, values, reinterpret_cast<T*>(entries));
+    radix_sort<kKeyBytes<T>, T>(
+        workers, threaded, n, [&](int64_t i) { return from[i]; }, digit, values, reinterpret_cast<T*>(entries));
     return;
   }
   auto give = [&](const auto* found) {
@@ -199,10 +201,11 @@ void sort_row(const Workers& workers, bool threaded, const T* from, int64_t n, i
 /// Of each of `rows` rows of n elements the first k in order, as elements and as positions, where these are wanted (I: of positions). A row has n
 /// entries, where positions are wanted 2 n.
 template <class T, class I>
-void sort_rows(const Workers& workers, const T* from, int64_t rows, int64_t n, int64_t k, bool descending, T* values, I* indices, Entry<T>* entries) {
+void sort_rows(const Workers& workers, const T* from, int64_t rows, int64_t n, int64_t k, bool descending, T* values, I* indices,
+               Entry<T>* entries) {
   auto sort = [&](int64_t row, bool threaded) {
-    sort_row(workers, threaded, from + row * n, n, k, descending, values ? values + row * k : nullptr, indices ? indices + row * k : nullptr,
-             entries + row * n * (indices ? 2 : 1));
+    sort_row(workers, threaded, from + row * n, n, k, descending, values ? values + row * k : nullptr,
+             indices ? indices + row * k : nullptr, entries + row * n * (indices ? 2 : 1));
   };
   if (rows < workers.threads && n >= kManyElements) {
     for (int64_t row = 0; row < rows && !workers.interrupted(); ++row) sort(row, true);
@@ -219,8 +222,8 @@ inline bool run(const Workers& workers, const RoutineCall& call) {
     using T = typename decltype(tag)::type;
     if constexpr (!std::is_same_v<T, std::string> && !std::is_same_v<T, bool>) {
       auto sort = [&](auto* indices) {
-        sort_rows<T>(workers, static_cast<const T*>(call.at[0]), call.sizes[0], call.sizes[1], call.sizes[2], call.flags & 1, static_cast<T*>(call.at[1]), indices,
-                     static_cast<Entry<T>*>(call.at[3]));
+        sort_rows<T>(workers, static_cast<const T*>(call.at[0]), call.sizes[0], call.sizes[1], call.sizes[2], call.flags & 1,
+                     static_cast<T*>(call.at[1]), indices, static_cast<Entry<T>*>(call.at[3]));
       };
       if (static_cast<DType>(call.index_dtype) == DType::I64)
         sort(static_cast<int64_t*>(call.at[2]));

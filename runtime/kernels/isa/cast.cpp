@@ -30,13 +30,12 @@ void convert_all(std::int64_t n, const std::byte* source, std::byte* target) {
 }  // namespace
 
 extern const CastLoops kCastLoops;
-#define TFL_CAST_ROW(From)                                                                                  \
-  {                                                                                                         \
-    convert_all<From, f16>, convert_all<From, bf16>, convert_all<From, float>, convert_all<From, double>,   \
-        convert_all<From, std::int8_t>, convert_all<From, std::int16_t>, convert_all<From, std::int32_t>,   \
-        convert_all<From, std::int64_t>, convert_all<From, std::uint8_t>, convert_all<From, std::uint16_t>, \
-        convert_all<From, std::uint32_t>, convert_all<From, std::uint64_t>, convert_all<From, bool>         \
-  }
+#define TFL_CAST_ROW(From)                                                                               \
+  {convert_all<From, f16>,           convert_all<From, bf16>,          convert_all<From, float>,         \
+   convert_all<From, double>,        convert_all<From, std::int8_t>,   convert_all<From, std::int16_t>,  \
+   convert_all<From, std::int32_t>,  convert_all<From, std::int64_t>,  convert_all<From, std::uint8_t>,  \
+   convert_all<From, std::uint16_t>, convert_all<From, std::uint32_t>, convert_all<From, std::uint64_t>, \
+   convert_all<From, bool>}
 const CastLoops kCastLoops = {{
     TFL_CAST_ROW(f16),
     TFL_CAST_ROW(bf16),

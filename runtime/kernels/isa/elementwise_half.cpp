@@ -29,8 +29,20 @@ const HalfLoops kHalfLoops = {widen<f16>, widen<bf16>, narrow<f16>, narrow<bf16>
 
 extern const ElementwiseLoops kElementwiseLoops;
 const ElementwiseLoops kElementwiseLoops = {{
-    nullptr, nullptr, kLoopsF32, kLoopsF64, kLoopsI8, kLoopsI16, kLoopsI32, kLoopsI64,
-    kLoopsU8, kLoopsU16, kLoopsU32, kLoopsU64, kLoopsBool, nullptr,
+    nullptr,
+    nullptr,
+    kLoopsF32,
+    kLoopsF64,
+    kLoopsI8,
+    kLoopsI16,
+    kLoopsI32,
+    kLoopsI64,
+    kLoopsU8,
+    kLoopsU16,
+    kLoopsU32,
+    kLoopsU64,
+    kLoopsBool,
+    nullptr,
 }};
 
 }  // namespace TFL_ISA

@@ -54,8 +54,8 @@ constexpr int64_t kLongRun = 128;
 
 // `Edge`: the columns of the last vector are loaded under a mask, which costs a slot beside the multiplications.
 template <class T, int Rows, int Vectors, bool Edge>
-void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, int tail,
-          bool add, const void* ahead) {
+void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row, int tail, bool add,
+          const void* ahead) {
   using V = Vec<T, kLanes<T>>;
   constexpr int n = kLanes<T>;
   V sum[Rows][Vectors];
@@ -76,8 +76,7 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
   for (int64_t p = 0; p < k; ++p) {
     V row[Vectors];
 #pragma GCC unroll 16
-    for (int j = 0; j < Vectors; ++j)
-      row[j] = Edge && j == Vectors - 1 ? V::load_partial(b + j * n, tail) : V::load(b + j * n);
+    for (int j = 0; j < Vectors; ++j) row[j] = Edge && j == Vectors - 1 ? V::load_partial(b + j * n, tail) : V::load(b + j * n);
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
       V x(rows.at[i / 3][i % 3 * a_row]);

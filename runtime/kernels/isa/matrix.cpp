@@ -243,7 +243,8 @@ T quotients(int64_t n, const T* z, T* x) {
 
 template <class T>
 constexpr MatrixKernels<T> kernels_of() {
-  return {dot<T>, add<T>, rotate<T>, dots<T>, combine<T>, symmetric<T>, eliminate<T>, leaf<T, true>, leaf<T, false>, poles<T>, quotients<T>};
+  return {dot<T>,       add<T>,        rotate<T>,      dots<T>,  combine<T>,  symmetric<T>,
+          eliminate<T>, leaf<T, true>, leaf<T, false>, poles<T>, quotients<T>};
 }
 constexpr MatrixKernels<float> kFloats = kernels_of<float>();
 constexpr MatrixKernels<double> kDoubles = kernels_of<double>();

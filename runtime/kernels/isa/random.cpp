@@ -109,8 +109,7 @@ void normal_f32(const std::uint32_t* from, std::int64_t pairs, float* out) {
     Floats length = sqrt(convert<float>(math::log(u)) * -2.0f);
     Turn t = turn(convert<double>(angle));
     Floats a = convert<float>(t.sine) * length, b = convert<float>(t.cosine) * length;
-    Lanes pair =
-        convert<std::uint64_t>(bitcast<std::uint32_t>(a)) | shl(convert<std::uint64_t>(bitcast<std::uint32_t>(b)), 32);
+    Lanes pair = convert<std::uint64_t>(bitcast<std::uint32_t>(a)) | shl(convert<std::uint64_t>(bitcast<std::uint32_t>(b)), 32);
     pair.store(out + 2 * i);
   }
 }

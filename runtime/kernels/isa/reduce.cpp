@@ -24,11 +24,11 @@ constexpr ReduceLoop wide() {
 }  // namespace
 
 // In the order of dtypes.def; bool elements are reduced as bytes, by max (any) and min (all).
-#define TFL_REDUCE_ROW(R, Bool)                                                                                 \
-  {                                                                                                             \
-    plain<R, f16>(), plain<R, bf16>(), plain<R, float>(), plain<R, double>(), plain<R, std::int8_t>(),          \
-        plain<R, std::int16_t>(), plain<R, std::int32_t>(), plain<R, std::int64_t>(), plain<R, std::uint8_t>(), \
-        plain<R, std::uint16_t>(), plain<R, std::uint32_t>(), plain<R, std::uint64_t>(), Bool, ReduceLoop {}    \
+#define TFL_REDUCE_ROW(R, Bool)                                                                                                  \
+  {                                                                                                                              \
+    plain<R, f16>(), plain<R, bf16>(), plain<R, float>(), plain<R, double>(), plain<R, std::int8_t>(), plain<R, std::int16_t>(), \
+        plain<R, std::int32_t>(), plain<R, std::int64_t>(), plain<R, std::uint8_t>(), plain<R, std::uint16_t>(),                 \
+        plain<R, std::uint32_t>(), plain<R, std::uint64_t>(), Bool, ReduceLoop {}                                                \
   }
 extern const ReduceLoops kReduceLoops;
 const ReduceLoops kReduceLoops = {{
@@ -36,9 +36,9 @@ const ReduceLoops kReduceLoops = {{
     TFL_REDUCE_ROW(reducers::Prod, ReduceLoop{}),
     TFL_REDUCE_ROW(reducers::Max, (plain<reducers::Max, std::uint8_t>())),
     TFL_REDUCE_ROW(reducers::Min, (plain<reducers::Min, std::uint8_t>())),
-    {ReduceLoop{}, ReduceLoop{}, ReduceLoop{}, ReduceLoop{}, wide<std::int8_t>(), wide<std::int16_t>(),
-     wide<std::int32_t>(), wide<std::int64_t>(), wide<std::uint8_t>(), wide<std::uint16_t>(), wide<std::uint32_t>(),
-     wide<std::uint64_t>(), ReduceLoop{}, ReduceLoop{}},
+    {ReduceLoop{}, ReduceLoop{}, ReduceLoop{}, ReduceLoop{}, wide<std::int8_t>(), wide<std::int16_t>(), wide<std::int32_t>(),
+     wide<std::int64_t>(), wide<std::uint8_t>(), wide<std::uint16_t>(), wide<std::uint32_t>(), wide<std::uint64_t>(),
+     ReduceLoop{}, ReduceLoop{}},
 }};
 #undef TFL_REDUCE_ROW
 

@@ -79,7 +79,7 @@ struct Reduce {
   static constexpr int L = kReduceLanes;
   static constexpr int N = kLanes<C>;
   static constexpr int kStrip = kReduceStripBytes / sizeof(C);  // columns whose 16 lanes stay in the first-level cache
-  static constexpr int kNarrow = 64;                              // columns that are walked over with those of the next rows
+  static constexpr int kNarrow = 64;                            // columns that are walked over with those of the next rows
   using V = Vec<C, L>;
   using W = Vec<C, N>;
   static constexpr C kNeutral = R::template neutral<C>();

@@ -11,17 +11,17 @@ namespace rows {
 
 using namespace formulas;  // NOLINT: the rows are written in these names
 
-#define TFL_ELEMENTWISE(name, tf_name, operands, type_class, result_type, formula, gradients, ...)           \
-  struct Row_##name {                                                                                   \
-    static constexpr int arity = operands;                                                              \
-    static constexpr TypeClass types = TypeClass::type_class;                                           \
-    static constexpr ResultType result = ResultType::result_type;                                       \
-    template <class V, class X>                                                                         \
-    static constexpr bool exists = requires(X x, V y, V z) { formula; };                                \
-    template <class V, class X>                                                                         \
-    TFL_INLINE static auto value([[maybe_unused]] X x, [[maybe_unused]] V y, [[maybe_unused]] V z) {    \
-      return formula;                                                                                   \
-    }                                                                                                   \
+#define TFL_ELEMENTWISE(name, tf_name, operands, type_class, result_type, formula, gradients, ...)   \
+  struct Row_##name {                                                                                \
+    static constexpr int arity = operands;                                                           \
+    static constexpr TypeClass types = TypeClass::type_class;                                        \
+    static constexpr ResultType result = ResultType::result_type;                                    \
+    template <class V, class X>                                                                      \
+    static constexpr bool exists = requires(X x, V y, V z) { formula; };                             \
+    template <class V, class X>                                                                      \
+    TFL_INLINE static auto value([[maybe_unused]] X x, [[maybe_unused]] V y, [[maybe_unused]] V z) { \
+      return formula;                                                                                \
+    }                                                                                                \
   };
 #include "runtime/ops/elementwise.def"
 #undef TFL_ELEMENTWISE

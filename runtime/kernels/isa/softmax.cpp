@@ -100,7 +100,6 @@ struct Softmax {
       each<Fetch::out>(out + r * n, n, out + r * n, [&](const V& v) { return share(v, sum, reciprocal); }, rows * n);
     }
   }
-
 };
 
 }  // namespace

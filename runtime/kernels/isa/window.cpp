@@ -132,8 +132,8 @@ void channels_tile(int64_t channels, const WindowTile<T>& given) {
 }
 
 template <class T>
-constexpr T kLowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                           : std::numeric_limits<T>::lowest();
+constexpr T kLowest =
+    std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 
 template <class T>
 void largest(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets, T* to) {
@@ -174,8 +174,8 @@ void where_largest(int64_t channels, int64_t k, const T* x, const int64_t* offse
 }
 
 template <class T>
-void to_largest(int64_t windows, int64_t step, int64_t channels, int64_t pixel, int64_t k, const T* x,
-                const int64_t* offsets, const T* g, T* to) {
+void to_largest(int64_t windows, int64_t step, int64_t channels, int64_t pixel, int64_t k, const T* x, const int64_t* offsets,
+                const T* g, T* to) {
   using I = Vec<signed_of<T>, kLanes<T>>;
   for (int64_t w = 0; w < windows; ++w, x += step, to += step, g += pixel) {
     each_vector<T>(channels, [&](int64_t c, int lanes) TFL_INLINE_BODY {
@@ -191,8 +191,7 @@ void to_largest(int64_t windows, int64_t step, int64_t channels, int64_t pixel, 
 }
 
 template <class T>
-void average(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets, T divisor,
-             T* to) {
+void average(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets, T divisor, T* to) {
   using V = Vec<T, kLanes<T>>;
   for (int64_t w = 0; w < windows; ++w, x += step, to += channels) {
     each_vector<T>(channels, [&](int64_t c, int lanes) TFL_INLINE_BODY {

@@ -17,8 +17,7 @@ Result<void> run_fill(RunCall& call) {
 
 Result<void> run_eye(RunCall& call) {
   Tensor out = TFL_TRY(call.allocate());
-  if (out.dtype() == DType::String)
-    return fail(ErrorKind::TypeError, "Cannot convert 1 to EagerTensor of dtype string");
+  if (out.dtype() == DType::String) return fail(ErrorKind::TypeError, "Cannot convert 1 to EagerTensor of dtype string");
   std::memset(out.raw(), 0, out.bytes());
   if (out.size() == 0 || out.rank() < 2) return call.give(std::move(out));
   int64_t rows = out.dim(out.rank() - 2), columns = out.dim(out.rank() - 1);

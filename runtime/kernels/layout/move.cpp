@@ -21,8 +21,7 @@ Result<void> run_concat(RunCall& call) {
   int64_t axis = shape_rules::front_axis(call.attrs.get_int(Attr::axis), out.rank());
   int64_t at = 0;
   for (const Tensor& x : call.operands) {
-    copy_strided(call.context, x.dtype(), x.dims(), element(out, at * out.strides()[axis]), out.strides(), x.raw(),
-                 x.strides());
+    copy_strided(call.context, x.dtype(), x.dims(), element(out, at * out.strides()[axis]), out.strides(), x.raw(), x.strides());
     at += x.dim(static_cast<int>(axis));
   }
   return call.give(std::move(out));
@@ -36,8 +35,7 @@ Result<void> run_stack(RunCall& call) {
   strides.erase(static_cast<size_t>(axis));
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const Tensor& x = call.operands[i];
-    copy_strided(call.context, x.dtype(), x.dims(), element(out, static_cast<int64_t>(i) * step), strides, x.raw(),
-                 x.strides());
+    copy_strided(call.context, x.dtype(), x.dims(), element(out, static_cast<int64_t>(i) * step), strides, x.raw(), x.strides());
   }
   return call.give(std::move(out));
 }
@@ -97,12 +95,10 @@ Result<void> run_pad(RunCall& call) {
   std::string_view mode = call.attrs.get_text(Attr::mode);
   if (mode.empty() || mode == "CONSTANT") {
     if (x.dtype() == DType::String) {
-      if (call.operands.size() > 2)
-        fill_elements(call.context, x.dtype(), out.raw(), out.size(), call.operands[2].raw());
+      if (call.operands.size() > 2) fill_elements(call.context, x.dtype(), out.raw(), out.size(), call.operands[2].raw());
     } else {
       constexpr uint64_t kZero = 0;
-      const std::byte* value =
-          call.operands.size() > 2 ? call.operands[2].raw() : reinterpret_cast<const std::byte*>(&kZero);
+      const std::byte* value = call.operands.size() > 2 ? call.operands[2].raw() : reinterpret_cast<const std::byte*>(&kZero);
       fill_elements(call.context, x.dtype(), out.raw(), out.size(), value);
     }
     copy_strided(call.context, x.dtype(), x.dims(), element(out, offset), out.strides(), x.raw(), x.strides());

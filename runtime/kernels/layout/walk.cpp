@@ -50,8 +50,8 @@ void pack_run(const T* from, int64_t stride, int64_t n, T* to) {
 }
 
 template <class T>
-void pack(std::span<const int64_t> sizes, std::span<const int64_t> strides, const std::byte* base, int64_t first,
-          int64_t count, std::byte* target) {
+void pack(std::span<const int64_t> sizes, std::span<const int64_t> strides, const std::byte* base, int64_t first, int64_t count,
+          std::byte* target) {
   auto* to = reinterpret_cast<T*>(target);
   auto* from = reinterpret_cast<const T*>(base);
   size_t rank = sizes.size();
@@ -84,8 +84,8 @@ void pack(std::span<const int64_t> sizes, std::span<const int64_t> strides, cons
 
 }  // namespace
 
-void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<const int64_t> strides,
-                   const std::byte* from, int64_t first, int64_t count, std::byte* to) {
+void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<const int64_t> strides, const std::byte* from,
+                   int64_t first, int64_t count, std::byte* to) {
   switch (element) {
     case 1: return pack<uint8_t>(sizes, strides, from, first, count, to);
     case 2: return pack<uint16_t>(sizes, strides, from, first, count, to);

@@ -27,7 +27,7 @@ Dims broadcast_strides(std::span<const int64_t> operand_dims, std::span<const in
 
 /// Elements [first, first + count) of the row-major order over `sizes`, of an array with these strides, one after another into
 /// `to`. `element` is 1, 2, 4 or 8 bytes.
-void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<const int64_t> strides,
-                   const std::byte* from, int64_t first, int64_t count, std::byte* to);
+void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<const int64_t> strides, const std::byte* from,
+                   int64_t first, int64_t count, std::byte* to);
 
 }  // namespace tfl

@@ -38,7 +38,8 @@ struct Tools {
     return from;
   }
   /// c = a b, or c + a b, with c of m x n.
-  void multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, const T* b, int64_t b_row, T* c, int64_t c_row, bool onto) const {
+  void multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, const T* b, int64_t b_row, T* c, int64_t c_row,
+                bool onto) const {
     ProductBatch<T> batch;
     batch.one = {m, n, k, a, a_row, 1, b, b_row, 1, c, c_row, onto};
     if (m == 0 || n == 0) return;
@@ -74,14 +75,17 @@ template <class T>
 int lu(Tools<T> tools, int64_t n, T* a, int64_t stride, int32_t* order);
 /// b = inverse(a) b for a triangular a.
 template <class T>
-void triangular(Tools<T> tools, int64_t n, int64_t columns, const T* a, int64_t stride, T* b, int64_t b_stride, bool lower, bool unit);
+void triangular(Tools<T> tools, int64_t n, int64_t columns, const T* a, int64_t stride, T* b, int64_t b_stride, bool lower,
+                bool unit);
 /// y = the inverse of the lower triangle of a, with ones on its diagonal.
 template <class T>
 void lower_inverse(Tools<T> tools, int64_t n, const T* a, int64_t stride, T* y, int64_t y_stride);
 /// The lower factor of what the lower triangle stands for; the upper one gets its transpose. False where it is not positive definite.
 template <class T>
 bool cholesky(Tools<T> tools, int64_t n, T* a, int64_t stride);
-constexpr int64_t triangular_memory(int64_t n, int64_t columns) { return n * stride_of(n) + (columns + 64 + 128) * (n + 128) + 64; }
+constexpr int64_t triangular_memory(int64_t n, int64_t columns) {
+  return n * stride_of(n) + (columns + 64 + 128) * (n + 128) + 64;
+}
 constexpr int64_t lu_memory(int64_t n) { return 4 * n * stride_of(n) + 256 * n + 1024; }
 
 // ---- reflections (dense_qr.cpp)
@@ -91,19 +95,22 @@ template <class T>
 T reflection(const MatrixKernels<T>& kernels, T& head, int64_t n, T* x);
 /// t = the triangle of the product of `count` reflections, I - v' t v, whose vectors are the rows of v.
 template <class T>
-void reflection_triangle(const MatrixKernels<T>& kernels, int64_t count, int64_t n, const T* v, int64_t stride, const T* factors, T* t);
+void reflection_triangle(const MatrixKernels<T>& kernels, int64_t count, int64_t n, const T* v, int64_t stride, const T* factors,
+                         T* t);
 /// a = (I - v' t v) a, or of the transposed product: a has n rows. `turned`: v', dense.
 template <class T>
-void reflect_columns(Tools<T> tools, int64_t count, int64_t n, const T* v, int64_t stride, const T* turned, const T* t, bool transposed, int64_t columns, T* a,
-                     int64_t a_stride);
+void reflect_columns(Tools<T> tools, int64_t count, int64_t n, const T* v, int64_t stride, const T* turned, const T* t,
+                     bool transposed, int64_t columns, T* a, int64_t a_stride);
 /// Each row x of a becomes (I - v' t v) x: a has n columns.
 template <class T>
-void reflect_rows(Tools<T> tools, int64_t count, int64_t n, const T* v, int64_t stride, const T* turned, const T* t, int64_t rows, T* a, int64_t a_stride);
+void reflect_rows(Tools<T> tools, int64_t count, int64_t n, const T* v, int64_t stride, const T* turned, const T* t, int64_t rows,
+                  T* a, int64_t a_stride);
 /// to = v', `count` columns wide.
 template <class T>
 void turn(int64_t count, int64_t n, const T* v, int64_t stride, T* to, int64_t to_stride);
 constexpr int64_t reflect_memory(int64_t n, int64_t others) {
-  return 2 * kReflections * stride_of(others) + 2 * (others + 64) * kReflections + (n + 64) * (kReflections + 64) + product_memory(others, n) + 1024;
+  return 2 * kReflections * stride_of(others) + 2 * (others + 64) * kReflections + (n + 64) * (kReflections + 64) +
+         product_memory(others, n) + 1024;
 }
 
 /// Reflections whose product is to be applied: `count` vectors of `length` elements, vector i beginning with i zeros.

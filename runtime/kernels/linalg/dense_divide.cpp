@@ -49,8 +49,8 @@ void group(Join& join, int64_t from, int64_t& left, int64_t& both) {
 void copy_part(const double* from, int64_t n, double* to) { std::copy(from, from + n, to); }
 
 // The kept rows of a basis, in the order of their kinds: their columns [0, cut) to `left`, those from `behind` on to `right`.
-void pack(const Join& join, int64_t from, const double* basis, int64_t stride, int64_t cut, int64_t behind, int64_t columns, int64_t both_from, double* left,
-          int64_t left_stride, double* right, int64_t right_stride) {
+void pack(const Join& join, int64_t from, const double* basis, int64_t stride, int64_t cut, int64_t behind, int64_t columns,
+          int64_t both_from, double* left, int64_t left_stride, double* right, int64_t right_stride) {
   for (int64_t i = from; i < join.kept; ++i) {
     const double* row = basis + join.rows[i] * stride;
     const Part part = join.part[join.rows[i]];
@@ -165,7 +165,8 @@ struct Tridiagonal {
         copy_part(line, kept, row);
       }
     });
-    double *on_left = tools.take((left + both) * left_wide), *on_right = tools.take((kept - left) * right_wide), *others = tools.take(join.gone * stride);
+    double *on_left = tools.take((left + both) * left_wide), *on_right = tools.take((kept - left) * right_wide),
+           *others = tools.take(join.gone * stride);
     pack(join, 0, rows, stride, half, half, n, left, on_left, left_wide, on_right, right_wide);
     save_aside(join, rows, stride, n, others);
     tools.multiply(kept, half, left + both, away, wide, on_left, left_wide, rows, stride, false);
@@ -266,19 +267,22 @@ struct Bidiagonal {
         other[0] = -1;
         for (int64_t i = 1; i < kept; ++i) other[i] = join.poles[i] * row[i];
         const double left_length = 1 / std::sqrt(own.kernels.dot(kept, other, other));
-        for (int64_t i = 0; i < kept; ++i) line[join.place[i]] = row[i] * right_length, line[wide + join.place[i]] = other[i] * left_length;
+        for (int64_t i = 0; i < kept; ++i)
+          line[join.place[i]] = row[i] * right_length, line[wide + join.place[i]] = other[i] * left_length;
         line[kept] = line[0];  // the row that joins, where the right part finds it
         copy_part(line, kept + 1, row);
         copy_part(line + wide, kept, other);
       }
     });
     // Left vectors: the row that joins is a unit vector.
-    double *on_left = tools.take((kept + 1) * left_wide), *on_right = tools.take((kept + 1) * right_wide), *others = tools.take(join.gone * stride);
+    double *on_left = tools.take((kept + 1) * left_wide), *on_right = tools.take((kept + 1) * right_wide),
+           *others = tools.take(join.gone * stride);
     const int64_t on_both = 1 + left;
     pack(join, 1, left_rows, stride, half, behind, n, on_both, on_left, left_wide, on_right, right_wide);
     save_aside(join, left_rows, stride, n, others);
     tools.multiply(kept, half, left + both, of_left + 1, wide, on_left + left_wide, left_wide, left_rows, stride, false);
-    tools.multiply(kept, n - behind, kept - on_both, of_left + on_both, wide, on_right, right_wide, left_rows + behind, stride, false);
+    tools.multiply(kept, n - behind, kept - on_both, of_left + on_both, wide, on_right, right_wide, left_rows + behind, stride,
+                   false);
     for (int64_t j = 0; j < kept; ++j) left_rows[j * stride + half] = of_left[j * wide];
     give_aside(join, left_rows, stride, n, others);
     // Right ones: it is on the left, and on both sides where there is a column more.
@@ -287,7 +291,8 @@ struct Bidiagonal {
     copy_part(right_rows + half * stride + behind, columns - behind, on_right + (kept - on_both) * right_wide);
     save_aside(join, right_rows, stride, columns, others);
     tools.multiply(kept, behind, 1 + left + both, of_right, wide, on_left, left_wide, right_rows, stride, false);
-    tools.multiply(kept, columns - behind, kept - on_both + more, of_right + on_both, wide, on_right, right_wide, right_rows + behind, stride, false);
+    tools.multiply(kept, columns - behind, kept - on_both + more, of_right + on_both, wide, on_right, right_wide,
+                   right_rows + behind, stride, false);
     give_aside(join, right_rows, stride, columns, others);
     copy_part(values, n, join.z);
     put_in_order(join, values, join.z, by, memory);
@@ -301,7 +306,8 @@ void tridiagonal_divide(Tools<double> tools, int64_t n, double* d, double* e, do
   Tridiagonal{d, e, z, stride, order}.node(tools, 0, n);
 }
 
-void bidiagonal_divide(Tools<double> tools, int64_t n, double* d, double* e, double* u, double* v, int64_t stride, int32_t* order) {
+void bidiagonal_divide(Tools<double> tools, int64_t n, double* d, double* e, double* u, double* v, int64_t stride,
+                       int32_t* order) {
   for (int64_t i = 0; i < n; ++i) {
     std::fill(u + i * stride, u + i * stride + n, 0.0);
     std::fill(v + i * stride, v + i * stride + n, 0.0);

@@ -8,19 +8,22 @@ namespace tfl::dense {
 
 namespace {
 
-constexpr int64_t kShares = 4;             // of the rows of a symmetric product: each sums by itself
-constexpr int64_t kShared = 192;           // rows from which there are shares
-constexpr int64_t kUpdateRows = 96;        // updated together, from their diagonal on
+constexpr int64_t kShares = 4;       // of the rows of a symmetric product: each sums by itself
+constexpr int64_t kShared = 192;     // rows from which there are shares
+constexpr int64_t kUpdateRows = 96;  // updated together, from their diagonal on
 
 // y = a x for the upper triangle a.
-void symmetric_product(const Tools<double>& tools, int64_t n, const double* a, int64_t stride, const double* x, double* y, double* shares) {
+void symmetric_product(const Tools<double>& tools, int64_t n, const double* a, int64_t stride, const double* x, double* y,
+                       double* shares) {
   if (n < kShared) {
     std::fill(y, y + n, 0.0);
     return tools.kernels.symmetric(0, n, n, a, stride, x, y);
   }
   int64_t begin[kShares + 1];
   for (int64_t s = 0; s <= kShares; ++s)
-    begin[s] = s == kShares ? n : static_cast<int64_t>(static_cast<double>(n) * (1 - std::sqrt(1 - static_cast<double>(s) / kShares))) / 4 * 4;
+    begin[s] = s == kShares
+                   ? n
+                   : static_cast<int64_t>(static_cast<double>(n) * (1 - std::sqrt(1 - static_cast<double>(s) / kShares))) / 4 * 4;
   const int64_t length = stride_of(n);
   tools.parts(kShares, 1, n * n / kShares / 2, 0, [&](const Tools<double>& own, int64_t s, int64_t) {
     double* sum = shares + s * length;
@@ -38,7 +41,8 @@ void eigen(Tools<double> tools, int64_t n, double* a, int64_t stride, double* d,
   Reflections<double> r = reflections_of(tools, n, n);
   r.count = n - 1;  // vector i has its 1 in column i + 1
   const int64_t length = stride_of(n), pair = 2 * kReflections;
-  double *beside = tools.take(kReflections * length), *updates = tools.take(n * pair), *both = tools.take(pair * length), *shares = tools.take(kShares * length);
+  double *beside = tools.take(kReflections * length), *updates = tools.take(n * pair), *both = tools.take(pair * length),
+         *shares = tools.take(kShares * length);
   double factors[kReflections], with_w[kReflections], with_v[kReflections];
   for (int64_t at = 0; at < r.count && !tools.interrupted(); at += kReflections) {
     const int64_t count = r.together(at);
@@ -83,7 +87,8 @@ void eigen(Tools<double> tools, int64_t n, double* a, int64_t stride, double* d,
     }
     for (int64_t i = 0; i < rest; i += kUpdateRows) {
       const int64_t rows = std::min(kUpdateRows, rest - i);
-      tools.multiply(rows, rest - i, 2 * count, updates + i * pair, pair, both + i, length, a + (from + i) * stride + from + i, stride, true);
+      tools.multiply(rows, rest - i, 2 * count, updates + i * pair, pair, both + i, length, a + (from + i) * stride + from + i,
+                     stride, true);
     }
   }
   d[n - 1] = a[(n - 1) * stride + n - 1];

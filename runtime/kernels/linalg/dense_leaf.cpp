@@ -37,7 +37,8 @@ double least_of_two(double f, double g, double h) {
 
 }  // namespace
 
-void tridiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, double* d, double* e, double* z, int64_t stride, int64_t length) {
+void tridiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, double* d, double* e, double* z, int64_t stride,
+                           int64_t length) {
   for (int64_t l = 0; l + 1 < n; ++l) {
     for (int64_t sweep = 0; sweep < kMostSweeps; ++sweep) {
       int64_t m = l;
@@ -69,8 +70,8 @@ void tridiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, doub
   }
 }
 
-void bidiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, bool more, double* d, double* e, double* u, double* v, int64_t stride, int64_t u_length,
-                          int64_t v_length) {
+void bidiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, bool more, double* d, double* e, double* u, double* v,
+                          int64_t stride, int64_t u_length, int64_t v_length) {
   auto turn_u = [&](int64_t i, const Rotation& by) {
     if (u_length > 0) kernels.rotate(u_length, by.c, by.s, u + i * stride, u + (i + 1) * stride);
   };

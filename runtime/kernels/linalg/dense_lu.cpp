@@ -24,9 +24,11 @@ void negated(int64_t rows, int64_t columns, const T* from, int64_t stride, T* to
 
 // `minus` is -a, beside it.
 template <class T>
-void solve_part(const Tools<T>& tools, int64_t n, int64_t columns, const T* a, const T* minus, int64_t stride, T* b, int64_t b_stride, bool lower, bool unit) {
+void solve_part(const Tools<T>& tools, int64_t n, int64_t columns, const T* a, const T* minus, int64_t stride, T* b,
+                int64_t b_stride, bool lower, bool unit) {
   if (tools.interrupted()) return;
-  if (n <= kMatrixLeaf) return (lower ? tools.kernels.lower_leaf : tools.kernels.upper_leaf)(n, columns, a, stride, b, b_stride, unit);
+  if (n <= kMatrixLeaf)
+    return (lower ? tools.kernels.lower_leaf : tools.kernels.upper_leaf)(n, columns, a, stride, b, b_stride, unit);
   const int64_t h = first_half(n), r = n - h;
   const int64_t low = h * stride, corner = low + h;
   T* below = b + h * b_stride;
@@ -136,8 +138,10 @@ int lu(Tools<T> tools, int64_t n, T* a, int64_t stride, int32_t* order) {
 }
 
 template <class T>
-void triangular(Tools<T> tools, int64_t n, int64_t columns, const T* a, int64_t stride, T* b, int64_t b_stride, bool lower, bool unit) {
-  if (n <= kMatrixLeaf) return (lower ? tools.kernels.lower_leaf : tools.kernels.upper_leaf)(n, columns, a, stride, b, b_stride, unit);
+void triangular(Tools<T> tools, int64_t n, int64_t columns, const T* a, int64_t stride, T* b, int64_t b_stride, bool lower,
+                bool unit) {
+  if (n <= kMatrixLeaf)
+    return (lower ? tools.kernels.lower_leaf : tools.kernels.upper_leaf)(n, columns, a, stride, b, b_stride, unit);
   T* minus = tools.take(n * stride);
   negated(n, n, a, stride, minus, stride);
   tools.parts(columns, kColumns, n * n, product_memory(kColumns, n), [&](const Tools<T>& own, int64_t first, int64_t last) {
@@ -149,13 +153,15 @@ template <class T>
 void lower_inverse(Tools<T> tools, int64_t n, const T* a, int64_t stride, T* y, int64_t y_stride) {
   T* minus = tools.take(n * stride);
   negated(n, n, a, stride, minus, stride);
-  tools.parts(n, kInverseColumns, n * n, product_memory(kInverseColumns, n), [&](const Tools<T>& own, int64_t first, int64_t last) {
-    for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = first; j < last; ++j) y[i * y_stride + j] = i == j;
-    }
-    const int64_t corner = first * stride + first;
-    solve_part(own, n - first, last - first, a + corner, minus + corner, stride, y + first * y_stride + first, y_stride, true, true);
-  });
+  tools.parts(n, kInverseColumns, n * n, product_memory(kInverseColumns, n),
+              [&](const Tools<T>& own, int64_t first, int64_t last) {
+                for (int64_t i = 0; i < n; ++i) {
+                  for (int64_t j = first; j < last; ++j) y[i * y_stride + j] = i == j;
+                }
+                const int64_t corner = first * stride + first;
+                solve_part(own, n - first, last - first, a + corner, minus + corner, stride, y + first * y_stride + first,
+                           y_stride, true, true);
+              });
 }
 
 template <class T>
@@ -166,10 +172,10 @@ bool cholesky(Tools<T> tools, int64_t n, T* a, int64_t stride) {
   return cholesky_part(tools, n, a, stride);
 }
 
-#define TFL_INSTANTIATE(T)                                                                                                          \
-  template int lu<T>(Tools<T>, int64_t, T*, int64_t, int32_t*);                                                                     \
-  template void triangular<T>(Tools<T>, int64_t, int64_t, const T*, int64_t, T*, int64_t, bool, bool);                              \
-  template void lower_inverse<T>(Tools<T>, int64_t, const T*, int64_t, T*, int64_t);                                                \
+#define TFL_INSTANTIATE(T)                                                                             \
+  template int lu<T>(Tools<T>, int64_t, T*, int64_t, int32_t*);                                        \
+  template void triangular<T>(Tools<T>, int64_t, int64_t, const T*, int64_t, T*, int64_t, bool, bool); \
+  template void lower_inverse<T>(Tools<T>, int64_t, const T*, int64_t, T*, int64_t);                   \
   template bool cholesky<T>(Tools<T>, int64_t, T*, int64_t);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

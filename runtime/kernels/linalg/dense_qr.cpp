@@ -11,7 +11,8 @@ template <class T>
 T reflection(const MatrixKernels<T>& kernels, T& head, int64_t n, T* x) {
   T squares = kernels.dot(n, x, x) + head * head;
   // Squares that overflow, or lose their digits, are taken of multiples.
-  constexpr T kSmall = std::numeric_limits<T>::min() * T(1 << 20) / std::numeric_limits<T>::epsilon(), kLarge = std::numeric_limits<T>::max() / 4;
+  constexpr T kSmall = std::numeric_limits<T>::min() * T(1 << 20) / std::numeric_limits<T>::epsilon(),
+              kLarge = std::numeric_limits<T>::max() / 4;
   T scale = 1;
   if (!(squares > kSmall && squares < kLarge)) {
     T most = 0;
@@ -21,7 +22,8 @@ T reflection(const MatrixKernels<T>& kernels, T& head, int64_t n, T* x) {
     if (most < std::numeric_limits<T>::infinity()) {
       int exponent;
       std::frexp(most, &exponent);
-      scale = std::ldexp(T(1), std::clamp(-exponent, -std::numeric_limits<T>::max_exponent + 2, std::numeric_limits<T>::max_exponent - 2));
+      scale = std::ldexp(
+          T(1), std::clamp(-exponent, -std::numeric_limits<T>::max_exponent + 2, std::numeric_limits<T>::max_exponent - 2));
       for (int64_t i = 0; i < n; ++i) x[i] *= scale;
       head *= scale;
       squares = kernels.dot(n, x, x) + head * head;
@@ -40,7 +42,8 @@ T reflection(const MatrixKernels<T>& kernels, T& head, int64_t n, T* x) {
 }
 
 template <class T>
-void reflection_triangle(const MatrixKernels<T>& kernels, int64_t count, int64_t n, const T* v, int64_t stride, const T* factors, T* t) {
+void reflection_triangle(const MatrixKernels<T>& kernels, int64_t count, int64_t n, const T* v, int64_t stride, const T* factors,
+                         T* t) {
   T along[kReflections];
   for (int64_t j = 0; j < count; ++j) {
     kernels.dots(j, n, v, stride, v + j * stride, along);
@@ -63,8 +66,8 @@ void turn(int64_t count, int64_t n, const T* v, int64_t stride, T* to, int64_t t
 }
 
 template <class T>
-void reflect_columns(Tools<T> tools, int64_t count, int64_t n, const T* v, int64_t stride, const T* turned, const T* t, bool transposed, int64_t columns, T* a,
-                     int64_t a_stride) {
+void reflect_columns(Tools<T> tools, int64_t count, int64_t n, const T* v, int64_t stride, const T* turned, const T* t,
+                     bool transposed, int64_t columns, T* a, int64_t a_stride) {
   if (columns == 0 || tools.interrupted()) return;
   const int64_t width = stride_of(columns);
   T *along = tools.take(count * width), *scaled = tools.take(count * width), *minus = tools.take(count * count);
@@ -77,7 +80,8 @@ void reflect_columns(Tools<T> tools, int64_t count, int64_t n, const T* v, int64
 }
 
 template <class T>
-void reflect_rows(Tools<T> tools, int64_t count, int64_t n, const T* v, int64_t stride, const T* turned, const T* t, int64_t rows, T* a, int64_t a_stride) {
+void reflect_rows(Tools<T> tools, int64_t count, int64_t n, const T* v, int64_t stride, const T* turned, const T* t, int64_t rows,
+                  T* a, int64_t a_stride) {
   if (rows == 0 || tools.interrupted()) return;
   const int64_t width = kReflections + 8;
   T *along = tools.take(rows * width), *scaled = tools.take(rows * width), *minus = tools.take(count * count);
@@ -115,7 +119,8 @@ void qr_factor(Tools<T> tools, int64_t m, int64_t n, T* a, int64_t stride, const
       v[j] = 1;
       if (factors[j] == 0) continue;
       tools.kernels.dots(count - j - 1, rows - j, v + length + j, length, v + j, along);
-      for (int64_t l = j + 1; l < count; ++l) tools.kernels.add(rows - j, -factors[j] * along[l - j - 1], v + j, panel + l * length + j);
+      for (int64_t l = j + 1; l < count; ++l)
+        tools.kernels.add(rows - j, -factors[j] * along[l - j - 1], v + j, panel + l * length + j);
     }
     for (int64_t i = 1; i < rows; ++i) std::fill(corner + i * stride, corner + i * stride + std::min(i, count), T(0));
     reflection_triangle(tools.kernels, count, rows, panel, length, factors, t);
@@ -142,19 +147,21 @@ void qr(Tools<T> tools, int64_t m, int64_t n, T* a, int64_t stride, int64_t k, T
   }
   for (int64_t at = r.last(); at >= 0 && k > 0 && !tools.interrupted(); at -= kReflections) {
     turn(r.together(at), m - at, r.panel(at), r.stride, r.turned, kReflections);
-    reflect_columns(tools, r.together(at), m - at, r.panel(at), r.stride, r.turned, r.triangle(at), false, k - at, q + at * q_stride + at, q_stride);
+    reflect_columns(tools, r.together(at), m - at, r.panel(at), r.stride, r.turned, r.triangle(at), false, k - at,
+                    q + at * q_stride + at, q_stride);
   }
 }
 
-#define TFL_INSTANTIATE(T)                                                                                                          \
-  template T reflection<T>(const MatrixKernels<T>&, T&, int64_t, T*);                                                               \
-  template void reflection_triangle<T>(const MatrixKernels<T>&, int64_t, int64_t, const T*, int64_t, const T*, T*);                 \
-  template void turn<T>(int64_t, int64_t, const T*, int64_t, T*, int64_t);                                                          \
-  template void reflect_columns<T>(Tools<T>, int64_t, int64_t, const T*, int64_t, const T*, const T*, bool, int64_t, T*, int64_t);  \
-  template void reflect_rows<T>(Tools<T>, int64_t, int64_t, const T*, int64_t, const T*, const T*, int64_t, T*, int64_t);           \
-  template Reflections<T> reflections_of<T>(Tools<T>&, int64_t, int64_t);                                                           \
-  template void qr_factor<T>(Tools<T>, int64_t, int64_t, T*, int64_t, const Reflections<T>&);                                       \
-  template void reflect_all_rows<T>(Tools<T>, const Reflections<T>&, int64_t, T*, int64_t);                                         \
+#define TFL_INSTANTIATE(T)                                                                                                \
+  template T reflection<T>(const MatrixKernels<T>&, T&, int64_t, T*);                                                     \
+  template void reflection_triangle<T>(const MatrixKernels<T>&, int64_t, int64_t, const T*, int64_t, const T*, T*);       \
+  template void turn<T>(int64_t, int64_t, const T*, int64_t, T*, int64_t);                                                \
+  template void reflect_columns<T>(Tools<T>, int64_t, int64_t, const T*, int64_t, const T*, const T*, bool, int64_t, T*,  \
+                                   int64_t);                                                                              \
+  template void reflect_rows<T>(Tools<T>, int64_t, int64_t, const T*, int64_t, const T*, const T*, int64_t, T*, int64_t); \
+  template Reflections<T> reflections_of<T>(Tools<T>&, int64_t, int64_t);                                                 \
+  template void qr_factor<T>(Tools<T>, int64_t, int64_t, T*, int64_t, const Reflections<T>&);                             \
+  template void reflect_all_rows<T>(Tools<T>, const Reflections<T>&, int64_t, T*, int64_t);                               \
   template void qr<T>(Tools<T>, int64_t, int64_t, T*, int64_t, int64_t, T*, int64_t);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

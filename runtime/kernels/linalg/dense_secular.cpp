@@ -67,10 +67,12 @@ double secular_root(const MatrixKernels<double>& kernels, const Secular& s, int6
     const double left = kernels.poles(cut, to, z, t, &left_slope);
     right = kernels.poles(n - cut, to + cut, z + cut, t, &right_slope);
     const double value = 1 + left + right;
-    if (std::fabs(value) <= kEpsilon * (8 * (1 + std::fabs(left) + std::fabs(right)) + std::fabs(t) * (left_slope + right_slope))) break;
+    if (std::fabs(value) <= kEpsilon * (8 * (1 + std::fabs(left) + std::fabs(right)) + std::fabs(t) * (left_slope + right_slope)))
+      break;
     value < 0 ? low = t : high = t;
     const double p = to[first] - t, q = to[first + 1] - t, before = t;
-    const double c = value - p * left_slope - q * right_slope, a = (p + q) * value - p * q * (left_slope + right_slope), b = p * q * value;
+    const double c = value - p * left_slope - q * right_slope, a = (p + q) * value - p * q * (left_slope + right_slope),
+                 b = p * q * value;
     double by = interpolate(c, a, b, beyond);
     if (!(value * by < 0)) by = -value / (left_slope + right_slope);
     t += by;

@@ -12,13 +12,15 @@ namespace {
 constexpr int64_t kProductRows = 64, kProductColumns = 256;  // of a product with a vector, by one thread at a time
 
 // y = a x
-void product(const Tools<double>& tools, int64_t rows, int64_t columns, const double* a, int64_t stride, const double* x, double* y) {
+void product(const Tools<double>& tools, int64_t rows, int64_t columns, const double* a, int64_t stride, const double* x,
+             double* y) {
   tools.parts(rows, kProductRows, columns, 0, [&](const Tools<double>& own, int64_t first, int64_t last) {
     own.kernels.dots(last - first, columns, a + first * stride, stride, x, y + first);
   });
 }
 // y = a' x
-void turned_product(const Tools<double>& tools, int64_t rows, int64_t columns, const double* a, int64_t stride, const double* x, double* y) {
+void turned_product(const Tools<double>& tools, int64_t rows, int64_t columns, const double* a, int64_t stride, const double* x,
+                    double* y) {
   tools.parts(columns, kProductColumns, rows, 0, [&](const Tools<double>& own, int64_t first, int64_t last) {
     std::fill(y + first, y + last, 0.0);
     own.kernels.combine(rows, last - first, a + first, stride, x, y + first);
@@ -26,11 +28,12 @@ void turned_product(const Tools<double>& tools, int64_t rows, int64_t columns, c
 }
 
 // a, which is square, as the bidiagonal d and e between reflections on the left and on the right.
-void bidiagonal(Tools<double> tools, int64_t n, double* a, int64_t stride, double* d, double* e, const Reflections<double>& left, const Reflections<double>& right) {
+void bidiagonal(Tools<double> tools, int64_t n, double* a, int64_t stride, double* d, double* e, const Reflections<double>& left,
+                const Reflections<double>& right) {
   const int64_t length = stride_of(n), pair = 2 * kReflections, l = left.stride, r = right.stride;
   // a - v' y - x' u, with rows v and u of the reflections.
-  double *xs = tools.take(kReflections * length), *ys = tools.take(kReflections * length), *panel = tools.take(kReflections * length),
-         *updates = tools.take(n * pair), *both = tools.take(pair * length);
+  double *xs = tools.take(kReflections * length), *ys = tools.take(kReflections * length),
+         *panel = tools.take(kReflections * length), *updates = tools.take(n * pair), *both = tools.take(pair * length);
   double of_left[kReflections], of_right[kReflections], by[kReflections], others[kReflections];
   for (int64_t at = 0; at < n && !tools.interrupted(); at += kReflections) {
     const int64_t count = std::min(kReflections, n - at);
@@ -95,8 +98,8 @@ void bidiagonal(Tools<double> tools, int64_t n, double* a, int64_t stride, doubl
 
 }  // namespace
 
-void singular(Tools<double> tools, int64_t m, int64_t n, double* a, int64_t stride, double* d, int64_t wanted, double* u, int64_t u_stride, double* v,
-              int64_t v_stride, int32_t* order) {
+void singular(Tools<double> tools, int64_t m, int64_t n, double* a, int64_t stride, double* d, int64_t wanted, double* u,
+              int64_t u_stride, double* v, int64_t v_stride, int32_t* order) {
   Reflections<double> tall{};
   if (m > n) {
     tall = reflections_of(tools, m, n);

@@ -40,17 +40,19 @@ void secular_roots(const Tools<double>& tools, const Secular& s, double* away, i
 // ---- small ones (dense_leaf.cpp): rotations turn rows of z, of u and of v, as many elements of them as are given
 
 /// The tridiagonal matrix of diagonal d and off-diagonal e: d gets its eigenvalues.
-void tridiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, double* d, double* e, double* z, int64_t stride, int64_t length);
+void tridiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, double* d, double* e, double* z, int64_t stride,
+                           int64_t length);
 /// The bidiagonal matrix of n rows and n + `more` columns: d gets its singular values.
-void bidiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, bool more, double* d, double* e, double* u, double* v, int64_t stride, int64_t u_length,
-                          int64_t v_length);
+void bidiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, bool more, double* d, double* e, double* u, double* v,
+                          int64_t stride, int64_t u_length, int64_t v_length);
 
 // ---- divide and conquer. `order`: rows by rising value; all of it has n elements and is taken from the tools' memory
 
 /// z gets the eigenvectors of the tridiagonal matrix as rows.
 void tridiagonal_divide(Tools<double> tools, int64_t n, double* d, double* e, double* z, int64_t stride, int32_t* order);
 /// u and v get the singular vectors of the square bidiagonal matrix as rows.
-void bidiagonal_divide(Tools<double> tools, int64_t n, double* d, double* e, double* u, double* v, int64_t stride, int32_t* order);
+void bidiagonal_divide(Tools<double> tools, int64_t n, double* d, double* e, double* u, double* v, int64_t stride,
+                       int32_t* order);
 constexpr int64_t divide_memory(int64_t n) { return 5 * (n + 2) * (n + 96) + 32 * n + product_memory(n, n) + 4096; }
 
 // ---- whole matrices
@@ -58,10 +60,11 @@ constexpr int64_t divide_memory(int64_t n) { return 5 * (n + 2) * (n + 96) + 32 
 /// Of the symmetric matrix whose upper triangle lies in a: eigenvalues d and vectors as rows of z, in `order`. No element may be infinite or NaN.
 void eigen(Tools<double> tools, int64_t n, double* a, int64_t stride, double* d, double* z, int32_t* order);
 constexpr int64_t eigen_memory(int64_t n) {
-  return (3 * kReflections + 8) * stride_of(n) + (n + 64) * 3 * kReflections + n * stride_of(n) + 16 * n + divide_memory(n) + reflect_memory(n, n) + 4096;
+  return (3 * kReflections + 8) * stride_of(n) + (n + 64) * 3 * kReflections + n * stride_of(n) + 16 * n + divide_memory(n) +
+         reflect_memory(n, n) + 4096;
 }
 /// Of a (m x n, m >= n): d, left vectors as `wanted` rows of u (n or m of them, of m elements), right ones as rows of v; in `order`.
-void singular(Tools<double> tools, int64_t m, int64_t n, double* a, int64_t stride, double* d, int64_t wanted, double* u, int64_t u_stride, double* v, int64_t v_stride,
-              int32_t* order);
+void singular(Tools<double> tools, int64_t m, int64_t n, double* a, int64_t stride, double* d, int64_t wanted, double* u,
+              int64_t u_stride, double* v, int64_t v_stride, int32_t* order);
 
 }  // namespace tfl::dense

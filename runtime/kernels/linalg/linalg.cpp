@@ -29,7 +29,8 @@ int64_t matrix_count(const Tensor& x) {
 }
 
 /// What matrix_loops.h computes of the matrices `a`: where it lies, and sizes as the kind of routine has them.
-RoutineCall matrix_call(int64_t flags, Tensor& a, void* second, void* third, void* scratch, int64_t rows, int64_t columns, int64_t lots) {
+RoutineCall matrix_call(int64_t flags, Tensor& a, void* second, void* third, void* scratch, int64_t rows, int64_t columns,
+                        int64_t lots) {
   RoutineCall c{};
   c.flags = flags;
   c.dtype = static_cast<int64_t>(a.dtype());
@@ -46,7 +47,9 @@ RoutineCall matrix_call(int64_t flags, Tensor& a, void* second, void* third, voi
 
 Result<Tensor> factor_memory(Context& context, MatrixFactor kind, int64_t flags, int64_t lots, int64_t rows, int64_t columns) {
   const int64_t least = std::min(rows, columns);
-  return Tensor::empty(context, DType::F64, Dims{lots, matrices::factor_scratch<int64_t>(kind, flags, least <= matrices::matrix_small(kind), rows, columns, least * least)});
+  return Tensor::empty(context, DType::F64,
+                       Dims{lots, matrices::factor_scratch<int64_t>(kind, flags, least <= matrices::matrix_small(kind), rows,
+                                                                    columns, least * least)});
 }
 
 Result<void> solve(RunCall& call, MatrixSolve kind, int64_t flags, const char* refusal = "") {
@@ -71,7 +74,8 @@ Result<void> factor(RunCall& call, MatrixFactor kind) {
   Tensor a = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor first = TFL_TRY(call.allocate(0)), second = TFL_TRY(call.allocate(1));
   int64_t rows = a.dim(a.rank() - 2), columns = a.dim(a.rank() - 1);
-  int64_t flags = static_cast<int64_t>(kind) | (kind == MatrixFactor::qr && call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
+  int64_t flags =
+      static_cast<int64_t>(kind) | (kind == MatrixFactor::qr && call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
   const int64_t lots = matrices::matrix_lots(matrix_count(a), rows, columns);
   Tensor memory = TFL_TRY(factor_memory(call.context, kind, flags, lots, rows, columns));
   RoutineCall c = matrix_call(flags, a, first.raw(), second.raw(), memory.raw(), rows, columns, lots);
@@ -108,8 +112,10 @@ Result<void> run_svd(RunCall& call) {
   c.at[4] = memory.raw();
   Workers workers = workers_of(call.context);
   const MatrixLevel& level = matrix_level(call.context.isa());
-  if (a.dtype() == DType::F16) matrices::factor_all<f16>(workers, level, c);
-  else matrices::factor(workers, level, c);
+  if (a.dtype() == DType::F16)
+    matrices::factor_all<f16>(workers, level, c);
+  else
+    matrices::factor(workers, level, c);
   TFL_TRY(call.give(std::move(values)));
   TFL_TRY(call.give(std::move(u)));
   return call.give(std::move(v));

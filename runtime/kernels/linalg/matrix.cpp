@@ -134,7 +134,8 @@ void symmetric_eigen(const Matrix& a, std::span<double> values, const Matrix& ve
     bool rotated = false;
     for (int64_t p = 0; p < n; ++p) {
       for (int64_t q = p + 1; q < n; ++q) {
-        if (std::fabs(a(p, q)) <= 1e-300 || std::fabs(a(p, q)) <= 1e-17 * std::sqrt(std::fabs(a(p, p)) * std::fabs(a(q, q)))) continue;
+        if (std::fabs(a(p, q)) <= 1e-300 || std::fabs(a(p, q)) <= 1e-17 * std::sqrt(std::fabs(a(p, p)) * std::fabs(a(q, q))))
+          continue;
         rotated = true;
         double c, s;
         rotation(a(p, p), a(p, q), a(q, q), c, s);

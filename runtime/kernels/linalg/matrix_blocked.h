@@ -54,8 +54,8 @@ void transpose_square(C* a, int64_t n, int64_t stride) {
 }
 
 template <class C, class T>
-bool solve_blocked(const Workers& workers, const MatrixLevel& level, MatrixSolve kind, int64_t flags, const T* a, const T* b, T* out, double* memory,
-                   int64_t elements, int64_t n, int64_t columns) {
+bool solve_blocked(const Workers& workers, const MatrixLevel& level, MatrixSolve kind, int64_t flags, const T* a, const T* b,
+                   T* out, double* memory, int64_t elements, int64_t n, int64_t columns) {
   dense::Tools<C> tools = tools_for<C>(workers, level, memory, elements);
   const int64_t stride = dense::stride_of(n);
   C* m = tools.take(n * stride);
@@ -114,8 +114,8 @@ bool solve_blocked(const Workers& workers, const MatrixLevel& level, MatrixSolve
 }
 
 template <class C, class T>
-bool factor_blocked(const Workers& workers, const MatrixLevel& level, MatrixFactor kind, int64_t flags, const T* a, T* first, void* second, double* memory,
-                    int64_t elements, int64_t rows, int64_t columns) {
+bool factor_blocked(const Workers& workers, const MatrixLevel& level, MatrixFactor kind, int64_t flags, const T* a, T* first,
+                    void* second, double* memory, int64_t elements, int64_t rows, int64_t columns) {
   dense::Tools<C> tools = tools_for<C>(workers, level, memory, elements);
   const int64_t stride = dense::stride_of(columns);
   C* m = tools.take(rows * stride);
@@ -176,7 +176,8 @@ inline bool scale_rows(double* a, int64_t rows, int64_t columns, int64_t stride,
 
 /// Columns of `to` are rows of a basis, first those in `order`, from its end or from its beginning, then the others.
 template <class T>
-void write_basis(const double* rows, int64_t stride, int64_t length, int64_t columns, const int32_t* order, int64_t ordered, bool falling, T* to) {
+void write_basis(const double* rows, int64_t stride, int64_t length, int64_t columns, const int32_t* order, int64_t ordered,
+                 bool falling, T* to) {
   constexpr int64_t kBlock = 16;
   double line[kBlock];
   for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
@@ -200,7 +201,8 @@ void fill_nan(int64_t n, T* to) {
 }
 
 template <class T>
-bool eigen_blocked(const Workers& workers, const MatrixLevel& level, const T* a, T* values, T* vectors, double* memory, int64_t elements, int64_t n) {
+bool eigen_blocked(const Workers& workers, const MatrixLevel& level, const T* a, T* values, T* vectors, double* memory,
+                   int64_t elements, int64_t n) {
   dense::Tools<double> tools = tools_for<double>(workers, level, memory, elements);
   const int64_t stride = dense::stride_of(n);
   double *m = tools.take(n * stride), *z = tools.take(n * stride), *d = tools.take(n);
@@ -227,14 +229,15 @@ bool eigen_blocked(const Workers& workers, const MatrixLevel& level, const T* a,
 }
 
 template <class T>
-void singular_blocked(const Workers& workers, const MatrixLevel& level, int64_t flags, const T* a, T* values, T* u, T* v, double* memory, int64_t elements,
-                      int64_t rows, int64_t columns) {
+void singular_blocked(const Workers& workers, const MatrixLevel& level, int64_t flags, const T* a, T* values, T* u, T* v,
+                      double* memory, int64_t elements, int64_t rows, int64_t columns) {
   dense::Tools<double> tools = tools_for<double>(workers, level, memory, elements);
   // A wide matrix is transposed, and the two bases change places.
   const bool wide = rows < columns;
   const int64_t m = std::max(rows, columns), n = std::min(rows, columns), wanted = flags & kMatrixFull ? m : n;
   const int64_t stride = dense::stride_of(n), long_stride = dense::stride_of(m);
-  double *work = tools.take(m * stride), *long_rows = tools.take(wanted * long_stride), *short_rows = tools.take(n * stride), *d = tools.take(n);
+  double *work = tools.take(m * stride), *long_rows = tools.take(wanted * long_stride), *short_rows = tools.take(n * stride),
+         *d = tools.take(n);
   auto* order = reinterpret_cast<int32_t*>(tools.take(n));
   if (wide) {
     for (int64_t i = 0; i < rows; ++i) {

@@ -17,7 +17,9 @@ inline constexpr int64_t kEliminationSmall = 32;
 inline constexpr int64_t matrix_small(MatrixFactor kind) {
   return kind >= MatrixFactor::eigen ? kSpectralSmall : kind == MatrixFactor::qr ? kMatrixSmall : kEliminationSmall;
 }
-inline constexpr int64_t matrix_small(MatrixSolve kind) { return kind == MatrixSolve::determinant ? kEliminationSmall : kMatrixSmall; }
+inline constexpr int64_t matrix_small(MatrixSolve kind) {
+  return kind == MatrixSolve::determinant ? kEliminationSmall : kMatrixSmall;
+}
 
 /// Elements of f64 that one matrix takes. Polynomials of the sizes (N may be any type with + and *), so that plans can write them down.
 /// Permutations of 32-bit integers lie in them, too.

@@ -20,7 +20,9 @@ template <class T>
 void narrow(const double* from, int64_t n, T* to) {
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
 }
-inline std::span<int32_t> order_in(double* scratch, int64_t n) { return {reinterpret_cast<int32_t*>(scratch), static_cast<size_t>(n)}; }
+inline std::span<int32_t> order_in(double* scratch, int64_t n) {
+  return {reinterpret_cast<int32_t*>(scratch), static_cast<size_t>(n)};
+}
 
 inline bool zero_pivot(const Matrix& lu) {
   for (int64_t i = 0; i < lu.rows; ++i) {
@@ -74,7 +76,8 @@ bool solve_one(MatrixSolve kind, int64_t flags, const T* a, const T* b, T* out, 
 }
 
 template <class T>
-bool factor_one(MatrixFactor kind, int64_t flags, const T* a, T* first, void* second, double* scratch, int64_t rows, int64_t columns) {
+bool factor_one(MatrixFactor kind, int64_t flags, const T* a, T* first, void* second, double* scratch, int64_t rows,
+                int64_t columns) {
   Matrix m{scratch, rows, columns};
   widen(a, rows * columns, m.data);
   double* rest = scratch + rows * columns;

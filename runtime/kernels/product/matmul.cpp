@@ -40,8 +40,8 @@ int64_t batch_offset(int64_t index, std::span<const int64_t> batch, std::span<co
 }
 
 // A single b for every batch, and rows of a that follow each other at one distance: the batches are more rows.
-bool batches_are_rows(const Tensor& a, const Matrix& x, std::span<const int64_t> batch,
-                      std::span<const int64_t> a_batch, std::span<const int64_t> b_batch) {
+bool batches_are_rows(const Tensor& a, const Matrix& x, std::span<const int64_t> batch, std::span<const int64_t> a_batch,
+                      std::span<const int64_t> b_batch) {
   if (a.rank() < 2 || batch.empty()) return false;
   for (int64_t s : b_batch) {
     if (s != 0) return false;
@@ -55,8 +55,8 @@ bool batches_are_rows(const Tensor& a, const Matrix& x, std::span<const int64_t>
 }
 
 template <class T>
-Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tensor& a, const Tensor& b, bool ta,
-                      bool tb, Tensor& out) {
+Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tensor& a, const Tensor& b, bool ta, bool tb,
+                      Tensor& out) {
   Matrix x = matrix_of(a, ta), y = matrix_of(b, tb);
   std::span<const int64_t> batch = out.dims().first(static_cast<size_t>(out.rank() - 2));
   Dims a_batch = batch_strides(a, batch), b_batch = batch_strides(b, batch);
@@ -71,11 +71,12 @@ Result<void> multiply(Context& context, const ProductTiles<T>& tiles, const Tens
   struct Places {
     std::span<const int64_t> batch, a, b;
   } places{batch, a_batch, b_batch};
-  ProductBatch<T> all{.one = p, .count = batches, .places = &places, .place = [](const void* self, int64_t i, int64_t& from_a, int64_t& from_b) {
-                        const auto& at = *static_cast<const Places*>(self);
-                        from_a = batch_offset(i, at.batch, at.a);
-                        from_b = batch_offset(i, at.batch, at.b);
-                      }};
+  ProductBatch<T> all{
+      .one = p, .count = batches, .places = &places, .place = [](const void* self, int64_t i, int64_t& from_a, int64_t& from_b) {
+        const auto& at = *static_cast<const Places*>(self);
+        from_a = batch_offset(i, at.batch, at.a);
+        from_b = batch_offset(i, at.batch, at.b);
+      }};
   int threads = context.thread_count();
   Tensor scratch;
   if (size_t elements = products_scratch(all, tiles, threads)) {

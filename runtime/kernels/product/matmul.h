@@ -20,15 +20,15 @@ inline constexpr int kMaxTileVectors = 4;
 /// b[p, j] is b[p * b_k + j]. The last vector has `tail` columns in c; whole vectors of b are read, but for an `edge`, which
 /// touches no other element of it. Meanwhile k lines from `ahead` on are fetched into the second-level cache, from wherever they are.
 template <class T>
-using ProductTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c,
-                             int64_t c_row, int tail, bool add, const void* ahead);
+using ProductTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, T* c, int64_t c_row,
+                             int tail, bool add, const void* ahead);
 
 template <class T>
 struct ProductTiles {
-  int lanes;        // columns of a vector
-  int max_vectors;  // tiles have 1 .. max_vectors vectors
-  int vectors;      // of a tile that does best where there are rows enough
-  bool masked;      // there are edges
+  int lanes;                                               // columns of a vector
+  int max_vectors;                                         // tiles have 1 .. max_vectors vectors
+  int vectors;                                             // of a tile that does best where there are rows enough
+  bool masked;                                             // there are edges
   int max_rows[kMaxTileVectors];                           // of a tile with that many vectors, less one
   ProductTile<T> tile[kMaxTileVectors][kMaxTileRows + 1];  // [vectors - 1][rows]
   ProductTile<T> edge[kMaxTileRows + 1];                   // of one vector

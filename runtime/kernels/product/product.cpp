@@ -4,8 +4,8 @@
 
 namespace tfl {
 
-#define TFL_INSTANTIATE(T)                                                                                    \
-  template size_t product_loops::products_scratch<T>(const ProductBatch<T>&, const ProductTiles<T>&, int);    \
+#define TFL_INSTANTIATE(T)                                                                                 \
+  template size_t product_loops::products_scratch<T>(const ProductBatch<T>&, const ProductTiles<T>&, int); \
   template void product_loops::run_products<T>(const Workers&, const ProductBatch<T>&, const ProductTiles<T>&, int, T*);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

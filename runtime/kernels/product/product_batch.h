@@ -30,9 +30,9 @@ struct Product {
 /// Products of the same sizes. Results lie one after the other.
 template <class T>
 struct ProductBatch {
-  Product<T> one;                   // the first; only a product that is alone may have a `finish`
+  Product<T> one;  // the first; only a product that is alone may have a `finish`
   int64_t count = 1;
-  int64_t a_step = 0, b_step = 0;   // elements from one operand to the next; 0: the same for all
+  int64_t a_step = 0, b_step = 0;  // elements from one operand to the next; 0: the same for all
   // Where the operands do not follow each other in steps: how far those of product `index` are from the first.
   const void* places = nullptr;
   void (*place)(const void* places, int64_t index, int64_t& a, int64_t& b) = nullptr;
@@ -42,7 +42,17 @@ struct ProductBatch {
 template <class T, class Call>
 ProductBatch<T> batch_of(const Call& c) {
   ProductBatch<T> b;
-  b.one = {c.m, c.n, c.k, static_cast<const T*>(c.a), c.a_row, c.a_k, static_cast<const T*>(c.b), c.b_k, c.b_col, static_cast<T*>(c.result), c.n};
+  b.one = {c.m,
+           c.n,
+           c.k,
+           static_cast<const T*>(c.a),
+           c.a_row,
+           c.a_k,
+           static_cast<const T*>(c.b),
+           c.b_k,
+           c.b_col,
+           static_cast<T*>(c.result),
+           c.n};
   b.count = c.batch;
   b.a_step = c.a_batch;
   b.b_step = c.b_batch;

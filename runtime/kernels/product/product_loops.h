@@ -48,9 +48,9 @@ struct Panels {
   int lanes;
   int64_t n, count;
   Panels(const ProductTiles<T>& tiles, int64_t rows, int64_t columns, bool in_place)
-      : vectors((columns + (in_place && tiles.masked ? 0 : tiles.lanes - 1)) >>
-                    std::countr_zero(static_cast<unsigned>(tiles.lanes)),
-                width_of(tiles, rows)),
+      : vectors(
+            (columns + (in_place && tiles.masked ? 0 : tiles.lanes - 1)) >> std::countr_zero(static_cast<unsigned>(tiles.lanes)),
+            width_of(tiles, rows)),
         lanes(tiles.lanes),
         n(columns),
         count(vectors.count + (vectors.total * lanes < columns)) {}
@@ -116,8 +116,8 @@ void copy_row(T* to, const T* from, int64_t columns, int64_t width) {
 // Panels [first, last) of b, each k long, as dense panels that follow each other in `to`: of k the values [begin, end).
 // Rows of b are read in long pieces.
 template <class T>
-void pack_panels(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t first, int64_t last, int64_t k,
-                 int64_t begin, int64_t end, const T* b, int64_t b_k, int64_t b_col, T* to) {
+void pack_panels(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t first, int64_t last, int64_t k, int64_t begin,
+                 int64_t end, const T* b, int64_t b_k, int64_t b_col, T* to) {
   if (b_col == 1) {
     for (int64_t p = begin; p < end; ++p) {
       for (int64_t j = first; j < last; ++j) {
@@ -146,8 +146,7 @@ void pack_panels(const ProductTiles<T>& tiles, const Panels<T>& panels, int64_t 
 template <class T>
 void pack_rows(int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_k, T* to) {
   if (a_k == 1) {
-    for (int64_t i = 0; i < rows; ++i)
-      std::memcpy(to + i * kRowStride, a + i * a_row, static_cast<size_t>(k) * sizeof(T));
+    for (int64_t i = 0; i < rows; ++i) std::memcpy(to + i * kRowStride, a + i * a_row, static_cast<size_t>(k) * sizeof(T));
     return;
   }
   constexpr int64_t kStep = 16;
@@ -183,8 +182,7 @@ bool reads_b_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
 }
 template <class T>
 bool reads_a_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
-  return p.n <= 64 || p.m <= tiles.max_rows[tiles.vectors - 1] || (p.a_k == 1 && p.a_row % 1024 != 0) ||
-         p.m * p.k <= 16384;
+  return p.n <= 64 || p.m <= tiles.max_rows[tiles.vectors - 1] || (p.a_k == 1 && p.a_row % 1024 != 0) || p.m * p.k <= 16384;
 }
 
 // Small enough for one tile.
@@ -214,8 +212,7 @@ void run_columns(const Workers& workers, const Product<T>& p, const ProductTiles
     Panels<T> panels(tiles, p.m, p.n - done, true);
     for (int64_t j = 0; j < panels.count; ++j) {
       int64_t first = done + panels.first(j);
-      panel_rows(tiles, panels, j, p.m, k, a, p.a_row, p.a_k, b + first, p.b_k, p.c + first, p.c_row,
-                 p.onto || p0 != 0, ahead);
+      panel_rows(tiles, panels, j, p.m, k, a, p.a_row, p.a_k, b + first, p.b_k, p.c + first, p.c_row, p.onto || p0 != 0, ahead);
     }
   }
 }
@@ -266,9 +263,7 @@ struct Countdown {
   void start(int64_t blocks, int64_t tasks) {
     for (int64_t i = 0; i < blocks && tasks > 1; ++i) left[i].store(tasks, std::memory_order_relaxed);
   }
-  bool last(int64_t block, int64_t tasks) {
-    return tasks == 1 || left[block].fetch_sub(1, std::memory_order_acq_rel) == 1;
-  }
+  bool last(int64_t block, int64_t tasks) { return tasks == 1 || left[block].fetch_sub(1, std::memory_order_acq_rel) == 1; }
 };
 
 template <class T>
@@ -294,16 +289,14 @@ size_t product_scratch(const Product<T>& product, const ProductTiles<T>& tiles, 
   bool b_in_place = reads_b_in_place(p, tiles), a_in_place = reads_a_in_place(p, tiles);
   if (b_in_place && a_in_place) return 0;
   size_t b = b_in_place ? 0 : static_cast<size_t>(packed_b_elements(p, tiles));
-  size_t a = a_in_place ? 0
-                        : static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) *
-                              static_cast<size_t>(usable_threads(threads));
+  size_t a =
+      a_in_place ? 0 : static_cast<size_t>(std::min(p.m, kBlockRows) * kRowStride) * static_cast<size_t>(usable_threads(threads));
   return (b + a + 63) / 64 * 64;
 }
 
 /// `threads` > 1 uses the workers where the product is large enough; results do not depend on it.
 template <class T>
-void run_product(const Workers& workers, const Product<T>& product, const ProductTiles<T>& tiles, int threads,
-                 T* scratch) {
+void run_product(const Workers& workers, const Product<T>& product, const ProductTiles<T>& tiles, int threads, T* scratch) {
   if (is_one_tile(product, tiles)) {
     const Product<T>& p = product;
     tiles.edge[p.m](p.k, p.a, p.a_row, p.a_k, p.b, p.b_k, p.c, p.c_row, static_cast<int>(p.n), p.onto, p.b);
@@ -344,8 +337,8 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
   // Where b stays in a cache it is a that comes from far away.
   int64_t height = tiles.max_rows[tiles.vectors - 1];
   int64_t most = kBlockRows;
-  bool resident = b_in_place ||
-                  (k_step == p.k && padded == p.n && padded * p.k * static_cast<int64_t>(sizeof(T)) <= kResidentBytes);
+  bool resident =
+      b_in_place || (k_step == p.k && padded == p.n && padded * p.k * static_cast<int64_t>(sizeof(T)) <= kResidentBytes);
   bool fetch_a = a_in_place && p.a_k == 1 && p.a_row == p.k;
   if (resident)
     most = std::clamp(kBlockBytes / (p.k * static_cast<int64_t>(sizeof(T))) / height * height, 4 * height, kBlockRows);
@@ -395,8 +388,8 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
             int64_t first = panels.first(j), width = panels.width(j);
             const T* b = b_in_place ? p.b + p0 * p.b_k + n0 + first : packed_b + (p0 - k0) * padded + first * k;
             if (!resident && j + 1 < panels.count) ahead.near = {b + width * k, panels.width(j + 1) * k};
-            panel_rows(tiles, panels, j, count, k, a, a_row, a_k, b, b_in_place ? p.b_k : width,
-                       p.c + row * p.c_row + n0 + first, p.c_row, p.onto || p0 != 0, ahead);
+            panel_rows(tiles, panels, j, count, k, a, a_row, a_k, b, b_in_place ? p.b_k : width, p.c + row * p.c_row + n0 + first,
+                       p.c_row, p.onto || p0 != 0, ahead);
           }
         }
         if (place >= 0) places.give(place);
@@ -426,8 +419,7 @@ size_t products_scratch(const ProductBatch<T>& b, const ProductTiles<T>& tiles, 
 }
 
 template <class T>
-void run_products(const Workers& workers, const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads,
-                  T* scratch) {
+void run_products(const Workers& workers, const ProductBatch<T>& b, const ProductTiles<T>& tiles, int threads, T* scratch) {
   if (b.count == 1) return run_product(workers, b.one, tiles, threads, scratch);
   auto run = [&](int64_t i, int with_threads, T* memory) {
     Product<T> p = b.one;

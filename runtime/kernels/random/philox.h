@@ -17,7 +17,8 @@ class Philox {
 
   /// The stream of TensorFlow's stateless operations for a seed: the seed itself is mixed first.
   static Philox from_seed(uint64_t seed0, uint64_t seed1) {
-    Words counter = {static_cast<uint32_t>(seed0), static_cast<uint32_t>(seed0 >> 32), static_cast<uint32_t>(seed1), static_cast<uint32_t>(seed1 >> 32)};
+    Words counter = {static_cast<uint32_t>(seed0), static_cast<uint32_t>(seed0 >> 32), static_cast<uint32_t>(seed1),
+                     static_cast<uint32_t>(seed1 >> 32)};
     Words mixed = Philox(counter, {0x3ec8f720u, 0x02461e29u}).next();
     return Philox({0, 0, mixed[2], mixed[3]}, {mixed[0], mixed[1]});
   }
@@ -28,7 +29,8 @@ class Philox {
     Key k = key_;
     for (int round = 0; round < 10; ++round) {
       uint64_t p0 = uint64_t{0xD2511F53u} * c[0], p1 = uint64_t{0xCD9E8D57u} * c[2];
-      c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(p1), static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(p0)};
+      c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(p1),
+           static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(p0)};
       k[0] += 0x9E3779B9u;
       k[1] += 0xBB67AE85u;
     }
@@ -38,7 +40,9 @@ class Philox {
 
   /// Where it stands, for loops over many groups.
   PhiloxState state() const {
-    return {counter_[0] | static_cast<uint64_t>(counter_[1]) << 32, counter_[2] | static_cast<uint64_t>(counter_[3]) << 32, {key_[0], key_[1]}};
+    return {counter_[0] | static_cast<uint64_t>(counter_[1]) << 32,
+            counter_[2] | static_cast<uint64_t>(counter_[3]) << 32,
+            {key_[0], key_[1]}};
   }
 
   /// Goes on `n` groups of four words.

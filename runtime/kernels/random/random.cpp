@@ -10,8 +10,8 @@ namespace {
 
 Result<void> give_floats(RunCall& call, bool normal) {
   Tensor out = TFL_TRY(call.allocate());
-  randoms::give_floats(workers_of(call.context), random_kernels(call.context.isa()), stream_of(call.operands[1]),
-                       out.dtype(), out.size(), normal, out.raw());
+  randoms::give_floats(workers_of(call.context), random_kernels(call.context.isa()), stream_of(call.operands[1]), out.dtype(),
+                       out.size(), normal, out.raw());
   return call.give(std::move(out));
 }
 
@@ -33,7 +33,8 @@ Result<void> run_stateless_uniform_int(RunCall& call) {
        high = static_cast<uint64_t>(load_int(d, call.operands[3].raw()));
   uint64_t range = randoms::range_of(d, low, high);
   if (range == 0 && !is_unsigned(d))
-    return shape_rules::invalid(call.op, "Need minval < maxval, got {} >= {}", static_cast<int64_t>(low), static_cast<int64_t>(high));
+    return shape_rules::invalid(call.op, "Need minval < maxval, got {} >= {}", static_cast<int64_t>(low),
+                                static_cast<int64_t>(high));
   if (range == 0) return shape_rules::invalid(call.op, "Need minval < maxval, got {} >= {}", low, high);
   return give_integers(call, false, low, range);
 }
@@ -42,15 +43,15 @@ Result<void> run_stateless_uniform_full_int(RunCall& call) { return give_integer
 
 Result<void> run_stateless_permutation(RunCall& call) {
   Tensor out = TFL_TRY(call.allocate());
-  randoms::give_permutation(workers_of(call.context), random_kernels(call.context.isa()), stream_of(call.operands[1]),
-                            out.size(), out.data<int64_t>());
+  randoms::give_permutation(workers_of(call.context), random_kernels(call.context.isa()), stream_of(call.operands[1]), out.size(),
+                            out.data<int64_t>());
   return call.give(std::move(out));
 }
 
 Result<void> run_stateless_truncated_normal(RunCall& call) {
   Tensor out = TFL_TRY(call.allocate());
-  randoms::give_truncated(workers_of(call.context), random_kernels(call.context.isa()), stream_of(call.operands[1]),
-                          out.dtype(), out.size(), out.raw());
+  randoms::give_truncated(workers_of(call.context), random_kernels(call.context.isa()), stream_of(call.operands[1]), out.dtype(),
+                          out.size(), out.raw());
   return call.give(std::move(out));
 }
 

@@ -20,8 +20,8 @@ inline constexpr int64_t kBlockGroups = 256, kBlockWords = 4 * kBlockGroups + kR
 /// n elements, a group of words for each `width` of them: make(words, count, first) makes `count` elements, whose first is
 /// number `first`. `cost`: of a group, in cheap operations.
 template <class Make>
-void fill(const Workers& workers, const RandomKernels& kernels, const Philox& base, int64_t n, int64_t width,
-          int64_t cost, const Make& make) {
+void fill(const Workers& workers, const RandomKernels& kernels, const Philox& base, int64_t n, int64_t width, int64_t cost,
+          const Make& make) {
   PhiloxState stream = base.state();
   in_parts(workers, (n + width - 1) / width, 4 * kBlockGroups, cost, [&](int64_t first, int64_t last) {
     alignas(64) uint32_t words[kBlockWords];
@@ -46,8 +46,8 @@ inline void put_floats(const float* from, int64_t n, DType dtype, void* out, int
   }
 }
 
-inline void give_floats(const Workers& workers, const RandomKernels& kernels, const Philox& base, DType dtype,
-                        int64_t n, bool normal, void* out) {
+inline void give_floats(const Workers& workers, const RandomKernels& kernels, const Philox& base, DType dtype, int64_t n,
+                        bool normal, void* out) {
   const int64_t cost = normal ? kNormalCost : kWordCost;
   if (dtype == DType::F64) {
     fill(workers, kernels, base, n, 2, cost, [&](const uint32_t* words, int64_t count, int64_t first) {
@@ -69,16 +69,15 @@ inline void give_floats(const Workers& workers, const RandomKernels& kernels, co
     } else {
       // As many bits as the type's mantissa holds, so that storing rounds nothing.
       const uint32_t steps = dtype == DType::F16 ? 1u << 10 : 1u << 7;
-      for (int64_t i = 0; i < count; ++i)
-        made[i] = static_cast<float>(words[i] & (steps - 1)) / static_cast<float>(steps);
+      for (int64_t i = 0; i < count; ++i) made[i] = static_cast<float>(words[i] & (steps - 1)) / static_cast<float>(steps);
     }
     put_floats(made, count, dtype, out, first);
   });
 }
 
 /// A group of the truncated normal has 256 words for each element set aside: it draws until its elements are found.
-inline void give_truncated(const Workers& workers, const RandomKernels& kernels, const Philox& base, DType dtype,
-                           int64_t n, void* out) {
+inline void give_truncated(const Workers& workers, const RandomKernels& kernels, const Philox& base, DType dtype, int64_t n,
+                           void* out) {
   const bool wide = dtype == DType::F64;
   const int64_t width = wide ? 2 : 4;  // elements of a group
   const auto apart = static_cast<uint64_t>(64 * width);
@@ -128,8 +127,8 @@ inline void give_truncated(const Workers& workers, const RandomKernels& kernels,
 }
 
 /// Words as integers: all of their range, or `low` + word modulo `range`.
-inline void give_integers(const Workers& workers, const RandomKernels& kernels, const Philox& base, size_t bytes,
-                          int64_t n, bool full, uint64_t low, uint64_t range, void* out) {
+inline void give_integers(const Workers& workers, const RandomKernels& kernels, const Philox& base, size_t bytes, int64_t n,
+                          bool full, uint64_t low, uint64_t range, void* out) {
   if (bytes == 4) {
     auto narrow = static_cast<uint32_t>(range);
     fill(workers, kernels, base, n, 4, kWordCost, [&](const uint32_t* words, int64_t count, int64_t first) {
@@ -148,16 +147,14 @@ inline void give_integers(const Workers& workers, const RandomKernels& kernels, 
 }
 
 /// The numbers from 0 to n in the order of a shuffle from the front (Fisher and Yates): one word for each place but the last.
-inline void give_permutation(const Workers& workers, const RandomKernels& kernels, const Philox& base, int64_t n,
-                             int64_t* out) {
+inline void give_permutation(const Workers& workers, const RandomKernels& kernels, const Philox& base, int64_t n, int64_t* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = i;
   const PhiloxState stream = base.state();
   alignas(64) uint32_t words[kBlockWords];
   for (int64_t first = 0; first + 1 < n && !workers.interrupted(); first += 4 * kBlockGroups) {
     int64_t count = std::min(4 * kBlockGroups, n - 1 - first);
     kernels.words(stream, static_cast<uint64_t>(first / 4), 1, (count + 3) / 4, words);
-    for (int64_t i = first; i < first + count; ++i)
-      std::swap(out[i], out[i + words[i - first] % static_cast<uint32_t>(n - i)]);
+    for (int64_t i = first; i < first + count; ++i) std::swap(out[i], out[i + words[i - first] % static_cast<uint32_t>(n - i)]);
   }
 }
 

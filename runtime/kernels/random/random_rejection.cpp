@@ -26,14 +26,16 @@ Result<void> sampled(RunCall& call) {
     parameters.push_back(TFL_TRY(contiguous(call.context, call.operands[i])));
     // Their sizes must be the last ones of the result.
     std::span<const int64_t> sizes = out.dims(), own = parameters.back().dims();
-    bool ends = own.size() <= sizes.size() && std::equal(own.begin(), own.end(), sizes.end() - static_cast<ptrdiff_t>(own.size()));
+    bool ends =
+        own.size() <= sizes.size() && std::equal(own.begin(), own.end(), sizes.end() - static_cast<ptrdiff_t>(own.size()));
     if (!ends) return shape_rules::invalid(call.op, "Shape passed in must end with broadcasted shape.");
     c.at[i] = parameters.back().raw();
     c.sizes[i] = parameters.back().size();
   }
   switch (samples::sample(workers_of(call.context), c)) {
     case samples::Outcome::bad_parameters: return shape_rules::invalid(call.op, "Invalid parameters");
-    case samples::Outcome::nothing_accepted: return shape_rules::invalid(call.op, "TruncatedNormal rejection sampler failed to accept a sample.");
+    case samples::Outcome::nothing_accepted:
+      return shape_rules::invalid(call.op, "TruncatedNormal rejection sampler failed to accept a sample.");
     case samples::Outcome::done: break;
   }
   return call.give(std::move(out));

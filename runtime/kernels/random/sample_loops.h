@@ -114,7 +114,8 @@ inline double poisson_sample(double rate, const Philox& stream) {
       count += 1;
     }
   }
-  double log_rate = log_of(rate), b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b, inverse = 1.1239 + 1.1328 / (b - 3.4);
+  double log_rate = log_of(rate), b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b,
+         inverse = 1.1239 + 1.1328 / (b - 3.4);
   while (true) {
     double u = draws.uniform() - 0.5, v = draws.uniform();
     double shifted = 0.5 - std::fabs(u), k = std::floor((2 * a / shifted + b) * u + rate + 0.43);
@@ -126,8 +127,9 @@ inline double poisson_sample(double rate, const Philox& stream) {
 
 /// What Stirling's formula leaves of the logarithm of k!.
 inline double stirling_rest(double k) {
-  constexpr double kRest[] = {0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
-                              0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287};
+  constexpr double kRest[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
+                              0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
+                              0.00925546218271273, 0.00833056343336287};
   if (k <= 9) return kRest[static_cast<size_t>(k)];
   double square = (k + 1) * (k + 1);
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
@@ -156,9 +158,10 @@ inline double binomial_by_rejection(double count, double prob, const Philox& str
     double shifted = 0.5 - std::fabs(u), k = std::floor((2 * a / shifted + b) * u + c);
     if (shifted >= 0.07 && v <= box) return k;
     if (!(k >= 0) || k > count) continue;
-    double bound = (m + 0.5) * log_of((m + 1) / (odds * (count - m + 1))) + (count + 1) * log_of((count - m + 1) / (count - k + 1)) +
-                   (k + 0.5) * log_of(odds * (count - k + 1) / (k + 1)) + stirling_rest(m) + stirling_rest(count - m) - stirling_rest(k) -
-                   stirling_rest(count - k);
+    double bound = (m + 0.5) * log_of((m + 1) / (odds * (count - m + 1))) +
+                   (count + 1) * log_of((count - m + 1) / (count - k + 1)) +
+                   (k + 0.5) * log_of(odds * (count - k + 1) / (k + 1)) + stirling_rest(m) + stirling_rest(count - m) -
+                   stirling_rest(k) - stirling_rest(count - k);
     if (log_of(v * alpha / (a / (shifted * shifted) + b)) <= bound) return k;
   }
 }
@@ -167,7 +170,8 @@ inline double binomial_sample(double count, double prob, bool many, const Philox
   if (count <= 0 || prob <= 0) return 0;
   if (prob >= 1) return count;
   if (!(prob == prob) || !(count < 1e300)) return std::nan("");
-  return many ? binomial_by_rejection(count, prob, skipped(base, 256 * at)) : binomial_by_sums(count, prob, skipped(base, 42 * at));
+  return many ? binomial_by_rejection(count, prob, skipped(base, 256 * at))
+              : binomial_by_sums(count, prob, skipped(base, 42 * at));
 }
 
 /// The truncated normal distribution between two bounds, in units of the deviation: three ways to propose a number, by where the
@@ -188,8 +192,10 @@ class Truncated {
     T cutoff = 2 * exp(T(0.5) + (first * (first - root)) / 4) / (first + root), range = last - first;
     constexpr auto kWide = static_cast<T>(1.3);
     enum { Normal, Uniform, Exponential } way = Exponential;
-    if ((first < -kWide && last >= 0) || (last > kWide && first <= 0)) way = Normal;
-    else if (range < cutoff) way = Uniform;
+    if ((first < -kWide && last >= 0) || (last > kWide && first <= 0))
+      way = Normal;
+    else if (range < cutoff)
+      way = Uniform;
     T rate = (first + root) / 2, plus = first < 0 ? 0 : first * first;
     int64_t found = 0;
     auto put = [&](T z) {
@@ -257,8 +263,10 @@ void fill(const Workers& workers, const RoutineCall& call, int64_t parameters, c
       int64_t parameter = at / each;
       double value = sample(parameter, static_cast<uint64_t>(at));
       std::byte* to = raw + static_cast<size_t>((at % each) * parameters + parameter) * width;
-      if (!whole) store_double(d, value, to);
-      else store_int(d, value >= -9.2e18 && value <= 9.2e18 ? static_cast<int64_t>(value) : INT64_MIN, to);
+      if (!whole)
+        store_double(d, value, to);
+      else
+        store_int(d, value >= -9.2e18 && value <= 9.2e18 ? static_cast<int64_t>(value) : INT64_MIN, to);
     }
   });
 }
@@ -284,7 +292,8 @@ inline Outcome sample(const Workers& workers, const RoutineCall& call) {
   uint64_t words[3] = {};
   const auto seeds = static_cast<DType>(call.index_dtype);
   for (int64_t i = 0; i < call.sizes[1] && i < 3; ++i)
-    words[i] = static_cast<uint64_t>(load_int(seeds, static_cast<const std::byte*>(call.at[0]) + static_cast<size_t>(i) * dtype_size(seeds)));
+    words[i] = static_cast<uint64_t>(
+        load_int(seeds, static_cast<const std::byte*>(call.at[0]) + static_cast<size_t>(i) * dtype_size(seeds)));
   const Philox base = stream_of(words, call.sizes[1]);
   const Given given{static_cast<DType>(call.flags >> kSampleDType), call};
   const bool narrow = call.flags & kSampleNarrow;
@@ -298,10 +307,13 @@ inline Outcome sample(const Workers& workers, const RoutineCall& call) {
       });
       return Outcome::done;
     case SampleKind::poisson:
-      fill(workers, call, call.sizes[2], [&](int64_t i, uint64_t at) { return poisson_sample(given.of(0, i), skipped(base, 256 * at)); });
+      fill(workers, call, call.sizes[2],
+           [&](int64_t i, uint64_t at) { return poisson_sample(given.of(0, i), skipped(base, 256 * at)); });
       return Outcome::done;
     case SampleKind::binomial: {
-      auto product = [narrow](double n, double p) { return narrow ? static_cast<double>(static_cast<float>(n) * static_cast<float>(p)) : n * p; };
+      auto product = [narrow](double n, double p) {
+        return narrow ? static_cast<double>(static_cast<float>(n) * static_cast<float>(p)) : n * p;
+      };
       fill(workers, call, std::max(call.sizes[2], call.sizes[3]), [&](int64_t i, uint64_t at) {
         double n = given.of(0, i), p = given.of(1, i);
         if (!(p > 0.5) || p >= 1) return binomial_sample(n, p, product(n, p) >= 10, base, at);
@@ -312,7 +324,8 @@ inline Outcome sample(const Workers& workers, const RoutineCall& call) {
     }
     case SampleKind::truncated: {
       int64_t count = *std::max_element(call.sizes + 2, call.sizes + 6);
-      return static_cast<DType>(call.dtype) == DType::F64 ? truncated<double>(call, given, count, base) : truncated<float>(call, given, count, base);
+      return static_cast<DType>(call.dtype) == DType::F64 ? truncated<double>(call, given, count, base)
+                                                          : truncated<float>(call, given, count, base);
     }
   }
   return Outcome::done;

@@ -17,29 +17,32 @@ void find(const Workers& workers, const T* x, I* out, int64_t outer, int64_t n, 
   constexpr C kStart = Smallest ? std::numeric_limits<C>::max() : std::numeric_limits<C>::lowest();
   constexpr int64_t kColumns = 64;
   auto value = [](const T* p) -> C {
-    if constexpr (is_half<T>) return to_f32(*p);
-    else return *p;
+    if constexpr (is_half<T>)
+      return to_f32(*p);
+    else
+      return *p;
   };
   int64_t strips = (inner + kColumns - 1) / kColumns;
-  in_parts(workers, outer * strips, std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, n * std::min(kColumns, inner))), n * std::min(kColumns, inner), [&](int64_t first, int64_t last) {
-    for (int64_t unit = first; unit < last; ++unit) {
-      int64_t column = unit % strips * kColumns, width = std::min(kColumns, inner - column);
-      const T* row = x + unit / strips * n * inner + column;
-      C best[kColumns];
-      int64_t at[kColumns];
-      std::fill_n(best, width, kStart);
-      std::fill_n(at, width, 0);
-      for (int64_t r = 0; r < n; ++r, row += inner) {
-        for (int64_t c = 0; c < width; ++c) {
-          C v = value(row + c);
-          bool wins = Smallest ? v < best[c] : v > best[c];
-          best[c] = wins ? v : best[c];
-          at[c] = wins ? r : at[c];
-        }
-      }
-      for (int64_t c = 0; c < width; ++c) out[unit / strips * inner + column + c] = static_cast<I>(at[c]);
-    }
-  });
+  in_parts(workers, outer * strips, std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, n * std::min(kColumns, inner))),
+           n * std::min(kColumns, inner), [&](int64_t first, int64_t last) {
+             for (int64_t unit = first; unit < last; ++unit) {
+               int64_t column = unit % strips * kColumns, width = std::min(kColumns, inner - column);
+               const T* row = x + unit / strips * n * inner + column;
+               C best[kColumns];
+               int64_t at[kColumns];
+               std::fill_n(best, width, kStart);
+               std::fill_n(at, width, 0);
+               for (int64_t r = 0; r < n; ++r, row += inner) {
+                 for (int64_t c = 0; c < width; ++c) {
+                   C v = value(row + c);
+                   bool wins = Smallest ? v < best[c] : v > best[c];
+                   best[c] = wins ? v : best[c];
+                   at[c] = wins ? r : at[c];
+                 }
+               }
+               for (int64_t c = 0; c < width; ++c) out[unit / strips * inner + column + c] = static_cast<I>(at[c]);
+             }
+           });
 }
 
 inline bool run(const Workers& workers, const RoutineCall& call) {

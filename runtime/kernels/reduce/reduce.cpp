@@ -60,8 +60,7 @@ Result<void> Reduction::short_sequences() {
         alignas(64) std::byte results[kAtOnce * 8];
         for (; first < last; first += kAtOnce) {
           int64_t n = std::min(kAtOnce, last - first);
-          loop.sequences(layout.data + first * layout.outer_stride * element, layout.outer_stride, n, layout.length,
-                         results);
+          loop.sequences(layout.data + first * layout.outer_stride * element, layout.outer_stride, n, layout.length, results);
           loop.finish(results, n, divisor, out.raw() + first * out_element);
         }
       },
@@ -114,9 +113,8 @@ Result<void> Reduction::in_columns() {
         for (int64_t unit = first; unit < last; ++unit) {
           int64_t strip = unit % strips, block = unit / strips % blocks, o = unit / strips / blocks;
           int64_t column = strip * at_once, row = block * kReduceBlock;
-          loop.columns(layout.data + (o * layout.outer_stride + row * layout.row_stride + column) * element,
-                       layout.row_stride, std::min(kReduceBlock, layout.length - row),
-                       std::min(at_once, layout.columns - column),
+          loop.columns(layout.data + (o * layout.outer_stride + row * layout.row_stride + column) * element, layout.row_stride,
+                       std::min(kReduceBlock, layout.length - row), std::min(at_once, layout.columns - column),
                        results + ((o * blocks + block) * layout.columns + column) * partial);
         }
       },

@@ -42,8 +42,8 @@ Result<void> run_arg(RunCall& call, int which) {
         call.context, layout.outer, std::max<int64_t>(1, kElementGrain / (layout.length * layout.columns)),
         [&](int64_t first, int64_t last) {
           for (int64_t i = first; i < last; ++i) {
-            loop.columns(layout.data + i * layout.outer_stride * element, layout.row_stride, layout.length,
-                         layout.columns, to + i * layout.columns);
+            loop.columns(layout.data + i * layout.outer_stride * element, layout.row_stride, layout.length, layout.columns,
+                         to + i * layout.columns);
           }
         },
         layout.length * layout.columns);

@@ -10,8 +10,7 @@ namespace tfl {
 TFL_EVERY_LEVEL(extern const SoftmaxLoops kSoftmaxLoops;)
 
 bool has_softmax_rows(const Tensor& x) {
-  if ((x.dtype() != DType::F32 && x.dtype() != DType::F64) || x.rank() == 0 || x.size() == 0 || !x.contiguous())
-    return false;
+  if ((x.dtype() != DType::F32 && x.dtype() != DType::F64) || x.rank() == 0 || x.size() == 0 || !x.contiguous()) return false;
   int64_t n = x.dim(x.rank() - 1);
   return n >= kShortestSoftmaxRow && n <= kLongestSoftmaxRow;
 }

@@ -23,7 +23,8 @@ Result<void> split(RunCall& call, const std::string& record, char separator, boo
     std::string field;
     if (!quotes || i >= n || record[i] != '"') {
       while (i < n && record[i] != separator) {
-        if (quotes && (record[i] == '"' || ends_line(i))) return invalid(call.op, "Unquoted fields cannot have quotes/CRLFs inside");
+        if (quotes && (record[i] == '"' || ends_line(i)))
+          return invalid(call.op, "Unquoted fields cannot have quotes/CRLFs inside");
         field += record[i++];
       }
       if (i < n) {
@@ -110,7 +111,8 @@ Result<void> run_decode_csv(RunCall& call) {
   for (int64_t r = 0; r < records.size(); ++r) {
     const std::string& record = records.data<std::string>()[r];
     TFL_TRY(split(call, record, separator, quotes, fields));
-    if (!selected && fields.size() != columns) return invalid(call.op, "Expect {} fields but have {} in record {}", columns, fields.size(), r);
+    if (!selected && fields.size() != columns)
+      return invalid(call.op, "Expect {} fields but have {} in record {}", columns, fields.size(), r);
     for (size_t i = 0; i < columns; ++i) {
       size_t field = selected ? static_cast<size_t>((*selected)[i]) : i;
       if (field >= fields.size()) return invalid(call.op, "Expect {} fields but have {} in record {}", columns, fields.size(), r);

@@ -63,7 +63,8 @@ Result<void> run_string_to_hash_bucket(RunCall& call) {
     const std::string& s = x.data<std::string>()[i];
     uint64_t hash = mode == "strong" && key && key->size() == 2
                         ? sip_hash(s, static_cast<uint64_t>((*key)[0]), static_cast<uint64_t>((*key)[1]))
-                        : mode == "plain" ? murmur_hash(s) : farm_fingerprint(s);
+                    : mode == "plain" ? murmur_hash(s)
+                                      : farm_fingerprint(s);
     out.data<int64_t>()[i] = static_cast<int64_t>(hash % buckets);
   }
   return call.give(std::move(out));
@@ -72,7 +73,8 @@ Result<void> run_string_to_hash_bucket(RunCall& call) {
 Result<void> run_encode_base64(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
-  for (int64_t i = 0; i < x.size(); ++i) out.data<std::string>()[i] = encoded(x.data<std::string>()[i], call.attrs.get_bool(Attr::pad));
+  for (int64_t i = 0; i < x.size(); ++i)
+    out.data<std::string>()[i] = encoded(x.data<std::string>()[i], call.attrs.get_bool(Attr::pad));
   return call.give(std::move(out));
 }
 
@@ -80,7 +82,8 @@ Result<void> run_decode_base64(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
   for (int64_t i = 0; i < x.size(); ++i) {
-    if (!decode(x.data<std::string>()[i], out.data<std::string>()[i])) return invalid(call.op, "Invalid character found in base64.");
+    if (!decode(x.data<std::string>()[i], out.data<std::string>()[i]))
+      return invalid(call.op, "Invalid character found in base64.");
   }
   return call.give(std::move(out));
 }
@@ -94,10 +97,12 @@ Result<void> run_decode_raw(RunCall& call) {
   if (!fixed) length = x.size() == 0 ? 0 : strings[0].size();
   for (int64_t i = 0; i < x.size() && !fixed; ++i) {
     if (strings[i].size() != length)
-      return invalid(call.op, "DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i, length, strings[i].size());
+      return invalid(call.op, "DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i,
+                     length, strings[i].size());
   }
   if (length % size != 0)
-    return invalid(call.op, "Input to DecodeRaw has length {} that is not a multiple of {}, the size of {}", length, size, dtype_tf_name(dtype));
+    return invalid(call.op, "Input to DecodeRaw has length {} that is not a multiple of {}, the size of {}", length, size,
+                   dtype_tf_name(dtype));
   Dims dims(x.dims());
   dims.push_back(static_cast<int64_t>(length / size));
   Tensor out = TFL_TRY(Tensor::empty(call.context, dtype, dims));

@@ -46,7 +46,8 @@ std::string foreign_syntax(std::string_view p) {
       bool named = rest.starts_with("P<") || (rest.starts_with("<") && !rest.starts_with("<=") && !rest.starts_with("<!"));
       if (!named && kind != ':' && std::string_view("imsU-").find(kind) == std::string_view::npos)
         return "invalid perl operator: (?" + std::string(rest.substr(0, rest.starts_with("<") ? 2 : 1));
-    } else if (c == '*' || c == '+' || c == '?' || (c == '{' && next >= '0' && next <= '9' && p.find('}', i) != std::string_view::npos)) {
+    } else if (c == '*' || c == '+' || c == '?' ||
+               (c == '{' && next >= '0' && next <= '9' && p.find('}', i) != std::string_view::npos)) {
       if (after_repeat && c != '?') return std::string("bad repetition operator: ") + p[i - 1] + c;
       if (c == '{') i = p.find('}', i);
       repeat = !(after_repeat && c == '?');
@@ -59,7 +60,8 @@ std::string foreign_syntax(std::string_view p) {
 std::string words_of(const RegexProblem& problem, std::string_view pattern) {
   if (problem.text.starts_with("missing closing parenthesis")) return "missing ): " + std::string(pattern);
   if (problem.text.starts_with("unmatched closing parenthesis")) return "unexpected ): " + std::string(pattern);
-  if (problem.text.starts_with("missing terminating ]")) return "missing ]: " + std::string(pattern.substr(std::min(pattern.size(), pattern.rfind('['))));
+  if (problem.text.starts_with("missing terminating ]"))
+    return "missing ]: " + std::string(pattern.substr(std::min(pattern.size(), pattern.rfind('['))));
   if (problem.text.starts_with("quantifier does not follow")) {
     size_t at = std::min(problem.offset == 0 ? 0 : problem.offset - 1, pattern.size() - 1);
     return "no argument for repetition operator: " + std::string(1, pattern[at]);
@@ -69,9 +71,7 @@ std::string words_of(const RegexProblem& problem, std::string_view pattern) {
 
 Result<Regex> compile(RunCall& call) {
   std::string_view pattern = call.attrs.get_text(Attr::pattern);
-  auto refuse = [&](const std::string& words) {
-    return invalid(call.op, "Invalid pattern: {}, error: {}", pattern, words);
-  };
+  auto refuse = [&](const std::string& words) { return invalid(call.op, "Invalid pattern: {}, error: {}", pattern, words); };
   std::string foreign = foreign_syntax(pattern);
   if (!foreign.empty()) return refuse(foreign);
   RegexProblem problem;

@@ -20,7 +20,9 @@ bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 bool by_character(const RunCall& call) { return call.attrs.get_text(Attr::unit) == "UTF8_CHAR"; }
 
-int64_t characters(const std::string& s) { return std::count_if(s.begin(), s.end(), [](char c) { return !continues(c); }); }
+int64_t characters(const std::string& s) {
+  return std::count_if(s.begin(), s.end(), [](char c) { return !continues(c); });
+}
 
 std::string_view stripped(std::string_view s) {
   while (!s.empty() && is_blank(s.front())) s.remove_prefix(1);
@@ -130,12 +132,14 @@ Result<void> run_reduce_join(RunCall& call) {
 
 Result<void> run_substr(RunCall& call) {
   Tensor out = TFL_TRY(call.allocate());
-  Tensor x = TFL_TRY(spread(call, 0, out.dims())), pos = TFL_TRY(spread(call, 1, out.dims())), len = TFL_TRY(spread(call, 2, out.dims()));
+  Tensor x = TFL_TRY(spread(call, 0, out.dims())), pos = TFL_TRY(spread(call, 1, out.dims())),
+         len = TFL_TRY(spread(call, 2, out.dims()));
   bool utf8 = by_character(call);
   size_t width = dtype_size(pos.dtype());
   for (int64_t i = 0; i < out.size(); ++i) {
     const std::string& s = x.data<std::string>()[i];
-    int64_t p = load_int(pos.dtype(), pos.raw() + static_cast<size_t>(i) * width), n = load_int(len.dtype(), len.raw() + static_cast<size_t>(i) * width);
+    int64_t p = load_int(pos.dtype(), pos.raw() + static_cast<size_t>(i) * width),
+            n = load_int(len.dtype(), len.raw() + static_cast<size_t>(i) * width);
     int64_t size = utf8 ? characters(s) : static_cast<int64_t>(s.size());
     if (p > size || p < -size) {
       return invalid(call.op, "pos {} out of range for string b'{}' at index {}", p, s, i);
@@ -167,13 +171,17 @@ Result<void> run_as_string(RunCall& call) {
   if (x.dtype() == DType::String) return call.give(std::move(x));
   Tensor out = TFL_TRY(call.allocate());
   DType d = x.dtype();
-  int precision = static_cast<int>(call.attrs.get_int(Attr::precision, -1)), width = static_cast<int>(call.attrs.get_int(Attr::width, -1));
+  int precision = static_cast<int>(call.attrs.get_int(Attr::precision, -1)),
+      width = static_cast<int>(call.attrs.get_int(Attr::width, -1));
   std::string format = "%" + std::string(call.attrs.get_text(Attr::fill));
   if (width >= 0) format += std::to_string(width);
   if (precision >= 0) format += "." + std::to_string(precision);
-  if (is_floating(d)) format += call.attrs.get_bool(Attr::scientific) ? "e" : call.attrs.get_bool(Attr::shortest) ? "g" : "f";
-  else if (d == DType::Bool) format += "s";
-  else format += is_unsigned(d) ? "llu" : "lld";
+  if (is_floating(d))
+    format += call.attrs.get_bool(Attr::scientific) ? "e" : call.attrs.get_bool(Attr::shortest) ? "g" : "f";
+  else if (d == DType::Bool)
+    format += "s";
+  else
+    format += is_unsigned(d) ? "llu" : "lld";
   std::string buffer;
   for (int64_t i = 0; i < x.size(); ++i) {
     const std::byte* at = x.raw() + static_cast<size_t>(i) * dtype_size(d);
@@ -275,8 +283,10 @@ Result<void> run_bytes_split(RunCall& call) {
   bool utf8 = by_character(call);
   std::vector<std::string> parts;
   for (char c : s) {
-    if (utf8 && continues(c) && !parts.empty()) parts.back() += c;
-    else parts.emplace_back(1, c);
+    if (utf8 && continues(c) && !parts.empty())
+      parts.back() += c;
+    else
+      parts.emplace_back(1, c);
   }
   return call.give(TFL_TRY(strings_of(call, parts)));
 }
@@ -286,7 +296,11 @@ Result<void> run_unicode_decode(RunCall& call) {
   std::vector<int32_t> points;
   for (size_t i = 0; i < s.size();) {
     auto byte = static_cast<unsigned char>(s[i]);
-    size_t n = byte < 0x80 ? 1 : byte >= 0xC2 && byte < 0xE0 ? 2 : byte >= 0xE0 && byte < 0xF0 ? 3 : byte >= 0xF0 && byte < 0xF5 ? 4 : 0;
+    size_t n = byte < 0x80                   ? 1
+               : byte >= 0xC2 && byte < 0xE0 ? 2
+               : byte >= 0xE0 && byte < 0xF0 ? 3
+               : byte >= 0xF0 && byte < 0xF5 ? 4
+                                             : 0;
     bool good = n > 0 && i + n <= s.size();
     int32_t c = n == 1 ? byte : n == 0 ? 0 : byte & (0xFF >> (n + 1));
     for (size_t k = 1; good && k < n; ++k) {

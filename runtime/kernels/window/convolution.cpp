@@ -17,15 +17,13 @@ Result<Tensor> converted_to(Context& context, const Tensor& t, DType dtype) {
 }
 
 template <class T>
-Result<void> convolve_as(Context& context, WindowKind kind, const Convolution& c, const Tensor& a, const Tensor& b,
-                         Tensor& out) {
+Result<void> convolve_as(Context& context, WindowKind kind, const Convolution& c, const Tensor& a, const Tensor& b, Tensor& out) {
   return run_window(context, WindowJob<T>{kind, c, a.data<T>(), b.data<T>(), out.data<T>()});
 }
 
 Result<void> convolve(RunCall& call, WindowKind kind) {
   Context& context = call.context;
-  bool depthwise =
-      kind == WindowKind::depthwise || kind == WindowKind::depthwise_input || kind == WindowKind::depthwise_filter;
+  bool depthwise = kind == WindowKind::depthwise || kind == WindowKind::depthwise_input || kind == WindowKind::depthwise_filter;
   bool to_input = kind == WindowKind::convolution_input || kind == WindowKind::depthwise_input;
   bool to_filter = kind == WindowKind::convolution_filter || kind == WindowKind::depthwise_filter;
   DType dtype = call.types[0].dtype, computed = dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype;
@@ -55,8 +53,6 @@ Result<void> run_conv3d_backprop_input(RunCall& call) { return convolve(call, Wi
 Result<void> run_conv3d_backprop_filter(RunCall& call) { return convolve(call, WindowKind::convolution_filter); }
 Result<void> run_depthwise_conv2d(RunCall& call) { return convolve(call, WindowKind::depthwise); }
 Result<void> run_depthwise_conv2d_backprop_input(RunCall& call) { return convolve(call, WindowKind::depthwise_input); }
-Result<void> run_depthwise_conv2d_backprop_filter(RunCall& call) {
-  return convolve(call, WindowKind::depthwise_filter);
-}
+Result<void> run_depthwise_conv2d_backprop_filter(RunCall& call) { return convolve(call, WindowKind::depthwise_filter); }
 
 }  // namespace tfl

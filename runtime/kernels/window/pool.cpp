@@ -13,8 +13,7 @@ namespace {
 
 Result<Convolution> pool_of(const RunCall& call, std::span<const int64_t> x) {
   const Dims& ksize = *call.attrs.get_ints(Attr::ksize);
-  return Convolution{TFL_TRY(make_windows(call.op, x.subspan(1, ksize.size()), ksize, call.attrs)), x[0], x.back(),
-                     x.back(), 1};
+  return Convolution{TFL_TRY(make_windows(call.op, x.subspan(1, ksize.size()), ksize, call.attrs)), x[0], x.back(), x.back(), 1};
 }
 
 Result<Tensor> pooled_as(Context& context, const Tensor& t, DType dtype) {
@@ -52,8 +51,7 @@ Result<void> pool(RunCall& call, WindowKind kind, int first, int second) {
   Context& context = call.context;
   DType computed = pooled_in(call.types[0].dtype);
   bool of_result = kind == WindowKind::avg_pool_grad;
-  Convolution c =
-      TFL_TRY(pool_of(call, of_result ? std::span<const int64_t>(call.types[0].dims) : call.operands[0].dims()));
+  Convolution c = TFL_TRY(pool_of(call, of_result ? std::span<const int64_t>(call.types[0].dims) : call.operands[0].dims()));
   Tensor a, b;
   if (first >= 0) a = TFL_TRY(pooled_as(context, call.operands[static_cast<size_t>(first)], computed));
   if (second >= 0) b = TFL_TRY(pooled_as(context, call.operands[static_cast<size_t>(second)], computed));
@@ -61,16 +59,14 @@ Result<void> pool(RunCall& call, WindowKind kind, int first, int second) {
   if (out.size() > 0) {
     TFL_TRY(with_pooled(computed, [&](auto zero) {
       using T = decltype(zero);
-      return run_window(context,
-                        WindowJob<T>{kind, c, a ? a.data<T>() : nullptr, b ? b.data<T>() : nullptr, out.data<T>()});
+      return run_window(context, WindowJob<T>{kind, c, a ? a.data<T>() : nullptr, b ? b.data<T>() : nullptr, out.data<T>()});
     }));
   }
   return call.give(TFL_TRY(pooled_as(context, out, call.types[0].dtype)));
 }
 
 template <class T>
-void pool_with_places(Context& context, const Convolution& c, bool include_batch, const Tensor& x, Tensor& out,
-                      Tensor& places) {
+void pool_with_places(Context& context, const Convolution& c, bool include_batch, const Tensor& x, Tensor& out, Tensor& places) {
   const WindowLoops<T>& loops = loops_for<T>(window_kernels(context.isa()));
   const auto& axes = c.windows.axes;
   const int64_t line = axes[2].out * c.channels_in, cost = window_cost(c.windows);
@@ -80,25 +76,24 @@ void pool_with_places(Context& context, const Convolution& c, bool include_batch
         std::vector<int64_t> table(static_cast<size_t>(cost));
         std::vector<int32_t> which(static_cast<size_t>(c.channels_in));
         for (int64_t l = first; l < last; ++l) {
-          windows_of_line(c, l, table.data(),
-                          [&](int64_t from, int64_t windows, const int64_t* offsets, int64_t n, int64_t start) {
-                            for (int64_t w = 0; w < windows; ++w) {
-                              const int64_t place = l * line + (from + w) * c.channels_in,
-                                            shift = w * axes[2].stride * c.channels_in;
-                              const T* window = x.data<T>() + start + shift;
-                              loops.largest(1, 0, c.channels_in, n, window, offsets, out.data<T>() + place);
-                              loops.where_largest(c.channels_in, n, window, offsets, which.data());
-                              for (int64_t i = 0; i < c.channels_in; ++i) {
-                                int64_t index = n == 0 ? 0 : shift + offsets[which[static_cast<size_t>(i)]] + i;
-                                if (include_batch) index += start;
-                                if (places.dtype() == DType::I32) {
-                                  places.data<int32_t>()[place + i] = static_cast<int32_t>(index);
-                                } else {
-                                  places.data<int64_t>()[place + i] = index;
-                                }
-                              }
-                            }
-                          });
+          windows_of_line(
+              c, l, table.data(), [&](int64_t from, int64_t windows, const int64_t* offsets, int64_t n, int64_t start) {
+                for (int64_t w = 0; w < windows; ++w) {
+                  const int64_t place = l * line + (from + w) * c.channels_in, shift = w * axes[2].stride * c.channels_in;
+                  const T* window = x.data<T>() + start + shift;
+                  loops.largest(1, 0, c.channels_in, n, window, offsets, out.data<T>() + place);
+                  loops.where_largest(c.channels_in, n, window, offsets, which.data());
+                  for (int64_t i = 0; i < c.channels_in; ++i) {
+                    int64_t index = n == 0 ? 0 : shift + offsets[which[static_cast<size_t>(i)]] + i;
+                    if (include_batch) index += start;
+                    if (places.dtype() == DType::I32) {
+                      places.data<int32_t>()[place + i] = static_cast<int32_t>(index);
+                    } else {
+                      places.data<int64_t>()[place + i] = index;
+                    }
+                  }
+                }
+              });
         }
       },
       line * cost);

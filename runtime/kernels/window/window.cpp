@@ -26,9 +26,9 @@ Result<void> run_window(Context& context, const WindowJob<T>& job) {
   return {};
 }
 
-#define TFL_INSTANTIATE(T)                                                                 \
-  template int64_t window_scratch<T>(Context&, int, const WindowJob<T>&);                  \
-  template void run_window<T>(Context&, const Workers&, const WindowJob<T>&, std::byte*);  \
+#define TFL_INSTANTIATE(T)                                                                \
+  template int64_t window_scratch<T>(Context&, int, const WindowJob<T>&);                 \
+  template void run_window<T>(Context&, const Workers&, const WindowJob<T>&, std::byte*); \
   template Result<void> run_window<T>(Context&, const WindowJob<T>&);
 TFL_INSTANTIATE(float)
 TFL_INSTANTIATE(double)

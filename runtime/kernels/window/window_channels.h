@@ -70,17 +70,8 @@ struct ChannelProduct {
           table = own.edge;
         }
         for (int64_t p0 = 0; p0 < k; p0 += kProductBlock) {
-          WindowTile<T> t{std::min(kProductBlock, k - p0),
-                          nullptr,
-                          table + p0,
-                          weights + p0 * n,
-                          n,
-                          nullptr,
-                          0,
-                          nullptr,
-                          to_row,
-                          0,
-                          p0 > 0};
+          WindowTile<T> t{
+              std::min(kProductBlock, k - p0), nullptr, table + p0, weights + p0 * n, n, nullptr, 0, nullptr, to_row, 0, p0 > 0};
           const Parts parts(run, kMaxWindowRows);
           for (int64_t i = 0; i < parts.count; ++i) {
             t.rows = rows + parts.start(i);

@@ -80,8 +80,8 @@ struct FilterGradient {
             b = own.panel;
           }
           for (int64_t i = first; i < end; i += kTall)
-            some_rows(loops, i, std::min(end, i + kTall), vectors, columns, count, p0 > 0, base, elements, b,
-                      own.positions, own.tile, own.chains, result + i * row + column);
+            some_rows(loops, i, std::min(end, i + kTall), vectors, columns, count, p0 > 0, base, elements, b, own.positions,
+                      own.tile, own.chains, result + i * row + column);
         }
       }
       places.give(number);
@@ -92,9 +92,9 @@ struct FilterGradient {
  private:
   static constexpr int64_t kTall = 96;  // rows that run over a chunk of k while it is in the first-level cache
 
-  void some_rows(const WindowLoops<T>& loops, int64_t first, int64_t end, int64_t vectors, int64_t columns,
-                 int64_t count, bool add, const T* base, const int64_t* elements, const T* b, const int64_t* positions,
-                 const T** tile, T* chains, T* to) const {
+  void some_rows(const WindowLoops<T>& loops, int64_t first, int64_t end, int64_t vectors, int64_t columns, int64_t count,
+                 bool add, const T* base, const int64_t* elements, const T* b, const int64_t* positions, const T** tile,
+                 T* chains, T* to) const {
     const int64_t width = vectors * loops.lanes;
     const int tail = static_cast<int>(columns - (vectors - 1) * loops.lanes);
     const Parts rows(end - first, loops.max_rows[vectors - 1]), chunks(count, kChunk);

@@ -65,8 +65,7 @@ WindowJob<T> job_of(const WindowCall& call, const void* a, const void* b, void* 
 
 /// Whether such a job tells when rows of its result are finished.
 inline constexpr bool tells_rows(WindowKind k) {
-  return k == WindowKind::convolution || k == WindowKind::depthwise || k == WindowKind::max_pool ||
-         k == WindowKind::avg_pool;
+  return k == WindowKind::convolution || k == WindowKind::depthwise || k == WindowKind::max_pool || k == WindowKind::avg_pool;
 }
 
 }  // namespace tfl

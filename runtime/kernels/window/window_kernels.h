@@ -34,22 +34,21 @@ template <class T>
 struct WindowLoops {
   int lanes;
   int max_vectors;
-  int max_rows[kMaxWindowVectors];  // of a tile with that many vectors, less one
+  int max_rows[kMaxWindowVectors];                                            // of a tile with that many vectors, less one
   void (*tile[kMaxWindowVectors][kMaxWindowRows + 1])(const WindowTile<T>&);  // [vectors - 1][rows]
   /// Channel by channel: to[i, c] = sum over p < k of rows[i][offsets[p] + c] * b[p, c]; no `tail`.
   void (*channels[kMaxWindowRows + 1])(int64_t channels, const WindowTile<T>&);
   // Windows that begin `step` elements apart; their k pixels are at `offsets` from there, and results follow each other.
   /// The largest, the first of equal ones; NaN is passed over. The lowest value of none.
-  void (*largest)(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets,
-                  T* to);
+  void (*largest)(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets, T* to);
   /// Which pixel it is, for one window; 0 when every one is NaN or the lowest value.
   void (*where_largest)(int64_t channels, int64_t k, const T* x, const int64_t* offsets, int32_t* to);
   /// Adds the gradient to the pixel in `to`, which lies like x. Some channels of `pixel`.
   void (*to_largest)(int64_t windows, int64_t step, int64_t channels, int64_t pixel, int64_t k, const T* x,
                      const int64_t* offsets, const T* g, T* to);
   /// (0 + first + second + ...) / divisor.
-  void (*average)(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets,
-                  T divisor, T* to);
+  void (*average)(int64_t windows, int64_t step, int64_t channels, int64_t k, const T* x, const int64_t* offsets, T divisor,
+                  T* to);
   /// 0 + first * factors[0] + second * factors[1] + ..., every operation rounded; one window.
   void (*weighted)(int64_t channels, int64_t k, const T* x, const int64_t* offsets, const T* factors, T* to);
 };

@@ -95,14 +95,12 @@ void each_part(const WindowJob<T>& job, const F& body) {
     case WindowKind::convolution: {
       const int64_t in = c.channels_in / c.groups, n = c.channels_out / c.groups, tap = in * c.channels_out;
       for (int64_t g = 0; g < c.groups; ++g) {
-        WindowProduct<T> p{seen_by(c, job.a + g * in, in),
-                           {job.b + g * n,
-                            {w.axes[1].kernel * w.axes[2].kernel * tap, w.axes[2].kernel * tap, tap},
-                            c.channels_out,
-                            1},
-                           {job.result + g * n, c.channels_out, false, {}, {}, {}, {}},
-                           positions,
-                           n};
+        WindowProduct<T> p{
+            seen_by(c, job.a + g * in, in),
+            {job.b + g * n, {w.axes[1].kernel * w.axes[2].kernel * tap, w.axes[2].kernel * tap, tap}, c.channels_out, 1},
+            {job.result + g * n, c.channels_out, false, {}, {}, {}, {}},
+            positions,
+            n};
         if (c.groups == 1) {
           p.finisher = job.finisher;
           p.finish = job.finish;
@@ -127,13 +125,8 @@ void each_part(const WindowJob<T>& job, const F& body) {
     case WindowKind::convolution_filter: {
       const int64_t in = c.channels_in / c.groups, n = c.channels_out / c.groups;
       for (int64_t g = 0; g < c.groups; ++g) {
-        FilterGradient<T> p{seen_by(c, job.a + g * in, in),
-                            job.b + g * n,
-                            job.result + g * n,
-                            w.taps() * in,
-                            n,
-                            positions,
-                            c.channels_out};
+        FilterGradient<T> p{
+            seen_by(c, job.a + g * in, in), job.b + g * n, job.result + g * n, w.taps() * in, n, positions, c.channels_out};
         body(p);
       }
       return;

@@ -48,8 +48,7 @@ void windows_of_line(const Convolution& c, int64_t line, int64_t* table, const F
     int64_t same = 1;
     // Windows that are whole along the line.
     if (xs.size() == columns.kernel)
-      same = std::clamp<int64_t>((columns.in - columns.kernel + columns.before) / columns.stride + 1 - x, 1,
-                                 columns.out - x);
+      same = std::clamp<int64_t>((columns.in - columns.kernel + columns.before) / columns.stride + 1 - x, 1, columns.out - x);
     int64_t n = 0;
     for (int64_t a = zs.first; a < zs.last; ++a) {
       for (int64_t b = ys.first; b < ys.last; ++b) {
@@ -65,8 +64,7 @@ template <class T>
 int64_t run_pool(const WindowWork<T>& work, const WindowJob<T>& job, std::byte* scratch) {
   const Convolution& c = job.shape;
   const auto& axes = c.windows.axes;
-  const int64_t lines = c.batch * axes[0].out * axes[1].out, line = axes[2].out * c.channels_in,
-                cost = window_cost(c.windows);
+  const int64_t lines = c.batch * axes[0].out * axes[1].out, line = axes[2].out * c.channels_in, cost = window_cost(c.windows);
   if (lines == 0 || line == 0) return 0;
   const int threads = window_threads(work.threads, lines, line * 4, cost);
   const Parts parts(lines, threads == 1 ? lines : std::max<int64_t>(1, lines / (8 * threads)));
@@ -126,9 +124,8 @@ int64_t run_max_pool_grad(const WindowWork<T>& work, const WindowJob<T>& job, st
     for (int64_t l = number_of_image * lines; l < (number_of_image + 1) * lines && !work.workers.interrupted(); ++l) {
       windows_of_line(c, l, table, [&](int64_t x, int64_t windows, const int64_t* offsets, int64_t n, int64_t start) {
         if (n == 0) return;
-        work.loops.to_largest(windows, axes[2].stride * c.channels_in, channels, c.channels_in, n,
-                              job.a + start + first, offsets, job.b + l * line + x * c.channels_in + first,
-                              job.result + start + first);
+        work.loops.to_largest(windows, axes[2].stride * c.channels_in, channels, c.channels_in, n, job.a + start + first, offsets,
+                              job.b + l * line + x * c.channels_in + first, job.result + start + first);
       });
     }
     places.give(number);
@@ -160,8 +157,7 @@ int64_t run_avg_pool_grad(const WindowWork<T>& work, const WindowJob<T>& job, st
     T factor(0);
     for (int64_t l = parts.start(task); l < parts.start(task) + parts.size(task) && !work.workers.interrupted(); ++l) {
       const int64_t image = l / (depth.in * rows.in);
-      const WindowRange zs = WindowRange::covering(depth, l / rows.in % depth.in),
-                        ys = WindowRange::covering(rows, l % rows.in);
+      const WindowRange zs = WindowRange::covering(depth, l / rows.in % depth.in), ys = WindowRange::covering(rows, l % rows.in);
       const T* gradient = job.b + image * c.windows.outputs() * pixel;
       T* to = job.result + l * columns.in * pixel;
       for (int64_t x = 0; x < columns.in; ++x, to += pixel) {
@@ -170,8 +166,7 @@ int64_t run_avg_pool_grad(const WindowWork<T>& work, const WindowJob<T>& job, st
         for (int64_t a = zs.first; a < zs.last; ++a) {
           for (int64_t b = ys.first; b < ys.last; ++b) {
             for (int64_t i = xs.first; i < xs.last; ++i) {
-              const int64_t count =
-                  WindowRange(depth, a).size() * WindowRange(rows, b).size() * WindowRange(columns, i).size();
+              const int64_t count = WindowRange(depth, a).size() * WindowRange(rows, b).size() * WindowRange(columns, i).size();
               if (count != counted) {
                 counted = count;
                 factor = T(1) / static_cast<T>(count);

@@ -53,8 +53,7 @@ struct WindowWork {
 
 inline int window_threads(int threads, int64_t m, int64_t n, int64_t k) {
   int64_t work;
-  bool large =
-      __builtin_mul_overflow(m, n, &work) || __builtin_mul_overflow(work, k, &work) || work >= kThreadedWindows;
+  bool large = __builtin_mul_overflow(m, n, &work) || __builtin_mul_overflow(work, k, &work) || work >= kThreadedWindows;
   return large ? usable_threads(threads) : 1;
 }
 
@@ -95,8 +94,7 @@ struct FilterPlaces {
                 for (int64_t q = q0; q < q1; ++q) to[q * width + j] = from[q * row + j * column];
               }
             }
-            for (int64_t q = q0; columns < width && q < q1; ++q)
-              std::fill(to + q * width + columns, to + (q + 1) * width, T(0));
+            for (int64_t q = q0; columns < width && q < q1; ++q) std::fill(to + q * width + columns, to + (q + 1) * width, T(0));
           }
         }
       }
@@ -155,14 +153,12 @@ struct WindowProduct {
     const int64_t tasks = bands.count * groups.count;
     source.prepare(band);
     const bool dense = panels.count == 1 && n == widest && filter.column == 1 && filter.row == n &&
-                       filter.tap[2] == source.tap_elements() * n &&
-                       filter.tap[1] == source.axes[2].taps * filter.tap[2] &&
+                       filter.tap[2] == source.tap_elements() * n && filter.tap[1] == source.axes[2].taps * filter.tap[2] &&
                        filter.tap[0] == source.axes[1].taps * filter.tap[1];
 
     WindowMemory memory(scratch);
     int64_t* offsets = memory.take<int64_t>(k);
-    T* packed =
-        dense ? const_cast<T*>(filter.base) : memory.take<T>(k * ((n + loops.lanes - 1) / loops.lanes * loops.lanes));
+    T* packed = dense ? const_cast<T*>(filter.base) : memory.take<T>(k * ((n + loops.lanes - 1) / loops.lanes * loops.lanes));
     struct Place {
       const T** rows;
       T *copies, *chains, *sums;
@@ -194,8 +190,8 @@ struct WindowProduct {
       T* to = result.scattered ? own.sums : result.to + first * result.row;
       for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
         const int64_t column = panels.start(j) * loops.lanes, vectors = panels.size(j);
-        panel(loops, count, vectors, std::min(vectors * loops.lanes, n - column), k, own.rows, offsets,
-              packed + column * k, own.chains, to + column, result.scattered ? n : result.row);
+        panel(loops, count, vectors, std::min(vectors * loops.lanes, n - column), k, own.rows, offsets, packed + column * k,
+              own.chains, to + column, result.scattered ? n : result.row);
       }
       for (int64_t i = 0; result.scattered && i < count; ++i)
         std::copy(own.sums + i * n, own.sums + (i + 1) * n, result.at(first + i));
@@ -218,8 +214,8 @@ struct WindowProduct {
     if (finish && !work.workers.interrupted()) finish(finisher, 0, m);
   }
 
-  static void panel(const WindowLoops<T>& loops, int64_t count, int64_t vectors, int64_t columns, int64_t k,
-                    const T* const* rows, const int64_t* offsets, const T* b, T* chains, T* to, int64_t to_row) {
+  static void panel(const WindowLoops<T>& loops, int64_t count, int64_t vectors, int64_t columns, int64_t k, const T* const* rows,
+                    const int64_t* offsets, const T* b, T* chains, T* to, int64_t to_row) {
     const int64_t width = vectors * loops.lanes;
     const int tail = static_cast<int>(columns - (vectors - 1) * loops.lanes);
     const Parts parts(count, loops.max_rows[vectors - 1]);

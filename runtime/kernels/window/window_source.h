@@ -38,8 +38,7 @@ struct WindowSource {
   PixelForm form = PixelForm::plain;
   int64_t times = 1, first_channel = 0;
 
-  WindowSource(const T* first, int64_t pixel_size, int64_t row_channels)
-      : x(first), pixel(pixel_size), channels(row_channels) {}
+  WindowSource(const T* first, int64_t pixel_size, int64_t row_channels) : x(first), pixel(pixel_size), channels(row_channels) {}
 
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
   int64_t tap_elements() const { return form == PixelForm::planes ? channels * times : channels; }
@@ -99,8 +98,7 @@ struct WindowSource {
     while (n > 0) {
       if (copied_ && !gathered_) {
         // The lines of one depth.
-        const int64_t lines =
-            std::min((w.at[2] + n + axes[2].positions - 1) / axes[2].positions, axes[1].positions - w.at[1]);
+        const int64_t lines = std::min((w.at[2] + n + axes[2].positions - 1) / axes[2].positions, axes[1].positions - w.at[1]);
         copy(w.picture, w.at[0], w.at[1], lines, buffer);
         for (int64_t l = 0; l < lines; ++l) {
           const int64_t run = std::min(n, axes[2].positions - w.at[2]);
@@ -173,9 +171,8 @@ struct WindowSource {
   }
   /// The row of a position in place.
   const T* row(const Walk& w) const {
-    return w.picture + ((w.at[0] * axes[0].step * axes[1].limit + w.at[1] * axes[1].step) * axes[2].limit +
-                        w.at[2] * axes[2].step) *
-                           pixel;
+    return w.picture +
+           ((w.at[0] * axes[0].step * axes[1].limit + w.at[1] * axes[1].step) * axes[2].limit + w.at[2] * axes[2].step) * pixel;
   }
   /// Where the taps of a position lie, zeros for those outside: each is given to body(tap).
   template <class F>
@@ -216,8 +213,7 @@ struct WindowSource {
 
   void copy(const T* picture, int64_t depth, int64_t first_line, int64_t lines, T* to) const {
     const int64_t n = tap_elements(), left = axes[2].low(), height = (lines - 1) * axes[1].step + axes[1].span();
-    const int64_t from = std::clamp<int64_t>(-left, 0, width_),
-                  until = std::clamp<int64_t>(axes[2].limit - left, from, width_);
+    const int64_t from = std::clamp<int64_t>(-left, 0, width_), until = std::clamp<int64_t>(axes[2].limit - left, from, width_);
     for (int64_t a = 0; a < axes[0].taps; ++a) {
       int64_t z = axes[0].at(depth, a);
       for (int64_t i = 0; i < height; ++i) {

@@ -53,13 +53,15 @@ Result<void> dict_update(Interp& interp, Dict* d, const Value& from) {
     }
     auto items = to_vector(interp, pair);
     if (!items) {
-      if (items.error().kind == ErrorKind::TypeError && !items.error().payload && items.error().message.ends_with("is not iterable")) {
+      if (items.error().kind == ErrorKind::TypeError && !items.error().payload &&
+          items.error().message.ends_with("is not iterable")) {
         return fail(ErrorKind::TypeError, "cannot convert dictionary update sequence element #{} to a sequence", number);
       }
       return items.failure();
     }
     if (items->size() != 2) {
-      return fail(ErrorKind::ValueError, "dictionary update sequence element #{} has length {}; 2 is required", number, items->size());
+      return fail(ErrorKind::ValueError, "dictionary update sequence element #{} has length {}; 2 is required", number,
+                  items->size());
     }
     TFL_TRY(dict_set(interp, d, (*items)[0], (*items)[1]));
     ++number;
@@ -89,8 +91,10 @@ Value dict_copy(Interp& interp, Dict* d) {
   c->entries.reserve(static_cast<size_t>(d->live));
   while (Dict::Entry* e = dict_next(d, at)) {
     // Neither hashing nor comparing can fail for keys that are in a dict already; text keys take the short way.
-    if (is_plain_str(e->key)) dict_set_str(c, e->key.as<Str>(), e->value);
-    else if (auto r = dict_set(interp, c, e->key, e->value); !r) break;
+    if (is_plain_str(e->key))
+      dict_set_str(c, e->key.as<Str>(), e->value);
+    else if (auto r = dict_set(interp, c, e->key, e->value); !r)
+      break;
   }
   return copy;
 }
@@ -168,7 +172,8 @@ Result<Value> iter_slot(Interp& interp, const Value& self) { return make_dict_it
 
 Result<Value> binary_slot(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (op != BinaryOp::BitOr || !a.is(Kind::Dict) || !b.is(Kind::Dict)) return interp.not_implemented;
-  if (a.object()->type == interp.types.dict && b.object()->type->slots->binary != dict_slots.binary) return interp.not_implemented;  // b knows better
+  if (a.object()->type == interp.types.dict && b.object()->type->slots->binary != dict_slots.binary)
+    return interp.not_implemented;  // b knows better
   Value out = dict_copy(interp, a.as<Dict>());
   if (!a.as<Dict>()->factory.is_empty()) {
     out.as<Dict>()->factory = a.as<Dict>()->factory;

@@ -26,7 +26,8 @@ Result<Value> get(Interp& interp, Value* a) {
 
 Result<Value> pop(Interp& interp, Value* a) {
   Value found;
-  if (self_dict(a)->live > 0) found = TFL_TRY(dict_pop(interp, self_dict(a), a[1]));  // an empty one hashes nothing, as in CPython
+  if (self_dict(a)->live > 0)
+    found = TFL_TRY(dict_pop(interp, self_dict(a), a[1]));  // an empty one hashes nothing, as in CPython
   if (!found.is_empty()) return found;
   if (!a[2].is_empty()) return a[2];
   return key_error(interp, a[1]);
@@ -69,11 +70,15 @@ Result<Value> copy(Interp& interp, Value* a) { return dict_copy(interp, self_dic
 
 Result<Value> fromkeys(Interp& interp, Value* a) {
   Value out;
-  if (a[0].identical(Value::share(interp.types.dict))) out = interp.dict();
-  else out = TFL_TRY(interp.call(a[0], {}));
+  if (a[0].identical(Value::share(interp.types.dict)))
+    out = interp.dict();
+  else
+    out = TFL_TRY(interp.call(a[0], {}));
   TFL_TRY(for_each(interp, a[1], [&](Value key) -> Result<bool> {
-    if (out.is(Kind::Dict)) TFL_TRY(dict_set(interp, out.as<Dict>(), key, a[2]));
-    else TFL_TRY(set_item(interp, out, key, a[2]));
+    if (out.is(Kind::Dict))
+      TFL_TRY(dict_set(interp, out.as<Dict>(), key, a[2]));
+    else
+      TFL_TRY(set_item(interp, out, key, a[2]));
     return true;
   }));
   return out;

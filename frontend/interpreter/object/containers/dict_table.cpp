@@ -189,8 +189,7 @@ int64_t dict_find_str(Dict* d, Str* key) {
   uint64_t hash = str_hash(key);
   if (!d->index.empty()) {  // most keys lie where they are looked for first
     uint32_t n = d->index[first_slot(d, hash)];
-    if (n != 0 && n != kDeleted && d->entries[n - 1].key.is_object() && d->entries[n - 1].key.counted() == key)
-      return n - 1;
+    if (n != 0 && n != kDeleted && d->entries[n - 1].key.is_object() && d->entries[n - 1].key.counted() == key) return n - 1;
   }
   return find_str(d, key, hash).entry;
 }

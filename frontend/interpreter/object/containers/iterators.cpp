@@ -137,7 +137,8 @@ Result<Value> next_of_dict(Interp& interp, Iterator& it) {
   if (it.last.is_empty() || it.last.counted()->refs != 1) it.last = Value::adopt(new_tuple(interp, interp.types.tuple, 2));
   Value pair = it.last;
   // What the tuple held goes last: its destructor may run code.
-  Value old_key = std::exchange(pair.as<Tuple>()->items[0], e->key), old_value = std::exchange(pair.as<Tuple>()->items[1], e->value);
+  Value old_key = std::exchange(pair.as<Tuple>()->items[0], e->key),
+        old_value = std::exchange(pair.as<Tuple>()->items[1], e->value);
   return pair;
 }
 
@@ -202,7 +203,8 @@ Result<Value> length_hint(Interp& interp, Value* a) {
   if (type == interp.types.list_iterator) {
     return Value::integer(std::max<int64_t>(0, static_cast<int64_t>(it->state.as<List>()->items.size()) - it->position));
   }
-  if (type == interp.types.tuple_iterator) return Value::integer(std::max<int64_t>(0, it->state.as<Tuple>()->size - it->position));
+  if (type == interp.types.tuple_iterator)
+    return Value::integer(std::max<int64_t>(0, it->state.as<Tuple>()->size - it->position));
   return Value::integer(0);
 }
 
@@ -210,13 +212,22 @@ constexpr NativeDef kMethods[] = {method("__length_hint__", "self, /", length_hi
 
 }  // namespace
 
-Value make_list_iterator(Interp& interp, const Value& list) { return make(interp, interp.types.list_iterator, next_of_list, list); }
-Value make_tuple_iterator(Interp& interp, const Value& t) { return make(interp, interp.types.tuple_iterator, next_of_tuple, t, 0, 0, 1); }
+Value make_list_iterator(Interp& interp, const Value& list) {
+  return make(interp, interp.types.list_iterator, next_of_list, list);
+}
+Value make_tuple_iterator(Interp& interp, const Value& t) {
+  return make(interp, interp.types.tuple_iterator, next_of_tuple, t, 0, 0, 1);
+}
 Value make_str_iterator(Interp& interp, const Value& str) {
   str_length(str.as<Str>());
-  return make(interp, str.as<Str>()->ascii() && str.object()->type == interp.types.str ? interp.types.str_ascii_iterator : interp.types.str_iterator, next_of_str, str);
+  return make(interp,
+              str.as<Str>()->ascii() && str.object()->type == interp.types.str ? interp.types.str_ascii_iterator
+                                                                               : interp.types.str_iterator,
+              next_of_str, str);
 }
-Value make_bytes_iterator(Interp& interp, const Value& b) { return make(interp, interp.types.bytes_iterator, next_of_bytes, b, 0, 0, 1); }
+Value make_bytes_iterator(Interp& interp, const Value& b) {
+  return make(interp, interp.types.bytes_iterator, next_of_bytes, b, 0, 0, 1);
+}
 Value make_range_iterator(Interp& interp, int64_t start, int64_t count, int64_t step) {
   return make(interp, interp.types.range_iterator, next_of_range, Value(), start, count, step);
 }
@@ -229,14 +240,18 @@ Value make_dict_iterator(Interp& interp, const Value& dict, DictPart part, bool 
   auto position = reversed ? static_cast<int64_t>(d->entries.size()) : 0;
   switch (part) {
     case DictPart::Keys:
-      if (reversed) return make(interp, interp.types.dict_reversekeyiterator, next_of_dict<DictPart::Keys, true>, dict, position, d->live);
+      if (reversed)
+        return make(interp, interp.types.dict_reversekeyiterator, next_of_dict<DictPart::Keys, true>, dict, position, d->live);
       return make(interp, interp.types.dict_keyiterator, next_of_dict<DictPart::Keys, false>, dict, position, d->live);
     case DictPart::Values:
-      if (reversed) return make(interp, interp.types.dict_reversevalueiterator, next_of_dict<DictPart::Values, true>, dict, position, d->live);
+      if (reversed)
+        return make(interp, interp.types.dict_reversevalueiterator, next_of_dict<DictPart::Values, true>, dict, position,
+                    d->live);
       return make(interp, interp.types.dict_valueiterator, next_of_dict<DictPart::Values, false>, dict, position, d->live);
     case DictPart::Items: break;
   }
-  if (reversed) return make(interp, interp.types.dict_reverseitemiterator, next_of_dict<DictPart::Items, true>, dict, position, d->live);
+  if (reversed)
+    return make(interp, interp.types.dict_reverseitemiterator, next_of_dict<DictPart::Items, true>, dict, position, d->live);
   return make(interp, interp.types.dict_itemiterator, next_of_dict<DictPart::Items, false>, dict, position, d->live);
 }
 
@@ -251,7 +266,8 @@ Value make_reverse_iterator(Interp& interp, const Value& v) {
   Type* type = interp.types.reversed;
   switch (v.kind()) {
     case Kind::List:
-      return make(interp, interp.types.list_reverseiterator, next_of_list_reversed, v, static_cast<int64_t>(v.as<List>()->items.size()) - 1);
+      return make(interp, interp.types.list_reverseiterator, next_of_list_reversed, v,
+                  static_cast<int64_t>(v.as<List>()->items.size()) - 1);
     case Kind::Tuple: return make(interp, type, next_of_tuple, v, v.as<Tuple>()->size - 1, 0, -1);
     case Kind::Str: return make(interp, type, next_of_str_reversed, v, static_cast<int64_t>(text_of(v).size()));
     case Kind::Bytes: return make(interp, type, next_of_bytes, v, static_cast<int64_t>(v.as<Bytes>()->data.size()) - 1, 0, -1);
@@ -259,14 +275,17 @@ Value make_reverse_iterator(Interp& interp, const Value& v) {
       const Range* r = v.as<Range>();
       auto n = length(interp, v);
       int64_t count = n ? *n : 0;
-      auto last = static_cast<int64_t>(static_cast<uint64_t>(r->start) + static_cast<uint64_t>(count - 1) * static_cast<uint64_t>(r->step));
+      auto last = static_cast<int64_t>(static_cast<uint64_t>(r->start) +
+                                       static_cast<uint64_t>(count - 1) * static_cast<uint64_t>(r->step));
       auto step = static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(r->step));
       return make_range_iterator(interp, count ? last : 0, count, step);
     }
     case Kind::Dict: return make_dict_iterator(interp, v, DictPart::Keys, true);
     case Kind::DictView: {
       const Type* view = v.object()->type;
-      DictPart part = view == interp.types.dict_values ? DictPart::Values : view == interp.types.dict_items ? DictPart::Items : DictPart::Keys;
+      DictPart part = view == interp.types.dict_values  ? DictPart::Values
+                      : view == interp.types.dict_items ? DictPart::Items
+                                                        : DictPart::Keys;
       return make_dict_iterator(interp, v.as<DictView>()->dict, part, true);
     }
     default: return Value();

@@ -140,8 +140,7 @@ void replace_range(List* list, int64_t start, int64_t stop, std::vector<Value> w
   for (size_t i = 0; i < common; ++i) items[static_cast<size_t>(start) + i] = std::move(with[i]);
   auto at = items.begin() + start + static_cast<ptrdiff_t>(common);
   if (with.size() > common) {
-    items.insert(at, std::make_move_iterator(with.begin() + static_cast<ptrdiff_t>(common)),
-                 std::make_move_iterator(with.end()));
+    items.insert(at, std::make_move_iterator(with.begin() + static_cast<ptrdiff_t>(common)), std::make_move_iterator(with.end()));
   } else {
     items.erase(at, items.begin() + stop);
   }
@@ -173,11 +172,9 @@ Result<void> set_slice(Interp& interp, List* list, const Slice& slice, const Val
   int64_t n = slice_length(start, stop, step);
   if (!deleting) {
     if (static_cast<int64_t>(with.size()) != n) {
-      return fail(ErrorKind::ValueError, "attempt to assign sequence of size {} to extended slice of size {}",
-                  with.size(), n);
+      return fail(ErrorKind::ValueError, "attempt to assign sequence of size {} to extended slice of size {}", with.size(), n);
     }
-    for (int64_t i = 0; i < n; ++i)
-      std::swap(list->items[static_cast<size_t>(start + i * step)], with[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < n; ++i) std::swap(list->items[static_cast<size_t>(start + i * step)], with[static_cast<size_t>(i)]);
     return {};
   }
   std::vector<Value> gone;

@@ -67,7 +67,8 @@ Result<Value> get_item_slot(Interp& interp, const Value& self, const Value& key)
   if (key.is(Kind::Slice)) {
     int64_t start, stop, step;
     TFL_TRY(slice_bounds(interp, *key.as<Slice>(), n, start, stop, step));
-    return make_range(interp, item_at(*r, start), item_at(*r, stop), static_cast<int64_t>(static_cast<uint64_t>(r->step) * static_cast<uint64_t>(step)));
+    return make_range(interp, item_at(*r, start), item_at(*r, stop),
+                      static_cast<int64_t>(static_cast<uint64_t>(r->step) * static_cast<uint64_t>(step)));
   }
   int64_t i = TFL_TRY(sequence_index(interp, key, n, "range", "object index"));
   return Value::integer(item_at(*r, i));
@@ -76,7 +77,8 @@ Result<Value> get_item_slot(Interp& interp, const Value& self, const Value& key)
 /// Index of v, -1 when it is not an item.
 int64_t find(const Range& r, int64_t v) {
   if (r.step > 0 ? v < r.start || v >= r.stop : v > r.start || v <= r.stop) return -1;
-  uint64_t distance = r.step > 0 ? static_cast<uint64_t>(v) - static_cast<uint64_t>(r.start) : static_cast<uint64_t>(r.start) - static_cast<uint64_t>(v);
+  uint64_t distance = r.step > 0 ? static_cast<uint64_t>(v) - static_cast<uint64_t>(r.start)
+                                 : static_cast<uint64_t>(r.start) - static_cast<uint64_t>(v);
   uint64_t step = r.step > 0 ? static_cast<uint64_t>(r.step) : uint64_t{0} - static_cast<uint64_t>(r.step);
   return distance % step == 0 ? static_cast<int64_t>(distance / step) : -1;
 }

@@ -137,7 +137,8 @@ Result<Value> set_compare(Interp& interp, CompareOp op, const Set* a, const Set*
   if (!nesting.ok()) return too_deep(" in comparison");
   bool r = false;
   switch (op) {
-    case CompareOp::Eq: case CompareOp::Ne:
+    case CompareOp::Eq:
+    case CompareOp::Ne:
       if (a->used == b->used) r = TFL_TRY(set_is_subset(interp, a, b));
       if (op == CompareOp::Ne) r = !r;
       break;

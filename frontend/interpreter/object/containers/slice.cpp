@@ -29,7 +29,8 @@ Result<int64_t> bound(Interp& interp, const Value& v, int64_t if_none) {
 
 Result<int64_t> search_bound(Interp& interp, const Value& v, int64_t n) {
   auto i = to_index(interp, v);
-  if (!i && not_a_number(interp, v, i.error())) return fail(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
+  if (!i && not_a_number(interp, v, i.error()))
+    return fail(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
   if (i && *i < 0) return std::max<int64_t>(0, *i + n);
   return i;
 }
@@ -107,11 +108,8 @@ constexpr NativeDef kMethods[] = {
 
 extern const Slots slice_slots;
 
-const Slots slice_slots = {.kind = Kind::Slice,
-                           .destroy = destroy_object<Slice>,
-                           .construct = construct,
-                           .repr = repr_slot,
-                           .compare = compare_slot};
+const Slots slice_slots = {
+    .kind = Kind::Slice, .destroy = destroy_object<Slice>, .construct = construct, .repr = repr_slot, .compare = compare_slot};
 
 std::span<const NativeDef> slice_methods() { return kMethods; }
 

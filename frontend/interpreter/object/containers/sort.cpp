@@ -24,9 +24,7 @@ struct Ranked {
 
 /// Stable.
 void sort_ranked(std::vector<Ranked>& items) {
-  auto before = [](const Ranked& a, const Ranked& b) {
-    return a.bits < b.bits || (a.bits == b.bits && a.number < b.number);
-  };
+  auto before = [](const Ranked& a, const Ranked& b) { return a.bits < b.bits || (a.bits == b.bits && a.number < b.number); };
   if (std::is_sorted(items.begin(), items.end(), before)) return;
   constexpr size_t kFew = 256;
   if (items.size() < kFew) {
@@ -75,9 +73,7 @@ bool sort_plain(Interp& interp, const std::vector<Value>& keys, bool reverse, st
   std::vector<Ranked> items;
   items.reserve(keys.size());
   for (const Value& key : keys) {
-    uint64_t bits = ints     ? bits_of_int(key.as_int())
-                    : floats ? bits_of_float(key.as_float())
-                             : bits_of_text(text_of(key));
+    uint64_t bits = ints ? bits_of_int(key.as_int()) : floats ? bits_of_float(key.as_float()) : bits_of_text(text_of(key));
     items.push_back({bits ^ turned, items.size()});
   }
   sort_ranked(items);
@@ -90,8 +86,7 @@ bool sort_plain(Interp& interp, const std::vector<Value>& keys, bool reverse, st
     for (size_t i = 0, end; i < items.size(); i = end) {
       for (end = i + 1; end < items.size() && items[end].bits == items[i].bits;) ++end;
       if (end - i > 1)
-        std::stable_sort(items.begin() + static_cast<ptrdiff_t>(i), items.begin() + static_cast<ptrdiff_t>(end),
-                         before);
+        std::stable_sort(items.begin() + static_cast<ptrdiff_t>(i), items.begin() + static_cast<ptrdiff_t>(end), before);
     }
   }
   for (const Ranked& item : items) order.push_back(item.number);
@@ -163,8 +158,7 @@ class Sorter {
           low = middle + 1;
       }
       auto base = items_.begin();
-      std::rotate(base + static_cast<ptrdiff_t>(low), base + static_cast<ptrdiff_t>(i),
-                  base + static_cast<ptrdiff_t>(i) + 1);
+      std::rotate(base + static_cast<ptrdiff_t>(low), base + static_cast<ptrdiff_t>(i), base + static_cast<ptrdiff_t>(i) + 1);
     }
     return {};
   }

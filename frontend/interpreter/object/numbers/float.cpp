@@ -20,14 +20,16 @@ Result<double> float_of(Interp& interp, const Value& v) {
     }
     const std::string& text = v.is_str() ? text_of(v) : v.as<Bytes>()->data;
     if (auto d = parse_float(text)) return *d;
-    return fail(ErrorKind::ValueError, "could not convert string to float: {}", v.is_str() ? quote_text(text) : quote_bytes(text));
+    return fail(ErrorKind::ValueError, "could not convert string to float: {}",
+                v.is_str() ? quote_text(text) : quote_bytes(text));
   }
   if (v.is(Kind::Boxed)) {
     Value r = TFL_TRY(call_special(interp, v, interp.sym.__float__, {}));
     if (!r.is_empty()) return to_double(interp, r);
   }
   auto d = to_double(interp, v);
-  if (!d && d.error().kind == ErrorKind::TypeError && !d.error().payload && d.error().message.starts_with("must be real number")) {
+  if (!d && d.error().kind == ErrorKind::TypeError && !d.error().payload &&
+      d.error().message.starts_with("must be real number")) {
     return fail(ErrorKind::TypeError, "float() argument must be a string or a real number, not '{}'", interp.type_name(v));
   }
   return d;

@@ -27,7 +27,8 @@ Result<Value> int_from_text(const Value& text, int64_t base) {
   IntParse parsed = parse_int(s, static_cast<int>(base), v);
   if (parsed == IntParse::Ok) return Value::integer(v);
   std::string shown = is_str ? quote_text(s) : quote_bytes(s);
-  if (parsed == IntParse::Overflow) return fail(ErrorKind::OverflowError, "integer overflow: int({}) does not fit in 64 bits", shown);
+  if (parsed == IntParse::Overflow)
+    return fail(ErrorKind::OverflowError, "integer overflow: int({}) does not fit in 64 bits", shown);
   return fail(ErrorKind::ValueError, "invalid literal for int() with base {}: {}", base, shown);
 }
 
@@ -123,9 +124,12 @@ Result<Value> to_bytes(Interp& interp, Value* a) {
   if (v < 0 && !is_signed) return fail(ErrorKind::OverflowError, "can't convert negative int to unsigned");
   if (length < 8) {
     bool fits;
-    if (length == 0) fits = v == 0;
-    else if (is_signed) fits = v >= -(int64_t{1} << (8 * length - 1)) && v < (int64_t{1} << (8 * length - 1));
-    else fits = v < (int64_t{1} << (8 * length));
+    if (length == 0)
+      fits = v == 0;
+    else if (is_signed)
+      fits = v >= -(int64_t{1} << (8 * length - 1)) && v < (int64_t{1} << (8 * length - 1));
+    else
+      fits = v < (int64_t{1} << (8 * length));
     if (!fits) return fail(ErrorKind::OverflowError, "int too big to convert");
   }
   TFL_TRY(guard_memory(interp, static_cast<size_t>(length)));
@@ -142,7 +146,8 @@ Result<Value> from_bytes(Interp& interp, Value* a) {
   if (a[1].is(Kind::Bytes)) {
     data = a[1].as<Bytes>()->data;
   } else {
-    if (a[1].is_str() || (!interp.type_of(a[1])->script && !iter(interp, a[1]))) return fail(ErrorKind::TypeError, "cannot convert '{}' object to bytes", interp.type_name(a[1]));
+    if (a[1].is_str() || (!interp.type_of(a[1])->script && !iter(interp, a[1])))
+      return fail(ErrorKind::TypeError, "cannot convert '{}' object to bytes", interp.type_name(a[1]));
     TFL_TRY(for_each(interp, a[1], [&](Value item) -> Result<bool> {
       int64_t byte = TFL_TRY(to_index(interp, item));
       if (byte < 0 || byte > 255) return fail(ErrorKind::ValueError, "bytes must be in range(0, 256)");

@@ -28,8 +28,10 @@ double int_true_div(int64_t a, int64_t b) {
   // A quotient of 56 or 57 bits; what is left over only matters for the direction of the one rounding.
   auto bits = [](Wide v) { return 64 - __builtin_clzll(static_cast<uint64_t>(v)); };
   int shift = 56 - (bits(n) - bits(d));
-  if (shift >= 0) n <<= shift;
-  else d <<= -shift;
+  if (shift >= 0)
+    n <<= shift;
+  else
+    d <<= -shift;
   auto q = static_cast<uint64_t>(n / d);
   if (n % d != 0) q |= 1;
   double r = std::ldexp(static_cast<double>(q), -shift);
@@ -92,7 +94,8 @@ Result<Value> float_power(double a, double b) {
         .with_hint("there are no complex numbers here; use abs() or an integer power");
   }
   double r = std::pow(a, b);
-  if (std::isinf(r) && std::isfinite(a) && std::isfinite(b)) return fail(ErrorKind::OverflowError, "(34, 'Numerical result out of range')");
+  if (std::isinf(r) && std::isfinite(a) && std::isfinite(b))
+    return fail(ErrorKind::OverflowError, "(34, 'Numerical result out of range')");
   return Value::real(r);
 }
 
@@ -205,10 +208,14 @@ Result<Value> number_compare(Interp& interp, CompareOp op, const Value& a, const
   if (x.is == Number::Is::Not || y.is == Number::Is::Not) return interp.not_implemented;
   int order;  // sign of x - y, 2 when they are not ordered
   bool xf = x.is == Number::Is::Float, yf = y.is == Number::Is::Float;
-  if (!xf && !yf) order = x.i < y.i ? -1 : x.i > y.i;
-  else if (xf && yf) order = x.f < y.f ? -1 : x.f > y.f ? 1 : x.f == y.f ? 0 : 2;
-  else if (yf) order = compare_int_float(x.i, y.f);
-  else if (order = compare_int_float(y.i, x.f); order != 2) order = -order;
+  if (!xf && !yf)
+    order = x.i < y.i ? -1 : x.i > y.i;
+  else if (xf && yf)
+    order = x.f < y.f ? -1 : x.f > y.f ? 1 : x.f == y.f ? 0 : 2;
+  else if (yf)
+    order = compare_int_float(x.i, y.f);
+  else if (order = compare_int_float(y.i, x.f); order != 2)
+    order = -order;
   switch (op) {
     case CompareOp::Eq: return Value::boolean(order == 0);
     case CompareOp::Ne: return Value::boolean(order != 0);
@@ -239,7 +246,10 @@ Result<Value> int_pow_mod(int64_t base, int64_t exponent, int64_t modulus) {
     e = -e;
   }
   Wide result = 1 % m;
-  auto multiply = [m](Wide p, Wide q) { return static_cast<Wide>(static_cast<unsigned __int128>(p) * static_cast<unsigned __int128>(q) % static_cast<unsigned __int128>(m)); };
+  auto multiply = [m](Wide p, Wide q) {
+    return static_cast<Wide>(static_cast<unsigned __int128>(p) * static_cast<unsigned __int128>(q) %
+                             static_cast<unsigned __int128>(m));
+  };
   for (; e > 0; e >>= 1) {
     if (e & 1) result = multiply(result, b);
     b = multiply(b, b);
@@ -257,7 +267,8 @@ Result<int64_t> round_int(int64_t v, int64_t digits) {
   if (rest < 0) rest += unit;
   __int128 down = wide - rest, twice = rest * 2;
   __int128 r = twice > unit || (twice == unit && (down / unit) % 2 != 0) ? down + unit : down;
-  if (r > INT64_MAX || r < INT64_MIN) return fail(ErrorKind::OverflowError, "integer overflow: round({}, {}) does not fit in 64 bits", v, digits);
+  if (r > INT64_MAX || r < INT64_MIN)
+    return fail(ErrorKind::OverflowError, "integer overflow: round({}, {}) does not fit in 64 bits", v, digits);
   return static_cast<int64_t>(r);
 }
 

@@ -31,7 +31,8 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   const Value& v = out[0];
   for (int i : {1, 2}) {
     if (out[i].is_empty() || out[i].is_str()) continue;
-    return fail(ErrorKind::TypeError, "bytes() argument '{}' must be str, not {}", i == 1 ? "encoding" : "errors", interp.type_name(out[i]));
+    return fail(ErrorKind::TypeError, "bytes() argument '{}' must be str, not {}", i == 1 ? "encoding" : "errors",
+                interp.type_name(out[i]));
   }
   if (v.is_empty()) return finish(interp, type, {});
   if (v.is_str()) {
@@ -50,8 +51,10 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   Value plain = unboxed(v);
   if (script_lookup(interp, interp.type_of(v), interp.sym.__index__)) {
     auto count = to_index(interp, v);
-    if (count) plain = Value::integer(*count);
-    else if (!error_is(count.error(), ErrorKind::TypeError)) return count.failure();
+    if (count)
+      plain = Value::integer(*count);
+    else if (!error_is(count.error(), ErrorKind::TypeError))
+      return count.failure();
   }
   if (plain.is_int() || plain.is_bool()) {
     if (plain.as_int() < 0) return fail(ErrorKind::ValueError, "negative count");
@@ -59,7 +62,8 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
     return finish(interp, type, std::string(n, '\0'));
   }
   Value source = v;
-  if (interp.type_of(v)->script && (script_lookup(interp, interp.type_of(v), interp.sym.__iter__) || interp.type_of(v)->slots->iter)) {
+  if (interp.type_of(v)->script &&
+      (script_lookup(interp, interp.type_of(v), interp.sym.__iter__) || interp.type_of(v)->slots->iter)) {
     source = TFL_TRY(iter(interp, v));
     TFL_TRY(ask_length_hint(interp, v));
   }
@@ -72,7 +76,8 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
     return true;
   });
   if (!done) {
-    if (done.error().kind == ErrorKind::TypeError && !done.error().payload && done.error().message.ends_with("object is not iterable")) {
+    if (done.error().kind == ErrorKind::TypeError && !done.error().payload &&
+        done.error().message.ends_with("object is not iterable")) {
       return fail(ErrorKind::TypeError, "cannot convert '{}' object to bytes", interp.type_name(v));
     }
     return done.failure();

@@ -60,7 +60,8 @@ Result<Value> count(Interp& interp, Value* a) {
   int64_t from, to;
   TFL_TRY(str_bounds(interp, a[2], a[3], static_cast<int64_t>(self_data(a).size()), from, to));
   if (from > to) return Value::integer(0);
-  return Value::integer(count_occurrences(self_data(a).substr(static_cast<size_t>(from), static_cast<size_t>(to - from)), what, Alphabet::Bytes));
+  return Value::integer(
+      count_occurrences(self_data(a).substr(static_cast<size_t>(from), static_cast<size_t>(to - from)), what, Alphabet::Bytes));
 }
 
 template <bool Suffix>
@@ -69,7 +70,8 @@ Result<Value> has_affix(Interp& interp, Value* a) {
   int64_t from, to;
   TFL_TRY(str_bounds(interp, a[2], a[3], static_cast<int64_t>(self_data(a).size()), from, to));
   bool in_range = from <= to;
-  std::string_view part = in_range ? self_data(a).substr(static_cast<size_t>(from), static_cast<size_t>(to - from)) : std::string_view();
+  std::string_view part =
+      in_range ? self_data(a).substr(static_cast<size_t>(from), static_cast<size_t>(to - from)) : std::string_view();
   auto matches = [&](const Value& v) {
     const std::string& what = v.as<Bytes>()->data;
     return in_range && (Suffix ? part.ends_with(what) : part.starts_with(what));
@@ -145,7 +147,8 @@ Result<Value> remove_affix(Interp& interp, Value* a) {
 Result<Value> join(Interp& interp, Value* a) {
   auto items = to_vector(interp, a[1]);
   if (!items) {
-    if (items.error().kind == ErrorKind::TypeError && !items.error().payload) return fail(ErrorKind::TypeError, "can only join an iterable");
+    if (items.error().kind == ErrorKind::TypeError && !items.error().payload)
+      return fail(ErrorKind::TypeError, "can only join an iterable");
     return items.failure();
   }
   std::string out;
@@ -172,8 +175,10 @@ Result<Value> decode(Interp& interp, Value* a) {
 
 Result<Value> hex(Interp& interp, Value* a) {
   std::string separator;
-  if (a[1].is_str()) separator = text_of(a[1]);
-  else if (a[1].is(Kind::Bytes)) separator = a[1].as<Bytes>()->data;
+  if (a[1].is_str())
+    separator = text_of(a[1]);
+  else if (a[1].is(Kind::Bytes))
+    separator = a[1].as<Bytes>()->data;
   if (!a[1].is_empty() && separator.size() != 1) return fail(ErrorKind::ValueError, "sep must be length 1.");
   int64_t group = TFL_TRY(to_index(interp, a[2]));
   std::string out;
@@ -257,8 +262,10 @@ template <bool (*Test)(char)>
 Result<Value> cased_are(Interp&, Value* a) {
   bool any = false;
   for (char c : self_data(a)) {
-    if (Test(c)) any = true;
-    else if (is_alpha(c)) return Value::boolean(false);
+    if (Test(c))
+      any = true;
+    else if (is_alpha(c))
+      return Value::boolean(false);
   }
   return Value::boolean(any);
 }
@@ -309,7 +316,10 @@ Result<Value> padded(Interp& interp, Value* a) {
   std::string_view fill = " ";
   if (!a[2].is_empty()) {
     if (!a[2].is(Kind::Bytes) || a[2].as<Bytes>()->data.size() != 1) {
-      return fail(ErrorKind::TypeError, "{}() argument 2 must be a byte string of length 1, not {}", Where == 0 ? "ljust" : Where == 1 ? "rjust" : "center",
+      return fail(ErrorKind::TypeError, "{}() argument 2 must be a byte string of length 1, not {}",
+                  Where == 0   ? "ljust"
+                  : Where == 1 ? "rjust"
+                               : "center",
                   a[2].is_none() ? "None" : interp.type_name(a[2]));
     }
     fill = a[2].as<Bytes>()->data;

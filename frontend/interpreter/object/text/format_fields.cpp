@@ -74,7 +74,9 @@ class Formatter {
           break;
         }
       }
-      if (at >= s.size()) return fail(ErrorKind::ValueError, spec_start >= s.size() ? "expected '}' before end of string" : "unmatched '{' in format spec");
+      if (at >= s.size())
+        return fail(ErrorKind::ValueError,
+                    spec_start >= s.size() ? "expected '}' before end of string" : "unmatched '{' in format spec");
       spec = s.substr(spec_start, at - spec_start);
     }
     ++at;
@@ -116,8 +118,9 @@ class Formatter {
       bool automatic = first.empty();
       if (numbering_ == Numbering::Unknown) numbering_ = automatic ? Numbering::Automatic : Numbering::Manual;
       if (automatic != (numbering_ == Numbering::Automatic)) {
-        return fail(ErrorKind::ValueError, automatic ? "cannot switch from manual field specification to automatic field numbering"
-                                                     : "cannot switch from automatic field numbering to manual field specification");
+        return fail(ErrorKind::ValueError, automatic
+                                               ? "cannot switch from manual field specification to automatic field numbering"
+                                               : "cannot switch from automatic field numbering to manual field specification");
       }
       if (automatic) number = next_++;
       if (!positional_) {
@@ -179,7 +182,8 @@ class Formatter {
 
 }  // namespace
 
-Result<std::string> format_fields(Interp& interp, std::string_view text, const std::vector<Value>* positional, const Value& named) {
+Result<std::string> format_fields(Interp& interp, std::string_view text, const std::vector<Value>* positional,
+                                  const Value& named) {
   return Formatter(interp, positional, named).run(text, 1);
 }
 

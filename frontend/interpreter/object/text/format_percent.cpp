@@ -28,7 +28,8 @@ class PercentFormatter {
   PercentFormatter(Interp& interp, std::string_view text, const Value& values, bool bytes)
       : interp_(interp), s_(text), values_(values), bytes_(bytes), is_tuple_(values.is(Kind::Tuple)) {
     bool mapping = !is_tuple_ && !values.is_str() && !(bytes && values.is(Kind::Bytes)) && values.is_object() &&
-                   (values.is(Kind::Dict) || values.is(Kind::List) || interp.type_of(values)->slots->get_item || type_lookup(interp.type_of(values), interp.sym.__getitem__));
+                   (values.is(Kind::Dict) || values.is(Kind::List) || interp.type_of(values)->slots->get_item ||
+                    type_lookup(interp.type_of(values), interp.sym.__getitem__));
     if (mapping) mapping_ = values;
   }
 
@@ -45,7 +46,8 @@ class PercentFormatter {
     }
     bool all_used = is_tuple_ ? next_ >= values_.as<Tuple>()->size : (single_used_ || !mapping_.is_empty());
     if (!all_used) {
-      return fail(ErrorKind::TypeError, bytes_ ? "not all arguments converted during bytes formatting" : "not all arguments converted during string formatting");
+      return fail(ErrorKind::TypeError, bytes_ ? "not all arguments converted during bytes formatting"
+                                               : "not all arguments converted during string formatting");
     }
     return std::move(out_);
   }
@@ -76,12 +78,18 @@ class PercentFormatter {
     if (at_ < s_.size() && s_[at_] == '(') TFL_TRY(key());
     for (; at_ < s_.size(); ++at_) {
       char c = s_[at_];
-      if (c == '-') f.left = true;
-      else if (c == '+') f.plus = true;
-      else if (c == ' ') f.blank = true;
-      else if (c == '#') f.alternate = true;
-      else if (c == '0') f.zero = true;
-      else break;
+      if (c == '-')
+        f.left = true;
+      else if (c == '+')
+        f.plus = true;
+      else if (c == ' ')
+        f.blank = true;
+      else if (c == '#')
+        f.alternate = true;
+      else if (c == '0')
+        f.zero = true;
+      else
+        break;
     }
     TFL_TRY(number(f.width, "width"));
     if (f.width < 0) {
@@ -100,12 +108,14 @@ class PercentFormatter {
     char32_t type = bytes_ ? static_cast<unsigned char>(s_[at_++]) : utf8::next(s_, at_);
     TFL_TRY(guard_memory(interp_, static_cast<size_t>(f.width) + static_cast<size_t>(f.precision + 1)));
     f.type = type < 0x80 ? static_cast<char>(type) : '?';
-    if (type >= 0x80 || std::string_view("diuoxXeEfFgGcrsab").find(f.type) == std::string_view::npos || (f.type == 'b' && !bytes_)) {
+    if (type >= 0x80 || std::string_view("diuoxXeEfFgGcrsab").find(f.type) == std::string_view::npos ||
+        (f.type == 'b' && !bytes_)) {
       // The value is taken first, as CPython does.
       TFL_TRY(next_value());
       int64_t index = bytes_ ? static_cast<int64_t>(type_at) : utf8::count(s_.substr(0, type_at));
       std::string shown = type > 31 && type < 127 ? std::string(1, f.type) : std::string("?");
-      return fail(ErrorKind::ValueError, "unsupported format character '{}' (0x{:x}) at index {}", shown, static_cast<uint32_t>(type), index);
+      return fail(ErrorKind::ValueError, "unsupported format character '{}' (0x{:x}) at index {}", shown,
+                  static_cast<uint32_t>(type), index);
     }
     Value v = TFL_TRY(next_value());
     return convert(f, v);
@@ -152,8 +162,18 @@ class PercentFormatter {
     std::string sign, body;
     bool numeric = true;
     switch (f.type) {
-      case 'd': case 'i': case 'u': case 'o': case 'x': case 'X': TFL_TRY(integer(f, v, sign, body)); break;
-      case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': TFL_TRY(real(f, v, sign, body)); break;
+      case 'd':
+      case 'i':
+      case 'u':
+      case 'o':
+      case 'x':
+      case 'X': TFL_TRY(integer(f, v, sign, body)); break;
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G': TFL_TRY(real(f, v, sign, body)); break;
       case 'c': {
         numeric = false;
         TFL_TRY(character(v, body));
@@ -188,7 +208,8 @@ class PercentFormatter {
   bool is_numeric(const Value& v) const {
     const Type* type = interp_.type_of(v);
     const Symbols& sym = interp_.sym;
-    return script_lookup(interp_, type, sym.__int__) || script_lookup(interp_, type, sym.__index__) || script_lookup(interp_, type, sym.__float__);
+    return script_lookup(interp_, type, sym.__int__) || script_lookup(interp_, type, sym.__index__) ||
+           script_lookup(interp_, type, sym.__float__);
   }
 
   Result<void> integer(const Field& f, const Value& v, std::string& sign, std::string& body) {
@@ -197,10 +218,12 @@ class PercentFormatter {
     int64_t i = n.i;
     if (n.is != Number::Is::Int) {
       auto wrong = [&] {
-        return fail(ErrorKind::TypeError, "%{} format: {} is required, not {}", f.type, decimal ? "a real number" : "an integer", interp_.type_name(v));
+        return fail(ErrorKind::TypeError, "%{} format: {} is required, not {}", f.type, decimal ? "a real number" : "an integer",
+                    interp_.type_name(v));
       };
       bool script = interp_.type_of(v)->script;
-      if (n.is == Number::Is::Float && !(script && !decimal && script_lookup(interp_, interp_.type_of(v), interp_.sym.__index__))) {
+      if (n.is == Number::Is::Float &&
+          !(script && !decimal && script_lookup(interp_, interp_.type_of(v), interp_.sym.__index__))) {
         if (!decimal) return wrong();
         i = TFL_TRY(float_to_int(n.f));
       } else if (script ? !is_numeric(v) : v.is_str() || v.is(Kind::Bytes) || v.is_none()) {
@@ -235,9 +258,12 @@ class PercentFormatter {
     if (std::signbit(d) && !std::isnan(d)) sign = "-";
     double a = std::fabs(d);
     char lower = static_cast<char>(f.type | 32);
-    if (std::isnan(d)) body = "nan";
-    else if (std::isinf(d)) body = "inf";
-    else body = format_double(a, lower, f.precision < 0 ? 6 : static_cast<int>(f.precision), f.alternate);
+    if (std::isnan(d))
+      body = "nan";
+    else if (std::isinf(d))
+      body = "inf";
+    else
+      body = format_double(a, lower, f.precision < 0 ? 6 : static_cast<int>(f.precision), f.alternate);
     if (f.type != lower) {
       for (char& c : body) {
         if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
@@ -280,7 +306,8 @@ class PercentFormatter {
       if (f.type == 'a' || bytes_) body = escape_non_ascii(body);
     } else if (bytes_) {
       if (!v.is(Kind::Bytes)) {
-        return fail(ErrorKind::TypeError, "%b requires a bytes-like object, or an object that implements __bytes__, not '{}'", interp_.type_name(v));
+        return fail(ErrorKind::TypeError, "%b requires a bytes-like object, or an object that implements __bytes__, not '{}'",
+                    interp_.type_name(v));
       }
       body = v.as<Bytes>()->data;
     } else {

@@ -74,12 +74,12 @@ int64_t str_character(Str* s, size_t offset) {
          utf8::count(std::string_view(s->text).substr((*places)[before], offset - (*places)[before]));
 }
 
-Result<void> str_bounds(Interp& interp, const Value& start, const Value& end, int64_t length, int64_t& from,
-                        int64_t& to) {
+Result<void> str_bounds(Interp& interp, const Value& start, const Value& end, int64_t length, int64_t& from, int64_t& to) {
   auto bound = [&](const Value& v, int64_t if_none) -> Result<int64_t> {
     if (v.is_none() || v.is_empty()) return if_none;
     auto i = to_index(interp, v);
-    if (!i && i.error().kind == ErrorKind::TypeError && !i.error().payload && !script_lookup(interp, interp.type_of(v), interp.sym.__index__)) {
+    if (!i && i.error().kind == ErrorKind::TypeError && !i.error().payload &&
+        !script_lookup(interp, interp.type_of(v), interp.sym.__index__)) {
       return fail(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
     }
     return i;
@@ -177,8 +177,7 @@ Result<Value> get_item_slot(Interp& interp, const Value& self, const Value& key)
       size_t at = count > 0 ? str_offset(s, start) : 0;
       std::string_view text = s->text;
       for (int64_t i = 0; i < count; ++i) {
-        if (i > 0)
-          at = step > 0 && step <= kStride ? at + utf8::offset(text.substr(at), step) : str_offset(s, start + i * step);
+        if (i > 0) at = step > 0 && step <= kStride ? at + utf8::offset(text.substr(at), step) : str_offset(s, start + i * step);
         out += text.substr(at, utf8::size_of(static_cast<unsigned char>(text[at])));
       }
     }

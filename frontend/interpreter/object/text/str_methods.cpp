@@ -37,8 +37,10 @@ Result<Value> cased_are(Interp&, Value* a) {
   bool any = false;
   for (size_t at = 0; at < s.size();) {
     char32_t c = utf8::next(s, at);
-    if (Test(c)) any = true;
-    else if (unicode::is_cased(c)) return Value::boolean(false);
+    if (Test(c))
+      any = true;
+    else if (unicode::is_cased(c))
+      return Value::boolean(false);
   }
   return Value::boolean(any);
 }
@@ -83,7 +85,8 @@ Result<Value> istitle(Interp&, Value* a) {
 template <class Left>
 Result<Value> pad_to(Interp& interp, Value* a, Left&& left) {
   int64_t width = TFL_TRY(to_index(interp, a[1]));
-  if (!a[2].is_str()) return fail(ErrorKind::TypeError, "The fill character must be a unicode character, not {}", interp.type_name(a[2]));
+  if (!a[2].is_str())
+    return fail(ErrorKind::TypeError, "The fill character must be a unicode character, not {}", interp.type_name(a[2]));
   Str* fill = a[2].as<Str>();
   if (str_length(fill) != 1) return fail(ErrorKind::TypeError, "The fill character must be exactly one character long");
   Str* s = a[0].as<Str>();
@@ -153,7 +156,8 @@ Result<Translated> translated(Interp& interp, const Value& table, char32_t c) {
   if (to->is_none()) return Translated{Translated::Is::Text, {}};
   if (to->is_str()) return Translated{Translated::Is::Text, text_of(*to)};
   if (!to->is_int()) return fail(ErrorKind::TypeError, "character mapping must return integer, None or str");
-  if (to->as_int() < 0 || to->as_int() > 0x10FFFF) return fail(ErrorKind::ValueError, "character mapping must be in range(0x110000)");
+  if (to->as_int() < 0 || to->as_int() > 0x10FFFF)
+    return fail(ErrorKind::ValueError, "character mapping must be in range(0x110000)");
   Translated made{Translated::Is::Text, {}};
   utf8::append(made.text, static_cast<char32_t>(to->as_int()));
   return made;
@@ -174,13 +178,17 @@ Result<Value> translate(Interp& interp, Value* a) {
     if (c < known.size()) {
       Translated& to = known[c];
       if (to.is == Translated::Is::Unknown) to = TFL_TRY(translated(interp, table, c));
-      if (to.is == Translated::Is::Same) out += static_cast<char>(c);
-      else out += to.text;
+      if (to.is == Translated::Is::Same)
+        out += static_cast<char>(c);
+      else
+        out += to.text;
       continue;
     }
     Translated to = TFL_TRY(translated(interp, table, c));
-    if (to.is == Translated::Is::Same) out.append(s, start, at - start);
-    else out += to.text;
+    if (to.is == Translated::Is::Same)
+      out.append(s, start, at - start);
+    else
+      out += to.text;
   }
   return interp.str(std::move(out));
 }
@@ -195,7 +203,8 @@ Result<Value> maketrans(Interp& interp, Value* a) {
     while (Dict::Entry* e = dict_next(a[0].as<Dict>(), at)) {
       Value key = e->key;
       if (key.is_str()) {
-        if (str_length(key.as<Str>()) != 1) return fail(ErrorKind::ValueError, "string keys in translate table must be of length 1");
+        if (str_length(key.as<Str>()) != 1)
+          return fail(ErrorKind::ValueError, "string keys in translate table must be of length 1");
         key = code(utf8::first(text_of(key)));
       } else if (!key.is_int()) {
         return fail(ErrorKind::TypeError, "keys in translate table must be strings or integers");

@@ -82,14 +82,18 @@ Result<Value> partition_at(Interp& interp, Value* a, bool last) {
   Value empty = at == kNone ? interp.str(std::string()) : Value();
   if (at == kNone) return last ? interp.tuple({empty, empty, a[0]}) : interp.tuple({a[0], empty, empty});
   const Str* whole = a[0].as<Str>();
-  return interp.tuple({part_of(interp, whole, s.substr(0, at)), a[1], part_of(interp, whole, s.substr(at + separator->text.size()))});
+  return interp.tuple(
+      {part_of(interp, whole, s.substr(0, at)), a[1], part_of(interp, whole, s.substr(at + separator->text.size()))});
 }
 
 Result<Value> strip_any(Interp& interp, Value* a, const char* name, bool left, bool right) {
   std::string_view s = self_text(a), r;
-  if (a[1].is_none()) r = strip_blanks(s, left, right, Alphabet::Text);
-  else if (a[1].is_str()) r = strip_characters(s, text_of(a[1]), left, right, Alphabet::Text);
-  else return fail(ErrorKind::TypeError, "{} arg must be None or str", name);
+  if (a[1].is_none())
+    r = strip_blanks(s, left, right, Alphabet::Text);
+  else if (a[1].is_str())
+    r = strip_characters(s, text_of(a[1]), left, right, Alphabet::Text);
+  else
+    return fail(ErrorKind::TypeError, "{} arg must be None or str", name);
   if (r.size() == s.size() && a[0].object()->type == interp.types.str) return a[0];
   return part_of(interp, a[0].as<Str>(), r);
 }
@@ -174,7 +178,8 @@ Result<Value> join(Interp& interp, Value* a) {
   Result<std::vector<Value>> made = in_list ? Result<std::vector<Value>>(std::vector<Value>()) : to_vector(interp, a[1]);
   const std::vector<Value>* items = in_list ? &a[1].as<List>()->items : &*made;
   if (!made) {
-    if (made.error().kind == ErrorKind::TypeError && !made.error().payload && made.error().message.ends_with("object is not iterable")) {
+    if (made.error().kind == ErrorKind::TypeError && !made.error().payload &&
+        made.error().message.ends_with("object is not iterable")) {
       return fail(ErrorKind::TypeError, "can only join an iterable");
     }
     return made.failure();
@@ -184,7 +189,8 @@ Result<Value> join(Interp& interp, Value* a) {
   bool ascii = a[0].as<Str>()->ascii() || separator.empty() || items->size() < 2;
   for (size_t i = 0; i < items->size(); ++i) {
     const Value& v = (*items)[i];
-    if (!v.is_str()) return fail(ErrorKind::TypeError, "sequence item {}: expected str instance, {} found", i, interp.type_name(v));
+    if (!v.is_str())
+      return fail(ErrorKind::TypeError, "sequence item {}: expected str instance, {} found", i, interp.type_name(v));
     total += text_of(v).size() + separator.size();
     ascii = ascii && v.as<Str>()->ascii();
   }
