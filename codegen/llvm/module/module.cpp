@@ -99,14 +99,16 @@ void compile(const CompileRequest& request, CompileResult& result) {
   if (result.error.empty() && !text && !request.library) result.error = check_symbols(result.bytes);
 }
 
+// Before LLVM's own static objects, which ask for memory while the library is loaded.
+__attribute__((constructor(101))) void end_without_memory() {
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { library_out_of_memory(); });
+}
+
 }  // namespace
 
 void compile_module(const CompileRequest& request, CompileResult& result) {
   static std::once_flag installed;
-  std::call_once(installed, [] {
-    llvm::install_fatal_error_handler(on_fatal_error);
-    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { library_out_of_memory(); });
-  });
+  std::call_once(installed, [] { llvm::install_fatal_error_handler(on_fatal_error); });
   Recovery here;
   recovery = &here;
   if (setjmp(here.where) == 0) {
