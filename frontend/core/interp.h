@@ -130,7 +130,6 @@ class Interp {
   TypeCacheEntry type_cache[kTypeCacheSize];     // the whole chain of a type
   TypeCacheEntry special_cache[kTypeCacheSize];  // the part of it that scripts define
   const char* stack_limit = nullptr;             // natives must not recurse below this address
-  size_t grown_bytes = 0;                        // what containers and text grew by since the system was last asked (native.h)
 
   // ------------------------------------------------------------------------------------------------- making values
   /// The one Str of this text; identifiers and attribute names are always interned.
