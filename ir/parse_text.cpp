@@ -451,41 +451,8 @@ class Parser {
   }
 
   Result<void> element(const Token& token, DType dtype, std::byte* to) {
-    std::string_view s = token.spelling;
-    int64_t i = 0;
-    uint64_t bits = 0;
-    double d = 0;
-    bool good = false;
-    switch (dtype_group(dtype)) {
-      case DTypeGroup::String:
-        good = token.kind == TokenKind::Text;
-        if (good) *reinterpret_cast<std::string*>(to) = token.text;
-        break;
-      case DTypeGroup::Bool:
-        good = s == "true" || s == "false";
-        if (good) store_int(dtype, s == "true", to);
-        break;
-      case DTypeGroup::Signed:
-        good = number(s, i);
-        if (good) store_int(dtype, i, to);
-        good = good && load_int(dtype, to) == i;
-        break;
-      case DTypeGroup::Unsigned:
-        good = number(s, bits);
-        if (good) store_int(dtype, static_cast<int64_t>(bits), to);
-        good = good && static_cast<uint64_t>(load_int(dtype, to)) == bits;
-        break;
-      case DTypeGroup::Float:
-        if (s.size() > 2 && s.starts_with("0x")) {
-          size_t size = dtype_size(dtype);
-          good = number(s.substr(2), bits, 16) && (size == 8 || bits >> (size * 8) == 0);
-          for (size_t k = 0; good && k < size; ++k) to[k] = static_cast<std::byte>(bits >> (8 * k));
-        } else {
-          good = float_number(s, d);
-          if (good) store_double(dtype, d, to);
-        }
-        break;
-    }
+    bool good = dtype == DType::String ? token.kind == TokenKind::Text : element_of_text(token.spelling, dtype, to);
+    if (good && dtype == DType::String) *reinterpret_cast<std::string*>(to) = token.text;
     if (!good) return reader_.error(token, fmt::format("no element of {}", dtype_short_name(dtype)));
     return {};
   }

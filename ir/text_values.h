@@ -54,4 +54,7 @@ inline bool float_number(std::string_view s, double& out) {
   return error == std::errc();
 }
 
+/// Writes the element of a number's or truth value's dtype that `s` shows to `to`; false when it shows none. Bits of floats stand as 0x….
+bool element_of_text(std::string_view s, DType dtype, std::byte* to);
+
 }  // namespace tfl::ir

@@ -32,14 +32,26 @@ Result<std::string> format_fields(Interp& interp, std::string_view text, const s
 
 // The methods: text in, text out.
 namespace str_method {
-#define TFL_STR_METHOD(name) Result<Value> name(Interp& interp, Value* a);
-TFL_STR_METHOD(find)
-TFL_STR_METHOD(rfind)
-TFL_STR_METHOD(index)
-TFL_STR_METHOD(rindex) TFL_STR_METHOD(count) TFL_STR_METHOD(startswith) TFL_STR_METHOD(endswith) TFL_STR_METHOD(replace)
-    TFL_STR_METHOD(split) TFL_STR_METHOD(rsplit) TFL_STR_METHOD(splitlines) TFL_STR_METHOD(partition) TFL_STR_METHOD(rpartition)
-        TFL_STR_METHOD(strip) TFL_STR_METHOD(lstrip) TFL_STR_METHOD(rstrip) TFL_STR_METHOD(removeprefix)
-            TFL_STR_METHOD(removesuffix) TFL_STR_METHOD(join)
+#define TFL_STR_METHOD(name) Result<Value> name(Interp& interp, Value* a)
+TFL_STR_METHOD(find);
+TFL_STR_METHOD(rfind);
+TFL_STR_METHOD(index);
+TFL_STR_METHOD(rindex);
+TFL_STR_METHOD(count);
+TFL_STR_METHOD(startswith);
+TFL_STR_METHOD(endswith);
+TFL_STR_METHOD(replace);
+TFL_STR_METHOD(split);
+TFL_STR_METHOD(rsplit);
+TFL_STR_METHOD(splitlines);
+TFL_STR_METHOD(partition);
+TFL_STR_METHOD(rpartition);
+TFL_STR_METHOD(strip);
+TFL_STR_METHOD(lstrip);
+TFL_STR_METHOD(rstrip);
+TFL_STR_METHOD(removeprefix);
+TFL_STR_METHOD(removesuffix);
+TFL_STR_METHOD(join);
 #undef TFL_STR_METHOD
 }  // namespace str_method
 

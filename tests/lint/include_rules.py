@@ -36,7 +36,7 @@ LIBRARIES = [
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
-MAX_LINES = 600  # about 500 is the aim; no file is cut only to stay below
+MAX_LINES = 500
 COUNTED = (".cpp", ".h", ".def", ".tfl", ".py", ".g4", ".cmake")
 TEXT = COUNTED + (".md", ".txt", ".list", ".test", ".json", ".out", ".expect")
 SKIPPED_FOLDERS = re.compile(r"^(build.*|\..*|__pycache__)$")

@@ -6,18 +6,11 @@
 #include <map>
 
 #include "codegen/plan/build.h"
-#include "runtime/kernels/index/scatter_loops.h"
-#include "runtime/kernels/index/segment_loops.h"
-#include "runtime/kernels/index/sort_loops.h"
-#include "runtime/kernels/linalg/matrix_loops.h"
-#include "runtime/kernels/random/random_loops.h"
-#include "runtime/kernels/random/sample_loops.h"
-#include "runtime/kernels/reduce/arg_loops.h"
 #include "runtime/kernels/reduce/reduce.h"
-#include "runtime/kernels/reduce/scan_loops.h"
 #include "runtime/kernels/window/window.h"
 #include "runtime/tensor/element.h"
 #include "tests/tools/plan_reductions.h"
+#include "tests/tools/plan_routines.h"
 #include "tests/tools/plan_sizes.h"
 
 namespace tfl::test {
@@ -215,10 +208,6 @@ class PlanRun {
     }
   }
 
-  template <bool (*run)(const Workers&, const MatrixLevel&, const RoutineCall&)>
-  static bool on_matrices(const Workers& w, const RoutineCall& c) {
-    return run(w, matrix_level(IsaLevel::base), c);
-  }
   bool routine(const plan::RoutineStep& r) {
     RoutineCall call{};
     call.flags = r.flags;
@@ -233,18 +222,7 @@ class PlanRun {
                      "a routine that writes what is only read");
     }
     for (size_t i = 0; i < r.sizes.size(); ++i) call.sizes[i] = size(r.sizes[i]);
-    constexpr RoutineFunction kRun[] = {
-        scans::run,
-        args::run,
-        scatters::run,
-        segments::run,
-        sorts::run,
-        [](const Workers& w, const RoutineCall& c) { return randoms::run(w, random_kernels(IsaLevel::base), c); },
-        on_matrices<matrices::solve>,
-        on_matrices<matrices::factor>,
-        samples::run};
-    const uint32_t never = 0;
-    bool done = kRun[static_cast<int>(r.routine)](Workers{1, &never}, call);
+    bool done = run_routine(r.routine, call);
     failed_ = failed_ || !done;
     return done;
   }

@@ -21,13 +21,20 @@ uint64_t single(const Tensor& t, int64_t i) {
   return bits;
 }
 
-#define TFL_CAST_TYPES(X)                                                                                        \
-  X(F16, f16)                                                                                                    \
-  X(BF16, bf16)                                                                                                  \
-  X(F32, float)                                                                                                  \
-  X(F64, double)                                                                                                 \
-  X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) \
-      X(U64, uint64_t) X(Bool, bool)
+#define TFL_CAST_TYPES(X) \
+  X(F16, f16)             \
+  X(BF16, bf16)           \
+  X(F32, float)           \
+  X(F64, double)          \
+  X(I8, int8_t)           \
+  X(I16, int16_t)         \
+  X(I32, int32_t)         \
+  X(I64, int64_t)         \
+  X(U8, uint8_t)          \
+  X(U16, uint16_t)        \
+  X(U32, uint32_t)        \
+  X(U64, uint64_t)        \
+  X(Bool, bool)
 
 template <class From>
 uint64_t single_to(DType to, const Tensor& t, int64_t i) {

@@ -45,8 +45,34 @@ int push(File* f) {
   return error;
 }
 
-/// One more piece of standard input; false at its end.
-Result<bool> read_more(Interp& interp, File* f) {
+std::string universal_newlines(std::string s) {
+  if (s.find('\r') == std::string::npos) return s;
+  std::string out;
+  out.reserve(s.size());
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (s[i] != '\r') {
+      out += s[i];
+      continue;
+    }
+    out += '\n';
+    if (i + 1 < s.size() && s[i + 1] == '\n') ++i;
+  }
+  return out;
+}
+
+/// What is said of a file that was dropped and whose last bytes found no place.
+std::string lost_text(const File* f, int error) {
+  char buffer[256];
+  std::string shown =
+      f->binary ? fmt::format("<_io.{} name={}>", f->type->name->text, quote_text(f->name))
+                : fmt::format("<_io.TextIOWrapper name={} mode='{}' encoding='{}'>", quote_text(f->name), f->mode, f->encoding);
+  return fmt::format("Exception ignored in: {}\nOSError: [Errno {}] {}\n", shown, error,
+                     ::strerror_r(error, buffer, sizeof buffer));
+}
+
+}  // namespace
+
+Result<bool> file_read_more(Interp& interp, File* f) {
   char buffer[kChunk];
   for (;;) {
     interp.streams.flush();
@@ -65,22 +91,7 @@ Result<bool> read_more(Interp& interp, File* f) {
   }
 }
 
-std::string universal_newlines(std::string s) {
-  if (s.find('\r') == std::string::npos) return s;
-  std::string out;
-  out.reserve(s.size());
-  for (size_t i = 0; i < s.size(); ++i) {
-    if (s[i] != '\r') {
-      out += s[i];
-      continue;
-    }
-    out += '\n';
-    if (i + 1 < s.size() && s[i + 1] == '\n') ++i;
-  }
-  return out;
-}
-
-Result<void> load(Interp& interp, File* f) {
+Result<void> file_load(Interp& interp, File* f) {
   if (f->loaded || f->role != File::Role::Disk) return {};
   struct stat st{};
   if (::fstat(f->fd, &st) == 0 && st.st_size > 0) TFL_TRY(guard_memory(interp, static_cast<size_t>(st.st_size)));
@@ -108,18 +119,6 @@ Result<void> load(Interp& interp, File* f) {
   f->loaded = true;
   return {};
 }
-
-/// What is said of a file that was dropped and whose last bytes found no place.
-std::string lost_text(const File* f, int error) {
-  char buffer[256];
-  std::string shown =
-      f->binary ? fmt::format("<_io.{} name={}>", f->type->name->text, quote_text(f->name))
-                : fmt::format("<_io.TextIOWrapper name={} mode='{}' encoding='{}'>", quote_text(f->name), f->mode, f->encoding);
-  return fmt::format("Exception ignored in: {}\nOSError: [Errno {}] {}\n", shown, error,
-                     ::strerror_r(error, buffer, sizeof buffer));
-}
-
-}  // namespace
 
 File::~File() {
   if (role == Role::Disk && fd >= 0) end_dropped(Interp::of(this), this);
@@ -153,11 +152,11 @@ Value standard_stream(Interp& interp, int number) {
 }
 
 Result<std::string> file_read_line(Interp& interp, File* f) {
-  TFL_TRY(load(interp, f));
+  TFL_TRY(file_load(interp, f));
   for (;;) {
     size_t end = f->data.find('\n', f->position);
     bool more = false;
-    if (end == std::string::npos && f->role == File::Role::In) more = TFL_TRY(read_more(interp, f));
+    if (end == std::string::npos && f->role == File::Role::In) more = TFL_TRY(file_read_more(interp, f));
     if (more) continue;
     end = end == std::string::npos ? f->data.size() : end + 1;
     size_t start = std::min(f->position, end);
@@ -188,7 +187,7 @@ Result<void> file_write(Interp& interp, File* f, std::string_view text) {
   }
   std::string bytes;
   if (f->whole) {
-    TFL_TRY(load(interp, f));
+    TFL_TRY(file_load(interp, f));
     size_t at = f->append ? f->data.size() : f->position;
     if (at > f->data.size()) f->data.resize(at, '\0');
     TFL_TRY(guard_memory(interp, text.size()));
@@ -219,296 +218,5 @@ Result<void> file_write(Interp& interp, File* f, std::string_view text) {
   if (f->data.size() >= kChunk) return file_flush(interp, f);
   return {};
 }
-
-namespace {
-
-File* self_file(Value* a) { return a[0].as<File>(); }
-
-Result<void> need_open(File* f) {
-  if (f->closed)
-    return fail(ErrorKind::ValueError,
-                f->binary && f->can_write && !f->can_read ? "write to closed file" : "I/O operation on closed file.");
-  return {};
-}
-Result<void> need_readable(File* f) {
-  TFL_TRY(need_open(f));
-  if (!f->can_read) return fail(ErrorKind::UnsupportedOperation, f->binary ? "read" : "not readable");
-  return {};
-}
-Result<void> need_writable(File* f) {
-  TFL_TRY(need_open(f));
-  if (!f->can_write) return fail(ErrorKind::UnsupportedOperation, f->binary ? "write" : "not writable");
-  return {};
-}
-
-Value make(Interp& interp, File* f, std::string data) {
-  return f->binary ? interp.bytes(std::move(data)) : interp.str(std::move(data));
-}
-
-Result<Value> read(Interp& interp, Value* a) {
-  File* f = self_file(a);
-  TFL_TRY(need_readable(f));
-  int64_t size = -1;
-  if (!a[1].is_none()) size = TFL_TRY(to_index(interp, a[1]));
-  TFL_TRY(load(interp, f));
-  if (f->role == File::Role::In) {
-    while (size < 0 || static_cast<int64_t>(f->data.size() - f->position) < size * (f->binary ? 1 : 4)) {
-      bool more = TFL_TRY(read_more(interp, f));
-      if (!more) break;
-    }
-  }
-  std::string_view rest = f->position < f->data.size() ? std::string_view(f->data).substr(f->position) : std::string_view();
-  size_t n = rest.size();
-  if (size >= 0) {
-    if (f->binary)
-      n = std::min(n, static_cast<size_t>(size));
-    else if (size < utf8::count(rest))
-      n = utf8::offset(rest, size);
-  }
-  TFL_TRY(guard_memory(interp, n));
-  std::string out(rest.substr(0, n));
-  f->position += n;
-  if (f->role == File::Role::In && !f->binary) out = TFL_TRY(decode_text(out, f->encoding, f->errors));
-  return make(interp, f, std::move(out));
-}
-
-Result<Value> readline(Interp& interp, Value* a) {
-  File* f = self_file(a);
-  TFL_TRY(need_readable(f));
-  int64_t size = TFL_TRY(to_index(interp, a[1]));
-  std::string line = TFL_TRY(file_read_line(interp, f));
-  if (size >= 0) {
-    size_t n = f->binary                  ? std::min(line.size(), static_cast<size_t>(size))
-               : size < utf8::count(line) ? utf8::offset(line, size)
-                                          : line.size();
-    f->position -= line.size() - n;
-    line.resize(n);
-  }
-  return make(interp, f, std::move(line));
-}
-
-Result<Value> next_line(Interp& interp, const Value& self) {
-  File* f = self.as<File>();
-  TFL_TRY(need_readable(f));
-  std::string line = TFL_TRY(file_read_line(interp, f));
-  if (line.empty()) return Value();
-  return make(interp, f, std::move(line));
-}
-
-Result<Value> readlines(Interp& interp, Value* a) {
-  std::vector<Value> lines;
-  int64_t hint = -1;
-  if (!a[1].is_none()) hint = TFL_TRY(to_index(interp, a[1]));
-  int64_t total = 0;
-  for (;;) {
-    Value line = TFL_TRY(next_line(interp, a[0]));
-    if (line.is_empty()) break;
-    total += static_cast<int64_t>(line.is_str() ? text_of(line).size() : line.as<Bytes>()->data.size());
-    lines.push_back(std::move(line));
-    if (hint > 0 && total >= hint) break;
-  }
-  return interp.list(std::move(lines));
-}
-
-Result<Value> write(Interp& interp, Value* a) {
-  File* f = self_file(a);
-  TFL_TRY(need_writable(f));
-  if (f->binary) {
-    if (!a[1].is(Kind::Bytes))
-      return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(a[1]));
-    TFL_TRY(file_write(interp, f, a[1].as<Bytes>()->data));
-    return Value::integer(static_cast<int64_t>(a[1].as<Bytes>()->data.size()));
-  }
-  if (!a[1].is_str()) return fail(ErrorKind::TypeError, "write() argument must be str, not {}", interp.type_name(a[1]));
-  TFL_TRY(file_write(interp, f, text_of(a[1])));
-  return Value::integer(str_length(a[1].as<Str>()));
-}
-
-Result<Value> writelines(Interp& interp, Value* a) {
-  TFL_TRY(for_each(interp, a[1], [&](Value line) -> Result<bool> {
-    Value args[2] = {a[0], std::move(line)};
-    TFL_TRY(write(interp, args));
-    return true;
-  }));
-  return Value::none();
-}
-
-Result<Value> flush(Interp& interp, Value* a) {
-  TFL_TRY(need_open(self_file(a)));
-  TFL_TRY(file_flush(interp, self_file(a)));
-  return Value::none();
-}
-
-Result<Value> close(Interp& interp, Value* a) {
-  File* f = self_file(a);
-  if (f->closed) return Value::none();
-  f->closed = true;
-  auto flushed = file_flush(interp, f);
-  int error = 0;
-  if (f->target) {
-    if (flushed) error = f->target->commit();
-    f->target = nullptr;
-    f->fd = -1;
-  } else if (f->role == File::Role::Disk) {
-    ::close(f->fd);
-    f->fd = -1;
-  }
-  f->data.clear();
-  if (!flushed) return flushed.failure();
-  if (error) return os_error(interp, error, f->name);
-  return Value::none();
-}
-
-Result<Value> enter(Interp&, Value* a) {
-  TFL_TRY(need_open(self_file(a)));
-  return a[0];
-}
-Result<Value> exit(Interp& interp, Value* a) {
-  File* f = self_file(a);
-  Value& kind = a[1].as<Tuple>()->size > 0 ? a[1].as<Tuple>()->items[0] : a[1];
-  if (f->target && kind.is(Kind::Type)) {
-    // Something has gone wrong before all was written.
-    f->target = nullptr;
-    f->fd = -1;
-    f->data.clear();
-    f->closed = true;
-  }
-  return close(interp, a);
-}
-
-Result<Value> tell(Interp&, Value* a) {
-  File* f = self_file(a);
-  TFL_TRY(need_open(f));
-  if (f->whole) return Value::integer(static_cast<int64_t>(f->position));
-  return Value::integer(f->written + static_cast<int64_t>(f->data.size()));
-}
-
-Result<Value> seek(Interp& interp, Value* a) {
-  File* f = self_file(a);
-  TFL_TRY(need_open(f));
-  int64_t offset = TFL_TRY(to_index(interp, a[1]));
-  int64_t whence = TFL_TRY(to_index(interp, a[2]));
-  if (f->role != File::Role::Disk) return fail(ErrorKind::UnsupportedOperation, "underlying stream is not seekable");
-  if (whence < 0 || whence > 2) return fail(ErrorKind::ValueError, "invalid whence ({}, should be 0, 1 or 2)", whence);
-  if (!f->binary && whence != 0 && offset != 0) {
-    return fail(ErrorKind::UnsupportedOperation,
-                whence == 1 ? "can't do nonzero cur-relative seeks" : "can't do nonzero end-relative seeks");
-  }
-  if (f->whole) {
-    TFL_TRY(load(interp, f));
-    int64_t base = whence == 0 ? 0 : whence == 1 ? static_cast<int64_t>(f->position) : static_cast<int64_t>(f->data.size());
-    if (base + offset < 0) {
-      if (whence == 0) return fail(ErrorKind::ValueError, "negative seek position {}", offset);
-      return os_error(interp, EINVAL, f->name);
-    }
-    f->position = static_cast<size_t>(base + offset);
-    return Value::integer(base + offset);
-  }
-  TFL_TRY(file_flush(interp, f));
-  off_t at = ::lseek(f->fd, offset, whence == 0 ? SEEK_SET : whence == 1 ? SEEK_CUR : SEEK_END);
-  if (at < 0) return os_error(interp, errno, f->name);
-  f->written = at;
-  return Value::integer(at);
-}
-
-Result<Value> truncate(Interp& interp, Value* a) {
-  File* f = self_file(a);
-  TFL_TRY(need_writable(f));
-  if (f->role != File::Role::Disk) return fail(ErrorKind::UnsupportedOperation, "truncate");
-  TFL_TRY(load(interp, f));
-  int64_t size = f->whole ? static_cast<int64_t>(f->position) : f->written + static_cast<int64_t>(f->data.size());
-  if (!a[1].is_none()) size = TFL_TRY(to_index(interp, a[1]));
-  if (size < 0) return os_error(interp, EINVAL, f->name);
-  if (f->whole) {
-    TFL_TRY(guard_memory(interp, static_cast<size_t>(size)));
-    f->data.resize(static_cast<size_t>(size), '\0');
-    f->changed = true;
-  } else {
-    TFL_TRY(file_flush(interp, f));
-    if (::ftruncate(f->fd, size) != 0) return os_error(interp, errno, f->name);
-  }
-  return Value::integer(size);
-}
-
-Result<Value> readable(Interp&, Value* a) { return Value::boolean(self_file(a)->can_read); }
-Result<Value> writable(Interp&, Value* a) { return Value::boolean(self_file(a)->can_write); }
-Result<Value> seekable(Interp&, Value* a) { return Value::boolean(self_file(a)->role == File::Role::Disk); }
-Result<Value> isatty(Interp&, Value* a) { return Value::boolean(self_file(a)->fd >= 0 && ::isatty(self_file(a)->fd) != 0); }
-Result<Value> fileno(Interp&, Value* a) {
-  TFL_TRY(need_open(self_file(a)));
-  return Value::integer(self_file(a)->fd);
-}
-Result<Value> get_name(Interp& interp, Value* a) { return interp.str(self_file(a)->name); }
-Result<Value> get_mode(Interp& interp, Value* a) { return interp.str(self_file(a)->mode); }
-Result<Value> get_closed(Interp&, Value* a) { return Value::boolean(self_file(a)->closed); }
-Result<Value> get_encoding(Interp& interp, Value* a) { return interp.str(self_file(a)->encoding); }
-Result<Value> get_errors(Interp& interp, Value* a) { return interp.str(self_file(a)->errors); }
-
-/// sys.stdout.buffer: the same stream, for bytes.
-Result<Value> get_buffer(Interp& interp, Value* a) {
-  File* f = self_file(a);
-  if (f->role == File::Role::Disk)
-    return fail(ErrorKind::UnsupportedOperation, "a text file has no buffer of its own here: open it in binary mode");
-  File* b = interp.allocate<File>(f->can_read ? interp.types.buffered_reader : interp.types.buffered_writer);
-  b->role = f->role;
-  b->fd = f->fd;
-  b->can_read = f->can_read;
-  b->can_write = f->can_write;
-  b->binary = true;
-  b->name = f->name;
-  b->mode = f->can_read ? "rb" : "wb";
-  b->data = f->data.substr(f->position);
-  return Value::adopt(b);
-}
-
-Result<Value> repr_slot(Interp& interp, const Value& self) {
-  File* f = self.as<File>();
-  if (f->binary) return interp.strf("<_io.{} name={}>", f->type->name->text, quote_text(f->name));
-  return interp.strf("<_io.TextIOWrapper name={} mode='{}' encoding='{}'>", quote_text(f->name), f->mode, f->encoding);
-}
-Result<Value> iter_slot(Interp&, const Value& self) {
-  TFL_TRY(need_open(self.as<File>()));
-  return self;
-}
-Result<uint64_t> hash_slot(Interp&, const Value& self) { return reinterpret_cast<uintptr_t>(self.counted()) >> 4; }
-
-constexpr NativeDef kMethods[] = {
-    method("read", "self, size=-1, /", read),
-    method("readline", "self, size=-1, /", readline),
-    method("readlines", "self, hint=-1, /", readlines),
-    method("write", "self, text, /", write),
-    method("writelines", "self, lines, /", writelines),
-    method("flush", "self, /", flush),
-    method("close", "self, /", close),
-    method("seek", "self, cookie, whence=0, /", seek),
-    method("tell", "self, /", tell),
-    method("truncate", "self, pos=None, /", truncate),
-    method("readable", "self, /", readable),
-    method("writable", "self, /", writable),
-    method("seekable", "self, /", seekable),
-    method("isatty", "self, /", isatty),
-    method("fileno", "self, /", fileno),
-    method("__enter__", "self, /", enter),
-    method("__exit__", "self, /, *args", exit),
-    getter("name", get_name),
-    getter("mode", get_mode),
-    getter("closed", get_closed),
-    getter("encoding", get_encoding),
-    getter("errors", get_errors),
-    getter("buffer", get_buffer),
-};
-
-}  // namespace
-
-extern const Slots file_slots;
-
-const Slots file_slots = {.kind = Kind::File,
-                          .destroy = destroy_object<File>,
-                          .repr = repr_slot,
-                          .hash = hash_slot,
-                          .iter = iter_slot,
-                          .next = next_line};
-
-std::span<const NativeDef> file_methods() { return kMethods; }
 
 }  // namespace tfl

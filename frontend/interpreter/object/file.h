@@ -35,6 +35,10 @@ struct File : Object {
 /// sys.stdin, sys.stdout, sys.stderr: `number` 0, 1, 2.
 Value standard_stream(Interp& interp, int number);
 /// A line with its end; empty at the end of the input.
+/// What a file that is read holds, brought into `data` at its first use.
+Result<void> file_load(Interp& interp, File* f);
+/// One more piece of standard input; false at its end.
+Result<bool> file_read_more(Interp& interp, File* f);
 Result<std::string> file_read_line(Interp& interp, File* f);
 Result<void> file_write(Interp& interp, File* f, std::string_view text);
 Result<void> file_flush(Interp& interp, File* f);
