@@ -21,7 +21,7 @@ namespace tfl::cli {
 
 namespace {
 
-/// The .tfl files below a folder in order of their names, hidden ones and hidden folders apart.
+/// The files of scripts below a folder in order of their names, hidden ones and hidden folders apart.
 void files_below(const std::string& folder, std::vector<std::string>& out) {
   std::vector<std::string> names;
   if (DIR* open = opendir(folder.c_str())) {
@@ -37,7 +37,7 @@ void files_below(const std::string& folder, std::vector<std::string>& out) {
     if (lstat(path.c_str(), &info) != 0) continue;
     if (S_ISDIR(info.st_mode))
       files_below(path, out);
-    else if (path.ends_with(".tfl"))
+    else if (path.ends_with(".tfl") || path.ends_with(".py"))
       out.push_back(path);
   }
 }

@@ -153,7 +153,9 @@ std::optional<std::string> Checker::missing_module(std::string_view name) {
   }
   if (paths_changed_ || root != name) return std::nullopt;
   std::string beside = folder_ + std::string(root);
-  if (access((beside + ".tfl").c_str(), F_OK) == 0 || access(beside.c_str(), F_OK) == 0) return std::nullopt;
+  for (const char* extension : {".tfl", ".py", ""}) {
+    if (access((beside + extension).c_str(), F_OK) == 0) return std::nullopt;
+  }
   return hint_of(module_not_found(interp_, name));
 }
 

@@ -22,7 +22,10 @@ namespace tfl {
 namespace {
 
 bool is_test_file(std::string_view name) {
-  return name.ends_with(".tfl") && (name.starts_with("test_") || name.ends_with("_test.tfl"));
+  size_t dot = name.rfind('.');
+  std::string_view extension = dot == name.npos ? std::string_view() : name.substr(dot);
+  if (extension != ".tfl" && extension != ".py") return false;
+  return name.starts_with("test_") || name.substr(0, dot).ends_with("_test");
 }
 
 void collect(const std::string& folder, int depth, std::vector<std::string>& found) {

@@ -1,4 +1,4 @@
-// Modules: those made in C++, the standard library, .tfl files beside the script.
+// Modules: those made in C++, the standard library, files beside the script.
 
 #include <algorithm>
 #include <memory>
@@ -71,7 +71,7 @@ std::string foreign_package(std::string_view name) {
     return "tfl test finds and runs test functions; tf.test has raises, parametrize, skip and TestCase";
   for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "PIL", "cv2", "requests", "tqdm",
                                  "tensorflow_datasets", "absl"}) {
-    if (name == known) return "Python packages cannot be imported; a .tfl file beside the script can";
+    if (name == known) return "Python packages cannot be imported; a file beside the script can, .tfl or .py";
   }
   for (std::string_view known :
        {"asyncio", "multiprocessing", "subprocess", "socket", "ctypes", "pickle", "urllib", "http", "sqlite3", "importlib"}) {
@@ -99,15 +99,18 @@ Failure not_found(Interp& interp, std::string_view name, std::string hint) {
                       std::move(hint));
 }
 
-Failure absent(Interp& interp, std::string_view name, const Value& parent) {
-  std::string hint = python_file_hint(interp, name);
-  if (parent.is_empty()) return not_found(interp, name, std::move(hint));
+Failure absent(Interp& interp, std::string_view name, const Value& parent, const std::string& refused = {}) {
+  if (parent.is_empty()) {
+    std::string hint;
+    if (!refused.empty()) hint = "sys.path names '" + refused + "', which this script may not read: --allow-read=" + refused;
+    return not_found(interp, name, std::move(hint));
+  }
   std::string up(name.substr(0, name.rfind('.')));
   const EmbeddedFile* file = find_library(up);
   bool package = file ? std::string_view(file->name).ends_with("__init__.tfl")
                       : parent.is(Kind::Module) && is_script_package(interp, *parent.as<Module>());
   std::string message = "No module named '" + std::string(name) + "'" + (package ? "" : "; '" + up + "' is not a package");
-  return import_error(interp, ErrorKind::ModuleNotFoundError, std::move(message), name, std::move(hint));
+  return import_error(interp, ErrorKind::ModuleNotFoundError, std::move(message), name);
 }
 
 Result<Value> compile_or_fail(Interp& interp, const std::shared_ptr<const Source>& source, bool cached) {
@@ -205,11 +208,11 @@ Result<Value> Interp::import_module(std::string_view name, bool for_library) {
     ScriptModule found = find_script_module(*this, name);
     bool package = found.package();
     bool inside = parent.is_empty() || (parent.is(Kind::Module) && is_script_package(*this, *parent.as<Module>()));
-    if (found.is == ScriptModule::Is::Absent || !inside) return absent(*this, name, parent);
+    if (found.is == ScriptModule::Is::Absent || !inside) return absent(*this, name, parent, found.refused);
     if (found.is == ScriptModule::Is::Outside) {
       return import_error(
           *this, ErrorKind::ImportError, "cannot read '" + found.path + "'", name,
-          "it is a link that leads out of the script's folder; --allow-read with the folder that it leads to allows it");
+          "it lies outside of the script's folder, or is a link that leads there; --allow-read with its folder allows it");
     }
     if (found.is == ScriptModule::Is::Unreadable)
       return import_error(*this, ErrorKind::ImportError, "cannot read '" + found.path + "'", name);

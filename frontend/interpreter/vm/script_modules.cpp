@@ -1,6 +1,7 @@
 #include "frontend/interpreter/vm/script_modules.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -16,7 +17,9 @@ namespace tfl {
 
 namespace {
 
-constexpr std::string_view kInit = "/__init__.tfl";
+/// A file of TFL comes before one of Python: a project may keep its own version of a module.
+constexpr std::string_view kExtensions[] = {".tfl", ".py"};
+constexpr std::string_view kInit = "/__init__";
 
 std::string script_folder(const Interp& interp) {
   return interp.options.script_folder.empty() ? "." : interp.options.script_folder;
@@ -34,10 +37,48 @@ std::string as_path(std::string_view name) {
   return before == '.' ? std::string() : path;
 }
 
-/// Reads a file below the script's folder: 0 or an errno. EACCES with `outside` set when a link leads to where modules may not come from.
+/// Where modules of one name are looked for: folders, and the name's path below them.
+struct Places {
+  std::vector<std::string> folders;
+  std::string path;
+};
+
+/// The strings of a list that scripts may change.
+void add_folders(const Value& list, std::vector<std::string>& out) {
+  std::span<const Value> items;
+  if (list.is(Kind::List)) items = list.as<List>()->items;
+  if (list.is(Kind::Tuple)) items = list.as<Tuple>()->span();
+  for (const Value& v : items) {
+    if (v.is_str()) out.push_back(text_of(v).empty() ? "." : text_of(v));
+  }
+}
+
+/// A module of a package lies in the package's __path__, any other in sys.path.
+Places places_of(Interp& interp, std::string_view name) {
+  Places p;
+  p.path = as_path(name);
+  if (size_t dot = name.rfind('.'); dot != std::string_view::npos) {
+    Value package = dict_get_str(interp.modules.as<Dict>(), interp.intern(name.substr(0, dot)));
+    if (package.is(Kind::Module)) {
+      add_folders(dict_get_str(package.as<Module>()->dict.as<Dict>(), interp.intern("__path__")), p.folders);
+      if (!p.path.empty()) p.path = as_path(name.substr(dot + 1));
+      return p;
+    }
+  }
+  Value sys = interp.find_module("sys");
+  if (sys.is(Kind::Module)) {
+    add_folders(dict_get_str(sys.as<Module>()->dict.as<Dict>(), interp.intern("path")), p.folders);
+  } else {
+    p.folders.push_back(script_folder(interp));
+  }
+  return p;
+}
+
+/// Reads the file of a module: 0 or an errno. EACCES with `outside` set where modules may not come from there.
 int read_module(Interp& interp, const std::string& path, std::string& text, bool& outside) {
   FilePlace place;
   int error = sandbox(interp).find(path, Access::Module, Links::Follow, place);
+  if (error && place.refused) error = sandbox(interp).find(path, Access::Read, Links::Follow, place);
   outside = place.refused;
   if (error) return error;
   if (!place.exists) return ENOENT;
@@ -50,7 +91,10 @@ int read_module(Interp& interp, const std::string& path, std::string& text, bool
 
 bool is_module_folder(Interp& interp, const std::string& path) {
   FilePlace place;
-  return sandbox(interp).find(path, Access::Module, Links::Follow, place) == 0 && place.exists && S_ISDIR(place.status.st_mode);
+  for (Access access : {Access::Module, Access::Read}) {
+    if (sandbox(interp).find(path, access, Links::Follow, place) == 0) return place.exists && S_ISDIR(place.status.st_mode);
+  }
+  return false;
 }
 
 ScriptModule find_bundled(const std::string& path) {
@@ -63,24 +107,21 @@ ScriptModule find_bundled(const std::string& path) {
     m.text = *text;
     return true;
   };
-  if (take(path + std::string(kInit), ScriptModule::Is::Package) || take(path + "/", ScriptModule::Is::Namespace))
+  for (std::string_view extension : kExtensions) {
+    if (!take(path + std::string(kInit) + std::string(extension), ScriptModule::Is::Package)) continue;
     m.folder = path;
-  else
-    take(path + ".tfl", ScriptModule::Is::File);
+    return m;
+  }
+  for (std::string_view extension : kExtensions) {
+    if (take(path + std::string(extension), ScriptModule::Is::File)) return m;
+  }
+  if (take(path + "/", ScriptModule::Is::Namespace)) m.folder = path;
   return m;
 }
 
-}  // namespace
-
-ScriptModule find_script_module(Interp& interp, std::string_view name) {
+/// What `place`, a path without an extension, has of a module.
+ScriptModule find_at(Interp& interp, const std::string& place) {
   ScriptModule m;
-  std::string path = as_path(name);
-  if (path.empty()) return m;
-  if (is_bundle()) {
-    m = find_bundled(path);
-    if (m.is != ScriptModule::Is::Absent) return m;
-  }
-  std::string place = script_folder(interp) + "/" + path;
   bool folder = is_module_folder(interp, place);
   auto take = [&](const std::string& file, ScriptModule::Is is) {
     bool outside = false;
@@ -90,30 +131,50 @@ ScriptModule find_script_module(Interp& interp, std::string_view name) {
     m.path = file;
     return true;
   };
-  if (folder) m.folder = place;
-  if (folder && take(place + std::string(kInit), ScriptModule::Is::Package)) return m;
-  if (take(place + ".tfl", ScriptModule::Is::File)) return m;
-  if (folder && python_file_hint(interp, name).empty()) m.is = ScriptModule::Is::Namespace;
+  if (folder) {
+    m.folder = place;
+    for (std::string_view extension : kExtensions) {
+      if (take(place + std::string(kInit) + std::string(extension), ScriptModule::Is::Package)) return m;
+    }
+  }
+  for (std::string_view extension : kExtensions) {
+    if (take(place + std::string(extension), ScriptModule::Is::File)) return m;
+  }
+  if (folder) m.is = ScriptModule::Is::Namespace;
   return m;
+}
+
+}  // namespace
+
+ScriptModule find_script_module(Interp& interp, std::string_view name) {
+  ScriptModule best;
+  Places places = places_of(interp, name);
+  if (places.path.empty()) return best;
+  if (is_bundle()) {
+    best = find_bundled(as_path(name));
+    if (best.is != ScriptModule::Is::Absent) return best;
+  }
+  for (const std::string& folder : places.folders) {
+    if (!is_module_folder(interp, folder)) {
+      if (best.refused.empty() && access(folder.c_str(), F_OK) == 0) best.refused = folder;
+      continue;
+    }
+    ScriptModule m = find_at(interp, folder + "/" + places.path);
+    if (m.is == ScriptModule::Is::Absent) continue;
+    // A folder without __init__ is a package only where no later folder has the module.
+    bool weak = m.is == ScriptModule::Is::Namespace || m.is == ScriptModule::Is::Outside;
+    if (!weak) return m;
+    if (best.is == ScriptModule::Is::Absent) best = std::move(m);  // what was refused is no matter now
+  }
+  return best;
 }
 
 std::string bundled_name(const Module& module) {
   std::string path = as_path(module.name->text);
   std::string file = module.file.is_str() ? text_of(module.file) : std::string();
-  return file.empty() ? path + "/" : path + std::string(file.ends_with(kInit) ? kInit : ".tfl");
-}
-
-std::string python_file_hint(Interp& interp, std::string_view name) {
-  std::string path = as_path(name);
-  if (path.empty()) return {};
-  for (const std::string& file : {path + ".py", path + "/__init__.py"}) {
-    std::string text;
-    bool outside = false;
-    if (read_module(interp, script_folder(interp) + "/" + file, text, outside) != 0) continue;
-    return "there is '" + file + "', a file of Python: TFL imports .tfl files; rename it to '" + file.substr(0, file.size() - 2) +
-           "tfl'";
-  }
-  return {};
+  if (file.empty()) return path + "/";
+  std::string extension = file.ends_with(".py") ? ".py" : ".tfl";
+  return path + (file.ends_with(std::string(kInit) + extension) ? std::string(kInit) : std::string()) + extension;
 }
 
 bool is_script_package(Interp& interp, const Module& module) {
