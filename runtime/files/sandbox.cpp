@@ -255,12 +255,16 @@ void Sandbox::set(const Rules& rules) {
   for (const char* name : {"TFL_DATASETS", "TFL_MODELS"}) {
     if (const char* chosen = std::getenv(name); chosen && *chosen) add_folder(chosen, kRead);
   }
-  // NOLINTEND(concurrency-mt-unsafe)
   add_folder("/usr/share/datasets", kRead);
   add_folder("/usr/local/share/datasets", kRead);
-  for (const char* kept : {"/.keras/datasets", "/.keras/models"}) {
-    if (home && home[0] == '/') add_folder(std::string(home) + kept, kRead);
+  // Keras's own folders; its archives of data sets are taken apart where they lie.
+  const char* keras = std::getenv("KERAS_HOME");
+  if (home && home[0] == '/') {
+    add_folder(std::string(home) + "/.keras/datasets", kRead | kWrite);
+    add_folder(std::string(home) + "/.keras/models", kRead);
   }
+  if (keras && *keras) add_folder(std::string(keras) + "/datasets", kRead | kWrite);
+  // NOLINTEND(concurrency-mt-unsafe)
 
   // What the machine's code is loaded from is never a script's, wherever it lies: as it is written, and without links.
   if (std::string cache = cache_folder(""); !cache.empty()) {
