@@ -368,36 +368,104 @@ TFL_INLINE void iterate(int limit, M active, std::tuple<V...>& state, Body body)
 
 // ---- memory ----------------------------------------------------------------------------------------------------------------
 
+namespace detail {
+#if TFL_HAS_AVX512
+/// The first `count` of N lanes as the bits of a mask register.
+template <int N>
+TFL_INLINE auto lane_bits(int count) {
+  using Bits = std::conditional_t<N <= 8, __mmask8,
+                                  std::conditional_t<N == 16, __mmask16, std::conditional_t<N == 32, __mmask32, __mmask64>>>;
+  return static_cast<Bits>(count >= N ? ~0ull : (1ull << count) - 1);
+}
+#elif TFL_HAS_AVX2
+/// All ones in the first `count` of the 32-bit words of a register; the lower half of it is the mask of half a register.
+TFL_INLINE __m256i word_mask(int count) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#endif
+}  // namespace detail
+
 template <class T, int N>
 TFL_INLINE Vec<T, N> Vec<T, N>::load_partial(const void* p, int count) {
   Vec v;
+  if constexpr (split) {
+    const int low = count < N / 2 ? count : N / 2;
+    v.lo = Vec<T, N / 2>::load_partial(p, low);
+    v.hi = Vec<T, N / 2>::load_partial(static_cast<const T*>(p) + low, count - low);
+    return v;
+  } else {
 #if TFL_HAS_AVX512
-  if constexpr (!split && sizeof(T) * N == 64) {
-    unsigned long long bits = count >= N ? ~0ull : (1ull << count) - 1;
-    if constexpr (sizeof(T) == 1) v.r = (typename Base::Reg)_mm512_maskz_loadu_epi8(bits, p);
-    if constexpr (sizeof(T) == 2) v.r = (typename Base::Reg)_mm512_maskz_loadu_epi16((__mmask32)bits, p);
-    if constexpr (sizeof(T) == 4) v.r = (typename Base::Reg)_mm512_maskz_loadu_epi32((__mmask16)bits, p);
-    if constexpr (sizeof(T) == 8) v.r = (typename Base::Reg)_mm512_maskz_loadu_epi64((__mmask8)bits, p);
+    if constexpr (sizeof(T) * N == 64 || sizeof(T) * N == 32) {
+      const auto bits = detail::lane_bits<N>(count);
+      using R = typename Base::Reg;
+      if constexpr (sizeof(T) * N == 64) {
+        if constexpr (sizeof(T) == 1) v.r = (R)_mm512_maskz_loadu_epi8(bits, p);
+        if constexpr (sizeof(T) == 2) v.r = (R)_mm512_maskz_loadu_epi16(bits, p);
+        if constexpr (sizeof(T) == 4) v.r = (R)_mm512_maskz_loadu_epi32(bits, p);
+        if constexpr (sizeof(T) == 8) v.r = (R)_mm512_maskz_loadu_epi64(bits, p);
+      } else {
+        if constexpr (sizeof(T) == 1) v.r = (R)_mm256_maskz_loadu_epi8(bits, p);
+        if constexpr (sizeof(T) == 2) v.r = (R)_mm256_maskz_loadu_epi16(bits, p);
+        if constexpr (sizeof(T) == 4) v.r = (R)_mm256_maskz_loadu_epi32(bits, p);
+        if constexpr (sizeof(T) == 8) v.r = (R)_mm256_maskz_loadu_epi64(bits, p);
+      }
+      return v;
+    } else if constexpr (sizeof(T) * N == 16) {
+      const auto bits = detail::lane_bits<N>(count);
+      using R = typename Base::Reg;
+      if constexpr (sizeof(T) == 1) v.r = (R)_mm_maskz_loadu_epi8(bits, p);
+      if constexpr (sizeof(T) == 2) v.r = (R)_mm_maskz_loadu_epi16(bits, p);
+      if constexpr (sizeof(T) == 4) v.r = (R)_mm_maskz_loadu_epi32(bits, p);
+      if constexpr (sizeof(T) == 8) v.r = (R)_mm_maskz_loadu_epi64(bits, p);
+      return v;
+    }
+#elif TFL_HAS_AVX2
+    if constexpr (sizeof(T) * N == 16 && sizeof(T) >= 4) {
+      const __m128i mask = _mm256_castsi256_si128(detail::word_mask(count * static_cast<int>(sizeof(T) / 4)));
+      v.r = (typename Base::Reg)_mm_maskload_epi32(static_cast<const int*>(p), mask);
+      return v;
+    } else if constexpr (sizeof(T) * N == 32 && sizeof(T) >= 4) {
+      const __m256i mask = detail::word_mask(count * static_cast<int>(sizeof(T) / 4));
+      v.r = (typename Base::Reg)_mm256_maskload_epi32(static_cast<const int*>(p), mask);
+      return v;
+    }
+#endif
+    std::memset(static_cast<void*>(&v), 0, sizeof v);
+    std::memcpy(static_cast<void*>(&v), p, sizeof(T) * static_cast<unsigned>(count));
     return v;
   }
-#endif
-  std::memset(static_cast<void*>(&v), 0, sizeof v);
-  std::memcpy(static_cast<void*>(&v), p, sizeof(T) * static_cast<unsigned>(count));
-  return v;
 }
 template <class T, int N>
 TFL_INLINE void Vec<T, N>::store_partial(void* p, int count) const {
+  if constexpr (split) {
+    const int low = count < N / 2 ? count : N / 2;
+    this->lo.store_partial(p, low);
+    this->hi.store_partial(static_cast<T*>(p) + low, count - low);
+  } else {
 #if TFL_HAS_AVX512
-  if constexpr (!split && sizeof(T) * N == 64) {
-    unsigned long long bits = count >= N ? ~0ull : (1ull << count) - 1;
-    if constexpr (sizeof(T) == 1) _mm512_mask_storeu_epi8(p, bits, (__m512i)this->r);
-    if constexpr (sizeof(T) == 2) _mm512_mask_storeu_epi16(p, (__mmask32)bits, (__m512i)this->r);
-    if constexpr (sizeof(T) == 4) _mm512_mask_storeu_epi32(p, (__mmask16)bits, (__m512i)this->r);
-    if constexpr (sizeof(T) == 8) _mm512_mask_storeu_epi64(p, (__mmask8)bits, (__m512i)this->r);
-    return;
-  }
+    if constexpr (sizeof(T) * N == 64) {
+      const auto bits = detail::lane_bits<N>(count);
+      if constexpr (sizeof(T) == 1) _mm512_mask_storeu_epi8(p, bits, (__m512i)this->r);
+      if constexpr (sizeof(T) == 2) _mm512_mask_storeu_epi16(p, bits, (__m512i)this->r);
+      if constexpr (sizeof(T) == 4) _mm512_mask_storeu_epi32(p, bits, (__m512i)this->r);
+      if constexpr (sizeof(T) == 8) _mm512_mask_storeu_epi64(p, bits, (__m512i)this->r);
+      return;
+    }
 #endif
-  std::memcpy(p, this, sizeof(T) * static_cast<unsigned>(count));
+    std::memcpy(p, this, sizeof(T) * static_cast<unsigned>(count));
+  }
+}
+
+/// The first `count` lanes of v, others of `rest`. 0 <= count <= N.
+template <class T, int N>
+TFL_INLINE Vec<T, N> first_lanes(const Vec<T, N>& v, int count, const Vec<T, N>& rest) {
+  using I = signed_of<T>;
+  alignas(64) static constexpr auto kNumbers = [] {
+    std::array<I, N> a{};
+    for (int i = 0; i < N; ++i) a[static_cast<std::size_t>(i)] = static_cast<I>(i);
+    return a;
+  }();
+  return select(Vec<I, N>::load(kNumbers.data()) < Vec<I, N>(count), v, rest);
 }
 
 // table(i, {...})[lane] = values[i[lane]].
