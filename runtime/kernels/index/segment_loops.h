@@ -5,6 +5,8 @@
 #include <type_traits>
 
 #include "runtime/kernels/routine.h"
+#include "runtime/math/half.h"
+#include "runtime/math/vec_ops.h"
 #include "runtime/tensor/dtype_dispatch.h"
 
 namespace tfl::segments {
@@ -26,47 +28,82 @@ Working<T> neutral(SegmentFold fold) {
   }
 }
 
-template <class W>
-W combined(SegmentFold fold, W a, W b) {
-  switch (fold) {
-    case SegmentFold::sum:
-      if constexpr (std::is_integral_v<W>)
-        return static_cast<W>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-      else
-        return a + b;
-    case SegmentFold::product:
-      if constexpr (std::is_integral_v<W>)
-        return static_cast<W>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-      else
-        return a * b;
-    case SegmentFold::most: return b != b || a < b ? b : a;
-    case SegmentFold::least: return b != b || b < a ? b : a;
+/// V: a vector of elements as they are combined.
+template <SegmentFold fold, class V>
+V combined(V a, V b) {
+  if constexpr (fold == SegmentFold::sum) return a + b;
+  if constexpr (fold == SegmentFold::product) return a * b;
+  if constexpr (fold == SegmentFold::most) return select((b != b) | (a < b), b, a);
+  if constexpr (fold == SegmentFold::least) return select((b != b) | (b < a), b, a);
+}
+
+/// Combines a row of `width` elements into `to`.
+template <SegmentFold fold, class T>
+void fold_row(const T* from, int64_t width, Working<T>* to) {
+  using W = Working<T>;
+  constexpr int N = kLanes<W>;
+  int64_t i = 0;
+  for (; i + N <= width; i += N) combined<fold>(Vec<W, N>::load(to + i), load<T, N>(from + i)).store(to + i);
+  for (; i < width; ++i) to[i] = combined<fold>(Vec<W, 1>(to[i]), load<T, 1>(from + i)).get();
+}
+
+/// Rows of one element whose order does not matter, in four copies of the sums: equal ids in a row do not wait for each other.
+template <class T, class Index>
+int64_t count_elements(const T* x, const Index* ids, int64_t rows, int64_t segments, T* sums) {
+  constexpr int64_t kMost = 4096;
+  T copies[3][kMost];
+  if (segments > kMost || rows < 4 * segments) return 0;
+  for (T* copy : copies) std::fill_n(copy, segments, T(0));
+  T* const to[4] = {sums, copies[0], copies[1], copies[2]};
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    for (int k = 0; k < 4; ++k) {
+      const int64_t id = ids[r + k];
+      if (id < 0) continue;
+      if (id >= segments) return r;  // what follows finds it, too
+      to[k][id] = static_cast<T>(static_cast<uint64_t>(to[k][id]) + static_cast<uint64_t>(x[r + k]));
+    }
   }
-  return a;
+  for (const T* copy : copies) fold_row<SegmentFold::sum>(copy, segments, sums);
+  return r;
 }
 
 /// Combines the rows of x; `sums` is `out` itself but for half types. The row whose id is too large; -1: none.
+template <SegmentFold fold, class T, class Index>
+int64_t fold_rows(const T* x, const Index* ids, int64_t rows, int64_t segments, int64_t width, T* out, Working<T>* sums) {
+  std::fill(sums, sums + segments * width, neutral<T>(fold));
+  int64_t r = 0;
+  if constexpr (std::is_integral_v<T> && fold == SegmentFold::sum) {
+    if (width == 1) r = count_elements(x, ids, rows, segments, sums);
+  }
+  for (; r < rows; ++r) {
+    const int64_t id = ids[r];
+    if (id < 0) continue;
+    if (id >= segments) return r;
+    fold_row<fold>(x + r * width, width, sums + id * width);
+  }
+  if constexpr (is_half<T>) {
+    for (int64_t i = 0; i < segments * width; ++i) store<T, 1>(out + i, Vec<float, 1>(sums[i]));
+  }
+  return -1;
+}
+
 template <class T>
 int64_t fold_rows(SegmentFold fold, const T* x, DType id_dtype, const std::byte* ids, int64_t rows, int64_t segments,
                   int64_t width, T* out, Working<T>* sums) {
-  std::fill(sums, sums + segments * width, neutral<T>(fold));
-  for (int64_t r = 0; r < rows; ++r) {
-    int64_t id = index_at(id_dtype, ids, r);
-    if (id < 0) continue;
-    if (id >= segments) return r;
-    Working<T>* to = sums + id * width;
-    const T* from = x + r * width;
-    for (int64_t i = 0; i < width; ++i) {
-      if constexpr (is_half<T>)
-        to[i] = combined(fold, to[i], to_f32(from[i]));
-      else
-        to[i] = combined(fold, to[i], from[i]);
-    }
-  }
-  if constexpr (std::is_same_v<T, f16>) {
-    for (int64_t i = 0; i < segments * width; ++i) out[i] = to_f16(sums[i]);
-  } else if constexpr (std::is_same_v<T, bf16>) {
-    for (int64_t i = 0; i < segments * width; ++i) out[i] = to_bf16(sums[i]);
+  auto with = [&]<SegmentFold F>() {
+    auto of = [&](auto tag) {
+      return fold_rows<F>(x, reinterpret_cast<const typename decltype(tag)::type*>(ids), rows, segments, width, out, sums);
+    };
+    if (id_dtype == DType::I16) return of(TypeTag<int16_t>{});
+    if (id_dtype == DType::I32) return of(TypeTag<int32_t>{});
+    return of(TypeTag<int64_t>{});
+  };
+  switch (fold) {
+    case SegmentFold::sum: return with.template operator()<SegmentFold::sum>();
+    case SegmentFold::product: return with.template operator()<SegmentFold::product>();
+    case SegmentFold::most: return with.template operator()<SegmentFold::most>();
+    case SegmentFold::least: return with.template operator()<SegmentFold::least>();
   }
   return -1;
 }
