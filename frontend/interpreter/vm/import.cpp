@@ -69,8 +69,8 @@ std::string foreign_package(std::string_view name) {
   if (name == "matplotlib") return "TFL draws with its own module, which has the names of pyplot: import plot as plt";
   if (name == "pytest" || name == "unittest")
     return "tfl test finds and runs test functions; tf.test has raises, parametrize, skip and TestCase";
-  for (std::string_view known : {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "cv2", "requests", "tqdm",
-                                 "tensorflow_datasets", "absl"}) {
+  for (std::string_view known :
+       {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "cv2", "requests", "tqdm", "tensorflow_datasets", "absl"}) {
     if (name == known) return "Python packages cannot be imported; a file beside the script can, .tfl or .py";
   }
   for (std::string_view known :

@@ -41,10 +41,21 @@ Result<Value> keras_mask(Interp& interp, const Value& self) {
   return mask.is_none() ? Value() : mask;
 }
 
+/// What NumPy's arrays have and tensors get by experimental_enable_numpy_behavior; empty before it was called.
+Result<Value> numpy_behavior(Interp& interp, const Value& self, Str* name) {
+  Value module = interp.find_module("tensorflow.experimental.numpy._behavior");
+  if (module.is_empty()) return Value();
+  Value of = TFL_TRY(find_attr(interp, module, interp.intern("of")));
+  if (of.is_empty()) return Value();
+  Value found = TFL_TRY(interp.call(of, {self, Value::share(name)}));
+  return found.is_none() ? Value() : found;
+}
+
 Result<Value> tensor_get_attr(Interp& interp, const Value& self, Str* name) {
   if (name->text == "assign") return slice_assign_method(interp, self);
   if (name->text == "_keras_mask") return keras_mask(interp, self);
   if (is_numpy_name(name->text)) {
+    if (Value found = TFL_TRY(numpy_behavior(interp, self, name)); !found.is_empty()) return found;
     return fail(ErrorKind::AttributeError,
                 "EagerTensor object has no attribute '{}'. \n        If you are looking for numpy-related methods, please run "
                 "the following:\n"
