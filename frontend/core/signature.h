@@ -25,12 +25,16 @@ struct Signature {
   bool simple = false;  // nothing but positional parameters
   bool typed = false;   // some parameter says what it may be: natives read such arguments without looking
   bool slash = false;   // written with `/`: errors read as those of CPython's natives
+  bool asks = false;    // objects among the arguments may have something to run in its place (vm/instead.cpp); then never `simple`
 };
 
 std::unique_ptr<Signature> parse_signature(Interp& interp, std::string_view text);
 
 /// Binds arguments and calls nothing: what is wrong with them. `with_self`: the first one is the object of a method.
 Result<void> bind_native_call(Interp& interp, NativeFunction* f, CallArgs& args, bool with_self);
+
+/// What an argument's class has in its `_tf_operations` for calls of `f` runs instead. Empty: nothing there has something.
+Result<Value> call_instead(Interp& interp, const NativeFunction* f, const CallArgs& args);
 
 /// Calls native code with a CallArgs; `self_bound` tells whether the first argument came from an attribute look-up.
 Result<Value> call_native(Interp& interp, NativeFunction* f, CallArgs& args);

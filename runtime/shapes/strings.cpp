@@ -30,18 +30,6 @@ Result<void> strings_to(InferCall& call, DType dtype) {
   return same_shape(call, dtype);
 }
 
-Result<void> one_string(InferCall& call, DType dtype) {
-  TFL_TRY(check_string(call, 0));
-  const TensorType& x = call.operands[0].type;
-  if (x.ranked && !x.dims.empty()) {
-    return Failure(fail(ErrorKind::UnimplementedError,
-                        "{}: strings of a vector split into rows of different lengths, which ragged tensors would hold",
-                        op_info(call.op).name))
-        .with_hint("split one string at a time");
-  }
-  return give(call, ranked(dtype, Dims{-1}));
-}
-
 }  // namespace
 
 Result<void> infer_string_length(InferCall& call) { return strings_to(call, DType::I32); }
@@ -150,9 +138,24 @@ Result<void> infer_string_to_number(InferCall& call) {
   return same_shape(call, d);
 }
 
-Result<void> infer_string_split(InferCall& call) { return one_string(call, DType::String); }
-Result<void> infer_bytes_split(InferCall& call) { return one_string(call, DType::String); }
-Result<void> infer_unicode_decode(InferCall& call) { return one_string(call, DType::I32); }
+namespace {
+
+/// Parts of all strings in one vector; or, with the mode `counts`, how many each string has.
+Result<void> parts_of_strings(InferCall& call, DType dtype) {
+  TFL_TRY(check_string(call, 0));
+  const TensorType& x = call.operands[0].type;
+  if (call.attrs.get_text(Attr::mode) != "counts")
+    return give(call, ranked(call.attrs.get_text(Attr::mode) == "offsets" ? DType::I64 : dtype, {-1}));
+  int64_t count = x.ranked ? 1 : -1;
+  for (int64_t d : x.dims) count = d < 0 || count < 0 ? -1 : count * d;
+  return give(call, ranked(DType::I64, {count}));
+}
+
+}  // namespace
+
+Result<void> infer_string_split(InferCall& call) { return parts_of_strings(call, DType::String); }
+Result<void> infer_bytes_split(InferCall& call) { return parts_of_strings(call, DType::String); }
+Result<void> infer_unicode_decode(InferCall& call) { return parts_of_strings(call, DType::I32); }
 
 Result<void> infer_unicode_encode(InferCall& call) {
   TFL_TRY(check_same_dtype("UnicodeEncode", 0, DType::I32, call.operands[0].type.dtype));

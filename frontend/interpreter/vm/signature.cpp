@@ -383,6 +383,10 @@ Result<Value> call_native(Interp& interp, NativeFunction* f, CallArgs& args) {
       return f->def->fn(interp, out.values());
     }
   }
+  if (s.asks) [[unlikely]] {
+    Value other = TFL_TRY(call_instead(interp, f, args));
+    if (!other.is_empty()) return other;
+  }
   constexpr size_t kInline = 12;
   bool method = f->owner != nullptr;
   if (s.params.size() <= kInline) {

@@ -5,6 +5,7 @@
 #include "frontend/core/exception.h"
 #include "frontend/core/native_module.h"
 #include "frontend/core/scope.h"
+#include "frontend/core/signature.h"
 #include "frontend/core/tensor_operators.h"
 #include "frontend/interpreter/object/file.h"
 #include "frontend/stdlib/embedded.h"
@@ -225,6 +226,22 @@ Result<Value> marked(Interp& interp, Value* args) {
   return interp.str(std::move(out));
 }
 
+/// _ask_objects(names): from now on these natives ask objects among their arguments whether they have something to run instead.
+Result<Value> ask_objects(Interp& interp, Value* args) {
+  Value module = interp.find_module("_tf");
+  for (const Value& name : args[0].as<List>()->items) {
+    if (!name.is_str()) return fail(ErrorKind::TypeError, "_ask_objects: names are needed");
+    Value found = TFL_TRY(dict_get(interp, module.as<Module>()->dict.as<Dict>(), name));
+    if (!found.is(Kind::NativeFunction))
+      return fail(ErrorKind::ValueError, "_ask_objects: there is no native function {}", name.as<Str>()->text);
+    NativeFunction* f = found.as<NativeFunction>();
+    if (!f->signature) f->signature = parse_signature(interp, f->def->signature ? f->def->signature : "").release();
+    f->signature->simple = false;
+    f->signature->asks = true;
+  }
+  return Value::none();
+}
+
 constexpr NativeDef kHostNatives[] = {
     function("_undivided", "function, *args", undivided),
     function("_between_steps", "", between_steps),
@@ -255,6 +272,7 @@ constexpr NativeDef kHostNatives[] = {
     function("_set_thread_count", "n", set_thread_count),
     function("_type_name", "x", type_name_native),
     function("_marked", "folder: str, mark: str, /", marked),
+    function("_ask_objects", "names: list, /", ask_objects),
 };
 
 }  // namespace

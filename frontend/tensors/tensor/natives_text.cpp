@@ -76,17 +76,35 @@ Result<Value> to_number(Interp& interp, Value* args) {
   return apply_op(interp, Op::string_to_number, {x}, Attrs().set_dtype(Attr::dtype, dtype));
 }
 
+/// What an operation that takes strings apart gives: the parts, or (`counts`) how many each string has, or where they begin.
+Result<void> set_mode(Interp& interp, const Value& mode, Attrs& attrs) {
+  std::string text = TFL_TRY(text_argument(interp, mode, "mode"));
+  if (!text.empty()) attrs.set_text(Attr::mode, text);
+  return {};
+}
+
 Result<Value> split_strings(Interp& interp, Value* args) {
   Value x = TFL_TRY(string_operand(interp, args[0]));
   Attrs attrs;
   attrs.set_text(Attr::separator, TFL_TRY(text_argument(interp, args[1], "sep")))
       .set_int(Attr::limit, TFL_TRY(to_index(interp, args[2])));
+  TFL_TRY(set_mode(interp, args[3], attrs));
   return apply_op(interp, Op::string_split, {x}, attrs);
 }
 
 Result<Value> split_units(Interp& interp, Value* args) {
   Value x = TFL_TRY(string_operand(interp, args[0]));
-  return apply_op(interp, Op::bytes_split, {x}, Attrs().set_text(Attr::unit, TFL_TRY(text_argument(interp, args[1], "unit"))));
+  Attrs attrs;
+  attrs.set_text(Attr::unit, TFL_TRY(text_argument(interp, args[1], "unit")));
+  TFL_TRY(set_mode(interp, args[2], attrs));
+  return apply_op(interp, Op::bytes_split, {x}, attrs);
+}
+
+Result<Value> unicode_decode(Interp& interp, Value* args) {
+  Value x = TFL_TRY(string_operand(interp, args[0]));
+  Attrs attrs;
+  TFL_TRY(set_mode(interp, args[1], attrs));
+  return apply_op(interp, Op::unicode_decode, {x}, attrs);
 }
 
 Result<Value> unicode_encode(Interp& interp, Value* args) {
@@ -117,9 +135,9 @@ constexpr NativeDef kTextNatives[] = {
     function("_substr", "input, pos, len, unit", substr),
     function("as_string", "input, precision=-1, scientific=False, shortest=False, width=-1, fill='', name=None", as_string),
     function("_to_number", "input, out_type", to_number),
-    function("_string_split", "input, sep, maxsplit", split_strings),
-    function("_split_units", "input, unit", split_units),
-    function("_unicode_decode", "input", mapped<Op::unicode_decode>),
+    function("_string_split", "input, sep, maxsplit, mode=''", split_strings),
+    function("_split_units", "input, unit, mode=''", split_units),
+    function("_unicode_decode", "input, mode=''", unicode_decode),
     function("_unicode_encode", "input", unicode_encode),
     function("_string_format", "template, inputs, placeholder, summarize", format),
 };

@@ -249,51 +249,51 @@ Result<void> run_string_to_number(RunCall& call) {
   return call.give(std::move(out));
 }
 
-// ------------------------------------------------------------------------------------------------ one string, many parts
+// ------------------------------------------------------------------------------------------------ many parts of each string
 
-Result<void> run_string_split(RunCall& call) {
-  const std::string& s = *call.operands[0].data<std::string>();
-  std::string_view separator = call.attrs.get_text(Attr::separator);
-  int64_t limit = call.attrs.get_int(Attr::limit, -1);
-  std::vector<std::string> parts;
+namespace {
+
+/// Calls found(begin, size) for each part of `s`.
+template <class Found>
+void each_part(std::string_view s, std::string_view separator, int64_t limit, Found found) {
   size_t at = 0;
+  int64_t count = 0;
   if (separator.empty()) {
     while (at < s.size()) {
       while (at < s.size() && is_blank(s[at])) ++at;
       if (at == s.size()) break;
       size_t end = at;
-      bool last = limit >= 0 && static_cast<int64_t>(parts.size()) == limit;
+      bool last = limit >= 0 && count == limit;
       while (end < s.size() && (last || !is_blank(s[end]))) ++end;
-      parts.push_back(s.substr(at, end - at));
+      found(at, end - at);
+      ++count;
       at = end;
     }
-  } else {
-    for (;;) {
-      size_t next = limit >= 0 && static_cast<int64_t>(parts.size()) == limit ? std::string::npos : s.find(separator, at);
-      parts.push_back(s.substr(at, next == std::string::npos ? next : next - at));
-      if (next == std::string::npos) break;
-      at = next + separator.size();
-    }
+    return;
   }
-  return call.give(TFL_TRY(strings_of(call, parts)));
+  for (;;) {
+    size_t next = limit >= 0 && count == limit ? std::string_view::npos : s.find(separator, at);
+    found(at, std::min(next, s.size()) - at);
+    if (next == std::string_view::npos) break;
+    ++count;
+    at = next + separator.size();
+  }
 }
 
-Result<void> run_bytes_split(RunCall& call) {
-  const std::string& s = *call.operands[0].data<std::string>();
-  bool utf8 = by_character(call);
-  std::vector<std::string> parts;
-  for (char c : s) {
-    if (utf8 && continues(c) && !parts.empty())
-      parts.back() += c;
-    else
-      parts.emplace_back(1, c);
+/// The same for each byte, or each character of UTF-8.
+template <class Found>
+void each_unit(std::string_view s, bool utf8, Found found) {
+  for (size_t at = 0; at < s.size();) {
+    size_t end = at + 1;
+    while (utf8 && end < s.size() && continues(s[end])) ++end;
+    found(at, end - at);
+    at = end;
   }
-  return call.give(TFL_TRY(strings_of(call, parts)));
 }
 
-Result<void> run_unicode_decode(RunCall& call) {
-  const std::string& s = *call.operands[0].data<std::string>();
-  std::vector<int32_t> points;
+/// Calls found(begin, code point) for each character; -1 for a byte that begins none.
+template <class Found>
+void each_point(std::string_view s, Found found) {
   for (size_t i = 0; i < s.size();) {
     auto byte = static_cast<unsigned char>(s[i]);
     size_t n = byte < 0x80                   ? 1
@@ -307,11 +307,64 @@ Result<void> run_unicode_decode(RunCall& call) {
       good = continues(s[i + k]);
       c = (c << 6) | (static_cast<unsigned char>(s[i + k]) & 0x3F);
     }
-    points.push_back(good ? c : 0xFFFD);
+    found(i, good ? c : -1);
     i += good ? n : 1;
   }
-  Tensor out = TFL_TRY(Tensor::empty(call.context, DType::I32, Dims{static_cast<int64_t>(points.size())}));
-  std::copy(points.begin(), points.end(), out.data<int32_t>());
+}
+
+/// How many parts each string has. `each(s, found)` finds those of one.
+template <class Each>
+Result<void> give_counts(RunCall& call, Each each) {
+  Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
+  Tensor out = TFL_TRY(Tensor::empty(call.context, DType::I64, Dims{x.size()}));
+  for (int64_t i = 0; i < x.size(); ++i) {
+    int64_t count = 0;
+    each(x.data<std::string>()[i], [&](size_t, auto) { ++count; });
+    out.data<int64_t>()[i] = count;
+  }
+  return call.give(std::move(out));
+}
+
+/// The parts of all strings, one behind the other.
+template <class Each>
+Result<void> give_parts(RunCall& call, Each each) {
+  Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
+  std::vector<std::string> parts;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const std::string& s = x.data<std::string>()[i];
+    each(s, [&](size_t at, size_t size) { parts.push_back(s.substr(at, size)); });
+  }
+  return call.give(TFL_TRY(strings_of(call, parts)));
+}
+
+}  // namespace
+
+Result<void> run_string_split(RunCall& call) {
+  std::string_view separator = call.attrs.get_text(Attr::separator);
+  int64_t limit = call.attrs.get_int(Attr::limit, -1);
+  auto each = [&](std::string_view s, auto found) { each_part(s, separator, limit, found); };
+  return call.attrs.get_text(Attr::mode) == "counts" ? give_counts(call, each) : give_parts(call, each);
+}
+
+Result<void> run_bytes_split(RunCall& call) {
+  bool utf8 = by_character(call);
+  auto each = [&](std::string_view s, auto found) { each_unit(s, utf8, found); };
+  return call.attrs.get_text(Attr::mode) == "counts" ? give_counts(call, each) : give_parts(call, each);
+}
+
+Result<void> run_unicode_decode(RunCall& call) {
+  std::string_view mode = call.attrs.get_text(Attr::mode);
+  if (mode == "counts") return give_counts(call, [](std::string_view s, auto found) { each_point(s, found); });
+  Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
+  std::vector<int64_t> found;
+  for (int64_t i = 0; i < x.size(); ++i)
+    each_point(x.data<std::string>()[i], [&](size_t at, int32_t point) { found.push_back(mode == "offsets" ? static_cast<int64_t>(at) : point); });
+  Dims dims{static_cast<int64_t>(found.size())};
+  Tensor out = TFL_TRY(Tensor::empty(call.context, mode == "offsets" ? DType::I64 : DType::I32, dims));
+  if (mode == "offsets")
+    std::copy(found.begin(), found.end(), out.data<int64_t>());
+  else
+    std::transform(found.begin(), found.end(), out.data<int32_t>(), [](int64_t v) { return static_cast<int32_t>(v); });
   return call.give(std::move(out));
 }
 
