@@ -25,7 +25,7 @@ struct Signature {
   bool simple = false;  // nothing but positional parameters
   bool typed = false;   // some parameter says what it may be: natives read such arguments without looking
   bool slash = false;   // written with `/`: errors read as those of CPython's natives
-  bool asks = false;    // objects among the arguments may have something to run in its place (vm/instead.cpp); then never `simple`
+  bool asks = false;  // objects among the arguments may have something to run in its place (vm/instead.cpp); then never `simple`
 };
 
 std::unique_ptr<Signature> parse_signature(Interp& interp, std::string_view text);

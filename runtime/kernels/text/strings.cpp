@@ -358,7 +358,8 @@ Result<void> run_unicode_decode(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   std::vector<int64_t> found;
   for (int64_t i = 0; i < x.size(); ++i)
-    each_point(x.data<std::string>()[i], [&](size_t at, int32_t point) { found.push_back(mode == "offsets" ? static_cast<int64_t>(at) : point); });
+    each_point(x.data<std::string>()[i],
+               [&](size_t at, int32_t point) { found.push_back(mode == "offsets" ? static_cast<int64_t>(at) : point); });
   Dims dims{static_cast<int64_t>(found.size())};
   Tensor out = TFL_TRY(Tensor::empty(call.context, mode == "offsets" ? DType::I64 : DType::I32, dims));
   if (mode == "offsets")
