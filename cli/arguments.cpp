@@ -55,6 +55,17 @@ bool parse_duration(const std::string& text, double& seconds) {
   return n <= 1e9;
 }
 
+/// "10-20" or "10": lines, counted from 1.
+bool parse_lines(const std::string& text, std::pair<uint32_t, uint32_t>& lines) {
+  char* end = nullptr;
+  unsigned long first = std::strtoul(text.c_str(), &end, 10), last = first;
+  if (end == text.c_str() || text[0] == '-') return false;
+  if (*end == '-') last = std::strtoul(end + 1, &end, 10);
+  if (*end || first < 1 || last < first || last > UINT32_MAX) return false;
+  lines = {static_cast<uint32_t>(first), static_cast<uint32_t>(last)};
+  return true;
+}
+
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 int usage_error(const std::string& message, std::string_view near = {}) {
@@ -170,9 +181,9 @@ bool names_something(std::string_view text) {
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run",     "check",   "repl",    "test",  "dump",
-                                                   "explain", "profile", "info",    "cache", "completion",
-                                                   "build",   "inspect", "convert", "diff",  "help"};
+  static constexpr std::string_view kCommands[] = {"run",     "check",   "fmt",  "repl",  "test",       "dump",
+                                                   "explain", "profile", "info", "cache", "completion", "build",
+                                                   "inspect", "convert", "diff", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   bool of_command = words.size() == 2 && std::find(known.begin(), known.end(), words[1]) != known.end();
@@ -224,6 +235,26 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   if (chosen == check) {
     check->add_option("files", out.files, "Scripts to look at, and folders with them")->required()->type_name("FILE");
     add_color(*check, out);
+  }
+
+  CLI::App* fmt = command("fmt", "Write sources in one style");
+  std::vector<std::string> ranges;
+  if (chosen == fmt) {
+    fmt->add_option("files", out.files, "Scripts, folders with them, or - for standard input")->required()->type_name("FILE");
+    fmt->add_flag("--check", out.format.check, "Write nothing; exit code 1 when a file would be changed");
+    fmt->add_flag("--diff", out.format.diff, "Write nothing; show what would be changed");
+    fmt->add_option("-l,--line-length", out.format.line_length, "Characters a line may have (default: 88)")
+        ->check(CLI::Range(1, 10000))
+        ->type_name("N");
+    fmt->add_option("--range", ranges, "Only statements on these lines, first and last from 1; may be repeated")
+        ->type_name("A-B")
+        ->expected(1)
+        ->take_all();
+    fmt->add_flag("-S,--skip-string-normalization", out.format.skip_quotes, "Leave quotes and prefixes of strings alone");
+    fmt->add_flag("-C,--skip-magic-trailing-comma", out.format.skip_magic_trailing_comma,
+                  "A comma before a closing bracket does not keep one item a line");
+    fmt->add_flag("-q,--quiet", out.format.quiet, "Say nothing but errors");
+    add_color(*fmt, out);
   }
 
   CLI::App* repl = command("repl", "Type statements and see their values");
@@ -432,6 +463,13 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     }
   } else if (chosen == check) {
     out.command = Command::Check;
+  } else if (chosen == fmt) {
+    out.command = Command::Format;
+    for (const std::string& text : ranges) {
+      std::pair<uint32_t, uint32_t> lines;
+      if (!parse_lines(text, lines)) return usage_error("--range: " + in_quotes(text) + " is no range; write 10-20");
+      out.format.ranges.push_back(lines);
+    }
   } else if (chosen == repl) {
     out.command = Command::Repl;
   } else if (chosen == test) {

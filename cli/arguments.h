@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tfl::cli {
@@ -11,6 +12,7 @@ namespace tfl::cli {
 enum class Command : uint8_t {
   Run,
   Check,
+  Format,
   Repl,
   Test,
   Dump,
@@ -42,6 +44,14 @@ struct TestOptions {
   int durations = -1;         // slowest tests to list; -1: none
   std::string junit;          // file
   std::string mode = "both";  // how functions run: staged, eager, both
+};
+
+/// How tfl fmt writes.
+struct FormatArguments {
+  bool check = false, diff = false, quiet = false;
+  bool skip_magic_trailing_comma = false, skip_quotes = false;
+  int line_length = 88;
+  std::vector<std::pair<uint32_t, uint32_t>> ranges;  // lines, first and last
 };
 
 /// What to show of a traced function's graph.
@@ -85,6 +95,7 @@ struct Arguments {
   DumpKind dump = DumpKind::Ast;
   GraphOptions graph;
   TestOptions test;
+  FormatArguments format;
   BuildOptions build;
   bool json = false;  // tfl inspect: as it stands in the library
   ProfileOptions profile;

@@ -1,12 +1,9 @@
 // tfl run, check, dump: from a source text to what was asked for.
-#include <dirent.h>
-#include <sys/stat.h>
-
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/files_below.h"
 #include "cli/session.h"
 #include "frontend/core/protocol.h"
 #include "frontend/interpreter/bytecode/bytecode.h"
@@ -18,31 +15,6 @@
 #include "runtime/files/file.h"
 
 namespace tfl::cli {
-
-namespace {
-
-/// The files of scripts below a folder in order of their names, hidden ones and hidden folders apart.
-void files_below(const std::string& folder, std::vector<std::string>& out) {
-  std::vector<std::string> names;
-  if (DIR* open = opendir(folder.c_str())) {
-    while (const dirent* entry = readdir(open)) {
-      if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-    }
-    closedir(open);
-  }
-  std::sort(names.begin(), names.end());
-  for (const std::string& name : names) {
-    std::string path = folder == "." ? name : folder.ends_with('/') ? folder + name : folder + "/" + name;
-    struct stat info;
-    if (lstat(path.c_str(), &info) != 0) continue;
-    if (S_ISDIR(info.st_mode))
-      files_below(path, out);
-    else if (path.ends_with(".tfl") || path.ends_with(".py"))
-      out.push_back(path);
-  }
-}
-
-}  // namespace
 
 namespace {
 
@@ -127,14 +99,7 @@ int check_files(const Arguments& a) {
   Session session(a, a.files[0]);
   int worst = 0;
   size_t errors = 0;
-  std::vector<std::string> files;
-  for (const std::string& name : a.files) {
-    if (name != "-" && is_folder(name))
-      files_below(name, files);
-    else
-      files.push_back(name);
-  }
-  for (const std::string& name : files) {
+  for (const std::string& name : scripts_of(a.files)) {
     std::string text;
     if (!read_source(name, text)) {
       worst = kExitUsage;
