@@ -156,8 +156,9 @@ class Interp {
   Value bound_method(const Value& function, const Value& self);
   Value native(const NativeDef& def, Value self = {}, Type* owner = nullptr);
   Value module(std::string_view name);
-  /// A class as a class statement makes it.
-  Type* new_type(std::string_view name, Type* base, Value dict, std::string_view module);
+  /// A class as a class statement makes it. `several`: its bases where there are more than one; `order`: room for itself and what follows.
+  Type* new_type(std::string_view name, Type* base, Value dict, std::string_view module, Type* metaclass = nullptr,
+                 Value several = {}, std::unique_ptr<Type*[]> order = {});
   /// Storage for an object of `type`, header filled in, refs 1; the caller constructs the rest in place.
   template <class T>
   T* allocate(Type* type, size_t bytes = sizeof(T)) {
@@ -204,7 +205,7 @@ class Interp {
   Result<Value> call_method(const Value& self, Str* name, std::initializer_list<Value> args);
   /// Runs a module's code with `module`'s dictionary as globals.
   Result<void> run_module(const Value& code, const Value& module);
-  /// Imports by dotted name: built in, stdlib, then `.tfl` files beside the script.
+  /// Imports by dotted name: built in, stdlib, then files beside the script.
   /// What begins with `_` of the library is for the library alone.
   Result<Value> import_module(std::string_view name, bool for_library = true);
   /// A module of the library, which must have been imported; Empty when it has not.

@@ -182,7 +182,10 @@ struct Type : Object {
   Str* name;
   Str* qualname;
   Str* module;
-  Type* base;  // null for object
+  Type* base;  // null for object; of several the one whose layout instances have
+  std::unique_ptr<Type*[]>
+      order;    // several bases here or further up: where names are looked up (C3), from this type on, ended by null
+  Value bases;  // Tuple, where there are several; else Empty
   const Slots* slots;
   Value dict;        // Dict: methods and class attributes
   bool script;       // defined by a class statement: protocol functions look for dunder methods
@@ -193,16 +196,31 @@ struct Type : Object {
   bool has_getattribute;
   bool has_del;           // __del__
   bool has_get, has_set;  // its instances are descriptors
+  bool special_call;      // it is abstract, or its metaclass says what a call of it does
   bool wrappers;          // native: the dunder methods that stand for its slots are in `dict` (made on first need)
   ErrorKind error_kind;   // exception classes: the nearest native one
   Value slot_names;       // Tuple of what __slots__ allows; Empty: anything
   Value doc_code;         // of a class of the library: the Code that knows its docstring; else Empty
   bool is_subtype_of(const Type* t) const {
+    if (order) [[unlikely]] {
+      for (Type* const* s = order.get(); *s; ++s) {
+        if (*s == t) return true;
+      }
+      return false;
+    }
     for (const Type* s = this; s; s = s->base) {
       if (s == t) return true;
     }
     return false;
   }
+};
+
+/// A walk through the types in which a name of `type` is looked up, in order: for (Lineage l(type); l.at; l.next()).
+struct Lineage {
+  Type* at;
+  Type* const* rest;
+  explicit Lineage(const Type* type) : at(const_cast<Type*>(type)), rest(type->order ? type->order.get() : nullptr) {}
+  void next() { at = rest ? *++rest : at->base; }
 };
 
 struct Instance : Object {

@@ -166,11 +166,14 @@ void FunctionCompiler::class_definition(const ClassDef* def) {
     Temps temps(code_);
     Reg parts = code_.alloc(3);
     make_function(parts, code, inner, {}, nullptr);
-    if (const Expr* base = class_base(def))
+    const Call* call = class_arguments(def);
+    if (call && !call->args.empty())
+      spread_positional(call, parts + 1);
+    else if (const Expr* base = only_base(def))
       into(base, parts + 1);
     else
       code_.emit(Opcode::Clear, parts + 1);
-    if (const Call* call = class_keywords(def))
+    if (call && !call->keywords.empty())
       spread_keywords(call, parts + 2, parts);
     else
       code_.emit(Opcode::Clear, parts + 2);

@@ -118,8 +118,8 @@ struct Walk {
   /// An instance of a class of the script that says nothing about how it is made or copied.
   bool plain_instance(const Value& v) {
     Type* type = v.object()->type;
-    for (const Type* t = type; t; t = t->base) {
-      if (!t->slot_names.is_empty()) return false;
+    for (Lineage l(type); l.at; l.next()) {
+      if (!l.at->slot_names.is_empty()) return false;
     }
     if (!v.is(Kind::Instance) || !type->script || type->has_getattr || type->has_getattribute || type->has_setattr) return false;
     for (const char* name :

@@ -17,13 +17,19 @@ bool is_dunder(Str* name) { return name->text.size() > 4 && name->text[0] == '_'
 
 /// The class whose __slots__ name this, or null.
 const Type* slot_owner(const Type* type, Str* name) {
-  for (const Type* t = type; t && t->script; t = t->base) {
-    if (t->slot_names.is_empty()) continue;
-    for (const Value& v : t->slot_names.as<Tuple>()->span()) {
-      if (v.is_str() && v.as<Str>()->text == name->text && !is_dunder(name)) return t;
+  for (Lineage l(type); l.at; l.next()) {
+    if (l.at->slot_names.is_empty()) continue;
+    for (const Value& v : l.at->slot_names.as<Tuple>()->span()) {
+      if (v.is_str() && v.as<Str>()->text == name->text && !is_dunder(name)) return l.at;
     }
   }
   return nullptr;
+}
+
+/// Does a native type define `name` itself?
+bool has_own(Interp& interp, Type* type, Str* name) {
+  if (!type->wrappers && is_dunder(name)) install_wrappers(interp, type);
+  return dict_entry(type->dict.as<Dict>(), name) != nullptr;
 }
 
 bool is_getter(const Value& raw) {
@@ -36,13 +42,20 @@ bool is_not_implemented(Interp& interp, const Value& v) { return v.identical(int
 
 const Value* script_lookup_slow(Interp& interp, const Type* type, Str* name) {
   const Value* found = nullptr;
-  for (const Type* t = type; t && t->script && !found; t = t->base) found = dict_entry(t->dict.as<Dict>(), name);
+  for (Lineage l(type); l.at && !found; l.next()) {
+    if (l.at->script) {
+      found = dict_entry(l.at->dict.as<Dict>(), name);
+    } else if (!type->order || has_own(interp, l.at, name)) {
+      break;  // what a native type can do is reached through its slots
+    }
+  }
   interp.special_cache[cache_slot(type, name)] = {type, name, interp.type_epoch, found};
   return found;
 }
 
 const Value* type_lookup(const Type* type, Str* name) {
-  for (const Type* t = type; t; t = t->base) {
+  for (Lineage l(type); l.at; l.next()) {
+    const Type* t = l.at;
     if (const Value* v = dict_entry(t->dict.as<Dict>(), name)) return v;
     if (!t->script && !t->wrappers && is_dunder(name)) {
       // The methods that stand for a native type's slots are made when one is first asked for.
@@ -162,6 +175,22 @@ Result<Value> generic_find_attr(Interp& interp, const Value& v, Type* type, Str*
   return own;
 }
 
+namespace {
+
+/// What __getattr__ of `type` says of an attribute that is not there.
+Result<Value> ask_getattr(Interp& interp, const Value& v, Type* type, Str* name) {
+  if (!script_lookup(interp, type, interp.sym.__getattr__)) return Value();
+  auto r = call_special(interp, v, interp.sym.__getattr__, {interp.str(name)});
+  if (!r && error_is(r.error(), ErrorKind::AttributeError)) {
+    // Callers that look for an attribute take its absence as an answer; get_attr asks for the error itself.
+    interp.missing_attribute = r.failure().error;
+    return Value();
+  }
+  return r;
+}
+
+}  // namespace
+
 Result<Value> find_attr(Interp& interp, const Value& v, Str* name) {
   if (v.is(Kind::Type)) return class_find_attr(interp, v, name);
   if (v.is(Kind::Super)) return super_find_attr(interp, v.as<Super>(), name);
@@ -181,14 +210,7 @@ Result<Value> find_attr(Interp& interp, const Value& v, Str* name) {
     if (r && !r->is_empty()) return r;
     if (!r && !error_is(r.error(), ErrorKind::AttributeError)) return r.failure();
   }
-  if (!script_lookup(interp, type, interp.sym.__getattr__)) return Value();
-  auto r = call_special(interp, v, interp.sym.__getattr__, {interp.str(name)});
-  if (!r && error_is(r.error(), ErrorKind::AttributeError)) {
-    // Callers that look for an attribute take its absence as an answer; get_attr asks for the error itself.
-    interp.missing_attribute = r.failure().error;
-    return Value();
-  }
-  return r;
+  return ask_getattr(interp, v, type, name);
 }
 
 /// An AttributeError of a getter or of __getattr__ says what was looked for and where, unless it does so itself.
@@ -213,26 +235,22 @@ Result<Value> get_attr(Interp& interp, const Value& v, Str* name) {
 
 Result<Value> class_find_attr(Interp& interp, const Value& v, Str* name) {
   Type* type = v.as<Type>();
-  const Value* meta = lookup(interp, interp.types.type, name);
+  Type* metaclass = type->type;
+  const Value* meta = lookup(interp, metaclass, name);
   // The getters of `type` come before what the class holds under the same name, as data descriptors do.
-  if (meta && reads_first(*meta)) return bind_attribute(interp, Value(*meta), v, interp.types.type);
+  if (meta && reads_first(*meta)) return bind_attribute(interp, Value(*meta), v, metaclass);
   if (const Value* entry = lookup(interp, type, name)) {
     Value raw = *entry;
     if (raw.is(Kind::Instance) && !raw.object()->type->has_get) return raw;
     return bind_attribute(interp, raw, {}, type);
   }
-  if (meta) return bind_attribute(interp, Value(*meta), v, interp.types.type);
+  if (meta) return bind_attribute(interp, Value(*meta), v, metaclass);
   if (const Type* owner = slot_owner(type, name)) {
     Value module = TFL_TRY(interp.import_module("_slot_members"));
     Value make = TFL_TRY(get_attr(interp, module, interp.intern("member")));
     return interp.call(make, {Value::share(const_cast<Type*>(owner)), interp.str(name)});
   }
-  if (type->script && !is_dunder(name)) {
-    auto found = class_hook(interp, v, "__class_getattr__", {interp.str(name)});
-    if (found || !error_is(found.error(), ErrorKind::AttributeError)) return found;
-    interp.missing_attribute = found.failure().error;
-  }
-  return Value();
+  return metaclass->has_getattr ? ask_getattr(interp, v, metaclass, name) : Result<Value>(Value());
 }
 
 bool is_hidden(const Value& v) { return v.is(Kind::Module) && v.as<Module>()->hidden; }
@@ -264,7 +282,11 @@ Result<Value> super_find_attr(Interp& interp, Super* s, Str* name) {
   Value self = s->self;
   bool through_class = self.is(Kind::Type) && self.as<Type>()->is_subtype_of(s->after);
   Type* type = through_class ? self.as<Type>() : interp.type_of(self);
-  for (Type* t = s->after->base; t; t = t->base) {
+  Lineage l(type);
+  while (l.at && l.at != s->after) l.next();
+  if (l.at) l.next();
+  for (; l.at; l.next()) {
+    Type* t = l.at;
     if (!t->script && !t->wrappers && is_dunder(name)) install_wrappers(interp, t);
     const Value* entry = dict_entry(t->dict.as<Dict>(), name);
     if (!entry) continue;

@@ -32,27 +32,27 @@ Result<void> set_property(Interp& interp, Property* p, const Value& v, const Val
   return {};
 }
 
+/// Sets what a property or a descriptor of the script stands for.
+Result<void> set_through(Interp& interp, const Value& descriptor, const Value& v, const Value& value) {
+  if (descriptor.is(Kind::Property)) return set_property(interp, descriptor.as<Property>(), v, value);
+  if (value.is_empty()) {
+    Value done = TFL_TRY(call_special(interp, descriptor, interp.sym.__delete__, {v}));
+    if (done.is_empty()) return fail(ErrorKind::AttributeError, "__delete__");
+    return {};
+  }
+  Value done = TFL_TRY(call_special(interp, descriptor, interp.sym.__set__, {v, value}));
+  if (done.is_empty()) return fail(ErrorKind::AttributeError, "__set__");
+  return {};
+}
+
 }  // namespace
 
 Result<void> generic_set_attr(Interp& interp, const Value& v, Str* name, const Value& value) {
   Type* type = interp.type_of(v);
   const Value* entry = lookup(interp, type, name);
   if (entry) {
-    if (entry->is(Kind::Property)) {
-      Value keep = *entry;
-      return set_property(interp, keep.as<Property>(), v, value);
-    }
-    if (entry->is(Kind::Instance) && entry->object()->type->has_set) {
-      Value descriptor = *entry;
-      if (value.is_empty()) {
-        Value done = TFL_TRY(call_special(interp, descriptor, interp.sym.__delete__, {v}));
-        if (done.is_empty()) return fail(ErrorKind::AttributeError, "__delete__");
-        return {};
-      }
-      Value done = TFL_TRY(call_special(interp, descriptor, interp.sym.__set__, {v, value}));
-      if (done.is_empty()) return fail(ErrorKind::AttributeError, "__set__");
-      return {};
-    }
+    bool descriptor = entry->is(Kind::Instance) && entry->object()->type->has_set;
+    if (entry->is(Kind::Property) || descriptor) return set_through(interp, Value(*entry), v, value);
   }
   if (type->slots->set_attr) {
     bool handled = TFL_TRY(type->slots->set_attr(interp, v, name, value));
@@ -88,7 +88,6 @@ Result<void> generic_set_attr(Interp& interp, const Value& v, Str* name, const V
 }
 
 Result<void> set_attr(Interp& interp, const Value& v, Str* name, const Value& value) {
-  if (v.is(Kind::Type)) return class_set_attr(interp, v.as<Type>(), name, value);
   Type* type = interp.type_of(v);
   if (type->has_setattr) [[unlikely]] {
     if (script_lookup(interp, type, interp.sym.__setattr__)) {
@@ -96,11 +95,11 @@ Result<void> set_attr(Interp& interp, const Value& v, Str* name, const Value& va
       return {};
     }
   }
+  if (v.is(Kind::Type)) return class_set_attr(interp, v.as<Type>(), name, value);
   return generic_set_attr(interp, v, name, value);
 }
 
 Result<void> del_attr(Interp& interp, const Value& v, Str* name) {
-  if (v.is(Kind::Type)) return class_set_attr(interp, v.as<Type>(), name, Value());
   Type* type = interp.type_of(v);
   if (type->has_setattr) [[unlikely]] {
     if (script_lookup(interp, type, interp.sym.__delattr__)) {
@@ -108,6 +107,7 @@ Result<void> del_attr(Interp& interp, const Value& v, Str* name) {
       return {};
     }
   }
+  if (v.is(Kind::Type)) return class_set_attr(interp, v.as<Type>(), name, Value());
   return generic_set_attr(interp, v, name, Value());
 }
 
@@ -124,9 +124,9 @@ Result<void> class_set_attr(Interp& interp, Type* type, Str* name, const Value& 
     (name == sym.__name__ ? type->name : type->qualname) = interp.intern(value.as<Str>()->text);
     return {};
   }
-  // (name, is it deleted): raises when the name must stay as it is.
-  if (!name->text.starts_with("__")) {
-    TFL_TRY(class_hook(interp, Value::share(type), "__class_setattr__", {interp.str(name), Value::boolean(value.is_empty())}));
+  // Something of the metaclass that is set in its own way: a property, a descriptor.
+  if (const Value* meta = type->type->script ? script_lookup(interp, type->type, name) : nullptr) {
+    if (is_data_descriptor(*meta)) return set_through(interp, Value(*meta), Value::share(type), value);
   }
   Dict* d = type->dict.as<Dict>();
   if (value.is_empty()) {
@@ -144,6 +144,7 @@ Result<void> class_set_attr(Interp& interp, Type* type, Str* name, const Value& 
   }
   if (value.is_empty()) ++interp.type_epoch;
   type->version = interp.type_epoch;
+  if (name == sym.__abstractmethods__) type->special_call = makes_calls_special(interp, type);
   if (name->text.starts_with("__")) refresh_type_flags(interp, type);
   return {};
 }

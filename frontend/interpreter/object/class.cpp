@@ -1,26 +1,19 @@
 #include "frontend/interpreter/object/class.h"
 
+#include <algorithm>
+
 #include "frontend/core/attributes.h"
 #include "frontend/core/exception.h"
+#include "frontend/core/native.h"
 #include "frontend/core/registry.h"
+#include "frontend/interpreter/object/bases.h"
 
 namespace tfl {
 
 namespace {
 
-constexpr int kMaxClassDepth = 100;  // length of a chain of classes
-
 bool mutable_container(const Slots* slots) {
   return slots->kind == Kind::List || slots->kind == Kind::Dict || slots == &set_slots;
-}
-
-bool may_be_base(Interp& interp, const Type* base) {
-  const Types& t = interp.types;
-  for (const Type* no : {t.bool_, t.none_type, t.ellipsis_type, t.not_implemented_type, t.range, t.slice, t.function,
-                         t.native_function, t.method_descriptor, t.method, t.module, t.cell, t.code, t.generator, t.type}) {
-    if (base == no) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -39,12 +32,16 @@ void refresh_type_flags(Interp& interp, Type* changed) {
   }
 }
 
-Type* Interp::new_type(std::string_view name, Type* base, Value dict, std::string_view module) {
-  Type* t = allocate<Type>(types.type);
+Type* Interp::new_type(std::string_view name, Type* base, Value dict, std::string_view module, Type* metaclass, Value several,
+                       std::unique_ptr<Type*[]> order) {
+  Type* t = allocate<Type>(metaclass ? metaclass : types.type);
   t->name = t->qualname = intern(name);
   t->module = intern(module);
   t->base = base ? base : types.object;
   t->slots = t->base->slots;
+  t->bases = std::move(several);
+  t->order = std::move(order);
+  if (t->order) t->order[0] = t;
   t->dict = std::move(dict);
   t->script = true;
   t->error_kind = t->base->error_kind;
@@ -75,36 +72,69 @@ Type* Interp::new_type(std::string_view name, Type* base, Value dict, std::strin
     Value names = *slot_names;
     if (names.is_str()) names = tuple({names});
     if (names.is(Kind::List)) names = tuple(std::span<const Value>(names.as<List>()->items));
-    bool plain_base = t->base == types.object || !t->base->slot_names.is_empty();
-    if (names.is(Kind::Tuple) && plain_base) t->slot_names = names;
+    bool plain_bases = true;
+    for (Lineage l(t); l.at; l.next()) plain_bases &= l.at == t || l.at == types.object || !l.at->slot_names.is_empty();
+    if (names.is(Kind::Tuple) && plain_bases) t->slot_names = names;
   }
   refresh_type_flags(*this, t);
   return t;
 }
 
-Result<Value> make_class(Interp& interp, const Value& name, const Value& base, Value dict, const Value& keywords) {
-  Type* base_type = interp.types.object;
-  if (!base.is_empty()) {
-    if (!base.is(Kind::Type)) {
-      return fail(ErrorKind::TypeError, "the base of a class must be a class, not '{}'", interp.type_name(base));
-    }
-    base_type = base.as<Type>();
-    if (!may_be_base(interp, base_type)) {
-      if (base_type == interp.types.type) {
-        return fail(ErrorKind::TypeError, "metaclasses are not supported: a class cannot derive from 'type'")
-            .with_hint("use a class decorator or __init_subclass__");
-      }
-      return fail(ErrorKind::TypeError, "type '{}' is not an acceptable base type", base_type->name->text);
-    }
-  }
-  int depth = 0;
-  for (Type* t = base_type; t; t = t->base) ++depth;
-  if (depth > kMaxClassDepth)
-    return fail(ErrorKind::RecursionError, "classes derive from each other more than {} deep", kMaxClassDepth);
+namespace {
+
+/// A __set_name__ that raises is reported as CPython 3.11 does.
+Failure set_name_failed(Interp& interp, Failure failure, const Value& entry, const Value& key, const Type* type) {
+  Value cause = interp.exception_of(*failure.error);
+  Value text = interp.strf("Error calling __set_name__ on '{}' instance '{}' in '{}'", interp.type_name(entry),
+                           key.is_str() ? text_of(key) : std::string("?"), type->name->text);
+  Value e = make_exception(interp, interp.exception_type(ErrorKind::RuntimeError), {&text, 1});
+  e.as<Exception>()->cause = std::move(cause);
+  return interp.raise(std::move(e));
+}
+
+}  // namespace
+
+bool is_abstract(Interp& interp, const Type* type) {
+  const Value* left = type->script ? dict_entry(type->dict.as<Dict>(), interp.sym.__abstractmethods__) : nullptr;
+  if (!left) return false;
+  auto any = truth(interp, *left);
+  return any && *any;
+}
+
+bool makes_calls_special(Interp& interp, const Type* type) {
+  return script_lookup(interp, type->type, interp.sym.__call__) || is_abstract(interp, type);
+}
+
+Failure abstract_class(Interp& interp, const Type* type) {
+  std::string names;
+  size_t count = 0;
+  Value left = *dict_entry(type->dict.as<Dict>(), interp.sym.__abstractmethods__);
+  auto all = to_vector(interp, left);
+  if (!all) return all.failure();
+  std::vector<std::string> sorted;
+  for (const Value& v : *all) sorted.push_back(v.is_str() ? text_of(v) : std::string("?"));
+  std::sort(sorted.begin(), sorted.end());
+  for (const std::string& n : sorted) names += (count++ ? ", " : "") + n;
+  return fail(ErrorKind::TypeError, "Can't instantiate abstract class {} with abstract method{} {}", type->name->text,
+              count > 1 ? "s" : "", names);
+}
+
+Result<Value> make_class(Interp& interp, Type* metaclass, const Value& name, const Value& bases, Value dict,
+                         const Value& keywords) {
+  Bases resolved = TFL_TRY(resolve_bases(interp, bases));
   std::string module = "builtins";
   if (const Value* m = dict_entry(dict.as<Dict>(), interp.sym.__module__); m && m->is_str()) module = m->as<Str>()->text;
-  Type* type = interp.new_type(name.as<Str>()->text, base_type, std::move(dict), module);
+  Value cell;
+  if (const Value* own = dict_entry(dict.as<Dict>(), interp.sym.__classcell__)) {
+    cell = *own;
+    dict_remove_str(dict.as<Dict>(), interp.sym.__classcell__);
+  }
+  Type* type = interp.new_type(name.as<Str>()->text, resolved.layout, std::move(dict), module, metaclass,
+                               std::move(resolved.several), std::move(resolved.order));
+  type->special_call = makes_calls_special(interp, type);
   Value cls = Value::share(type);
+  // The methods called below may need it already: super() in __init_subclass__ of a base.
+  if (cell.is(Kind::Cell)) cell.as<Cell>()->value = cls;
 
   // By number: the methods called here may change the dictionary.
   for (size_t i = 0; i < type->dict.as<Dict>()->entries.size(); ++i) {
@@ -113,10 +143,16 @@ Result<Value> make_class(Interp& interp, const Value& name, const Value& base, V
     if (entry.is(Kind::Property)) {
       if (entry.as<Property>()->name.is_empty()) entry.as<Property>()->name = key;
     } else if (entry.is_object() && !entry.is_tensor() && entry.object()->type->script) {
-      TFL_TRY(call_special(interp, entry, interp.sym.__set_name__, {cls, key}));
+      auto named = call_special(interp, entry, interp.sym.__set_name__, {cls, key});
+      if (!named) return set_name_failed(interp, named.failure(), entry, key, type);
     }
   }
-  if (const Value* hook = script_lookup(interp, base_type, interp.sym.__init_subclass__)) {
+  const Value* hook = nullptr;
+  Lineage above(type);
+  for (above.next(); above.at && !hook; above.next()) {
+    if (above.at->script) hook = dict_entry(above.at->dict.as<Dict>(), interp.sym.__init_subclass__);
+  }
+  if (hook) {
     Value bound = TFL_TRY(bind_attribute(interp, Value(*hook), {}, type));
     std::vector<Value> values;
     std::vector<Str*> names;
@@ -166,7 +202,26 @@ Result<Value> new_instance(Interp& interp, Type* type, CallArgs& args) {
   return type->slots->construct(interp, type, args);
 }
 
+namespace {
+
+[[gnu::noinline]] Result<Value> call_by_metaclass(Interp& interp, Type* type, CallArgs& args) {
+  const Value* entry = script_lookup(interp, type->type, interp.sym.__call__);
+  if (!entry) return construct_instance(interp, type, args);
+  Nesting nesting(interp);
+  if (!nesting.ok()) return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
+  Value bound = TFL_TRY(bind_attribute(interp, Value(*entry), Value::share(type), type->type));
+  return interp.call(bound, args);
+}
+
+}  // namespace
+
 Result<Value> call_type(Interp& interp, Type* type, CallArgs& args) {
+  if (type->special_call) [[unlikely]]
+    return call_by_metaclass(interp, type, args);
+  return construct_instance(interp, type, args);
+}
+
+Result<Value> construct_instance(Interp& interp, Type* type, CallArgs& args) {
   if (!type->script) {
     if (type == interp.types.type && args.count == 1 && args.keywords.empty())
       return Value::share(interp.type_of(args.values[0]));
@@ -205,9 +260,10 @@ Result<bool> decided_by_class(Interp& interp, const Value& cls, const char* hook
 }  // namespace
 
 bool slot_allows(const Type* type, Str* name) {
-  for (const Type* t = type; t && t->script; t = t->base) {
-    if (t->slot_names.is_empty()) return true;
-    for (Value& v : t->slot_names.as<Tuple>()->span()) {
+  for (Lineage l(type); l.at; l.next()) {
+    if (!l.at->script) continue;
+    if (l.at->slot_names.is_empty()) return true;
+    for (Value& v : l.at->slot_names.as<Tuple>()->span()) {
       if (v.counted() == name || (v.is_str() && (v.as<Str>()->text == name->text || v.as<Str>()->text == "__dict__")))
         return true;
     }
@@ -218,6 +274,21 @@ bool slot_allows(const Type* type, Str* name) {
 /// Whether instances of `type` are instances of the class `cls`: NumPy's float64 is a subclass of `float` there, and a class apart here.
 static bool counts_as(Interp& interp, const Type* type, const Type* cls) {
   return type->is_subtype_of(cls) || (cls == interp.types.float_ && type == interp.types.np_float64);
+}
+
+/// Does a class of the script say by __subclasshook__ what counts as its subclass, so that its bases do not decide?
+static bool has_hook(Interp& interp, const Type* cls) {
+  return cls->type->script && script_lookup(interp, cls, interp.intern("__subclasshook__"));
+}
+
+Result<bool> is_plain_subclass(Interp& interp, const Value& v, const Value& cls) {
+  if (!has_hook(interp, cls.as<Type>()) && counts_as(interp, v.as<Type>(), cls.as<Type>())) return true;
+  return decided_by_class(interp, cls, "__class_subclasscheck__", v);
+}
+
+Result<bool> is_plain_instance(Interp& interp, const Value& v, const Value& cls) {
+  if (!has_hook(interp, cls.as<Type>()) && counts_as(interp, interp.type_of(v), cls.as<Type>())) return true;
+  return decided_by_class(interp, cls, "__class_instancecheck__", v);
 }
 
 Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes) {
@@ -232,8 +303,9 @@ Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes
     return false;
   }
   if (classes.is(Kind::Type)) {
-    if (counts_as(interp, v.as<Type>(), classes.as<Type>())) return true;
-    return decided_by_class(interp, classes, "__class_subclasscheck__", v);
+    Value answer = TFL_TRY(call_special(interp, classes, interp.sym.__subclasscheck__, {v}));
+    if (!answer.is_empty()) return truth(interp, answer);
+    return is_plain_subclass(interp, v, classes);
   }
   if (interp.type_of(classes) == interp.types.union_type) return is_subclass_of(interp, v, union_members(classes));
   Value answer = TFL_TRY(call_special(interp, classes, interp.sym.__subclasscheck__, {v}));
@@ -243,8 +315,15 @@ Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes
 
 Result<bool> is_instance_of(Interp& interp, const Value& v, const Value& classes) {
   if (classes.is(Kind::Type)) {
-    if (counts_as(interp, interp.type_of(v), classes.as<Type>())) return true;
-    return decided_by_class(interp, classes, "__class_instancecheck__", v);
+    const Type* cls = classes.as<Type>();
+    if (!cls->type->script) [[likely]] {
+      if (counts_as(interp, interp.type_of(v), cls)) return true;
+      return cls->script ? decided_by_class(interp, classes, "__class_instancecheck__", v) : Result<bool>(false);
+    }
+    if (interp.type_of(v) == cls) return true;
+    Value answer = TFL_TRY(call_special(interp, classes, interp.sym.__instancecheck__, {v}));
+    if (!answer.is_empty()) return truth(interp, answer);
+    return is_plain_instance(interp, v, classes);
   }
   if (classes.is(Kind::Tuple)) {
     Nesting nesting(interp);

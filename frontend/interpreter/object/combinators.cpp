@@ -180,11 +180,6 @@ Result<Value> reversed_construct(Interp& interp, Type*, CallArgs& args) {
   Value out[1];
   TFL_TRY(take_arguments(interp, "reversed", args, {"sequence"}, 1, 1, out));
   const Value& v = out[0];
-  if (v.is(Kind::Type)) {
-    Value own = TFL_TRY(class_hook(interp, v, "__class_reversed__", {}));
-    if (own.is_empty()) return fail(ErrorKind::TypeError, "'type' object is not reversible");
-    return own;
-  }
   // A class of the script decides for itself: __reversed__, else the sequence protocol, where it has its own.
   if (const Value* entry = script_lookup(interp, interp.type_of(v), interp.sym.__reversed__)) {
     if (entry->is_none()) return fail(ErrorKind::TypeError, "'{}' object is not reversible", interp.type_name(v));
@@ -192,6 +187,7 @@ Result<Value> reversed_construct(Interp& interp, Type*, CallArgs& args) {
   }
   bool own_items = script_lookup(interp, interp.type_of(v), interp.sym.__getitem__) != nullptr;
   if (!own_items) {
+    if (v.is(Kind::Type)) return fail(ErrorKind::TypeError, "'{}' object is not reversible", interp.type_name(v));
     Value it = make_reverse_iterator(interp, v);
     if (!it.is_empty()) return it;
     if (v.is_object()) {

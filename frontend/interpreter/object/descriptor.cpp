@@ -137,8 +137,7 @@ Result<Value> construct_super(Interp& interp, Type* type, CallArgs& args) {
 Result<Value> repr_super(Interp& interp, const Value& self) {
   Super* s = self.as<Super>();
   Type* t = s->self.is(Kind::Type) ? s->self.as<Type>() : interp.type_of(s->self);
-  std::string text = TFL_TRY(repr_text(interp, Value::share(s->after)));
-  return interp.strf("<super: {}, <{} object>>", text, t->name->text);
+  return interp.strf("<super: <class '{}'>, <{} object>>", s->after->name->text, t->name->text);
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ void add_names(std::set<std::string>& names, Dict* d) {
 }
 
 void add_type_names(Interp& interp, std::set<std::string>& names, Type* type) {
-  for (Type* t = type; t; t = t->base) {
-    if (!t->script && !t->wrappers) install_wrappers(interp, t);
-    add_names(names, t->dict.as<Dict>());
+  for (Lineage l(type); l.at; l.next()) {
+    if (!l.at->script && !l.at->wrappers) install_wrappers(interp, l.at);
+    add_names(names, l.at->dict.as<Dict>());
   }
 }
 

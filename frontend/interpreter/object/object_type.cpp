@@ -1,8 +1,12 @@
 // The types `object` and `type`.
+#include <algorithm>
+
 #include "frontend/core/attributes.h"
 #include "frontend/core/code.h"
+#include "frontend/core/frame.h"
 #include "frontend/core/native.h"
 #include "frontend/core/registry.h"
+#include "frontend/interpreter/object/bases.h"
 #include "frontend/interpreter/object/class.h"
 
 namespace tfl {
@@ -18,6 +22,7 @@ void destroy_instance(Object* o) {
 }
 
 Result<Value> construct_object(Interp& interp, Type* type, CallArgs& args) {
+  if (type->special_call && is_abstract(interp, type)) return abstract_class(interp, type);
   if (args.total() > 0) {
     bool own_new = script_lookup(interp, type, interp.sym.__new__) != nullptr;
     bool own_init = script_init(interp, type) != nullptr;
@@ -43,8 +48,11 @@ void destroy_type(Object* o) {
   Heap::release(t, sizeof(Type));
 }
 
-Result<Value> construct_type(Interp& interp, Type*, CallArgs& args) {
-  if (args.count != 3 || !args.keywords.empty()) return fail(ErrorKind::TypeError, "type() takes 1 or 3 arguments");
+Result<Value> construct_type(Interp& interp, Type* metaclass, CallArgs& args) {
+  if (args.count != 3) {
+    if (metaclass == interp.types.type) return fail(ErrorKind::TypeError, "type() takes 1 or 3 arguments");
+    return fail(ErrorKind::TypeError, "type.__new__() takes exactly 3 arguments ({} given)", args.count);
+  }
   const Value& name = args.values[0];
   const Value& bases = args.values[1];
   const Value& space = args.values[2];
@@ -53,13 +61,19 @@ Result<Value> construct_type(Interp& interp, Type*, CallArgs& args) {
     return fail(ErrorKind::TypeError, "type.__new__() argument 2 must be tuple, not {}", interp.type_name(bases));
   if (!space.is(Kind::Dict))
     return fail(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not {}", interp.type_name(space));
-  Value base;
-  auto given = bases.as<Tuple>()->span();
-  if (given.size() > 1) {
-    return fail(ErrorKind::TypeError, "multiple inheritance is not supported: '{}' has {} bases", name.as<Str>()->text,
-                given.size());
+  for (const Value& base : bases.as<Tuple>()->span()) {
+    if (base.is(Kind::Type)) continue;
+    return fail(ErrorKind::TypeError, "bases must be types");
   }
-  if (given.size() == 1) base = given[0];
+  Type* chosen = TFL_TRY(resolve_metaclass(interp, metaclass, bases));
+  if (chosen != metaclass && script_lookup(interp, chosen, interp.sym.__new__)) {
+    // A base's metaclass is more derived than the one that was called.
+    std::vector<Value> values = {Value::share(chosen)};
+    values.insert(values.end(), args.values, args.values + args.total());
+    CallArgs with_type{values.data(), args.count + 1, args.keywords};
+    Value maker = TFL_TRY(get_attr(interp, Value::share(chosen), interp.sym.__new__));
+    return interp.call(maker, with_type);
+  }
   Value dict = interp.dict();
   for (const Dict::Entry& e : space.as<Dict>()->entries) {
     if (!e.key.is_empty())
@@ -67,17 +81,20 @@ Result<Value> construct_type(Interp& interp, Type*, CallArgs& args) {
           dict_set(interp, dict.as<Dict>(), e.key.is_str() ? interp.str(interp.intern(e.key.as<Str>()->text)) : e.key, e.value));
   }
   if (!dict_entry(dict.as<Dict>(), interp.sym.__module__)) {
-    dict_set_str(dict.as<Dict>(), interp.sym.__module__, interp.str(interp.sym.__main__));
+    Value module = interp.frame ? dict_get_str(interp.frame->globals, interp.sym.__name__) : Value();
+    dict_set_str(dict.as<Dict>(), interp.sym.__module__, module.is_str() ? module : interp.str(interp.sym.__main__));
   }
-  return make_class(interp, interp.str(interp.intern(name.as<Str>()->text)), base, std::move(dict), Value());
+  Value keywords;
+  if (!args.keywords.empty()) {
+    keywords = interp.dict();
+    for (size_t i = 0; i < args.keywords.size(); ++i)
+      dict_set_str(keywords.as<Dict>(), args.keywords[i], args.values[args.count + i]);
+  }
+  return make_class(interp, chosen, interp.str(interp.intern(name.as<Str>()->text)), bases, std::move(dict), keywords);
 }
 
 Result<Value> repr_type(Interp& interp, const Value& self) {
   Type* t = self.as<Type>();
-  if (t->script) {
-    Value own = TFL_TRY(class_hook(interp, self, "__class_repr__", {}));
-    if (own.is_str()) return own;
-  }
   if (t->module->text == "builtins") return interp.strf("<class '{}'>", t->qualname->text);
   return interp.strf("<class '{}.{}'>", t->module->text, t->qualname->text);
 }
@@ -96,25 +113,7 @@ Result<Value> get_type_item(Interp& interp, const Value& self, const Value& key)
   return fail(ErrorKind::TypeError, "type '{}' is not subscriptable", t->name->text);
 }
 
-Result<Value> iter_type(Interp& interp, const Value& self) {
-  Value it = TFL_TRY(class_hook(interp, self, "__class_iter__", {}));
-  if (it.is_empty()) return fail(ErrorKind::TypeError, "'type' object is not iterable");
-  return it;
-}
-
-Result<int64_t> length_type(Interp& interp, const Value& self) {
-  Value n = TFL_TRY(class_hook(interp, self, "__class_len__", {}));
-  if (n.is_empty()) return fail(ErrorKind::TypeError, "object of type 'type' has no len()");
-  return to_index(interp, n);
-}
-
 Result<bool> truth_type(Interp&, const Value&) { return true; }
-
-Result<bool> contains_type(Interp& interp, const Value& self, const Value& item) {
-  Value yes = TFL_TRY(class_hook(interp, self, "__class_contains__", {item}));
-  if (yes.is_empty()) return fail(ErrorKind::TypeError, "argument of type 'type' is not iterable");
-  return truth(interp, yes);
-}
 
 Result<Value> binary_type(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (op == BinaryOp::BitOr) return union_type(interp, a, b);
@@ -131,10 +130,14 @@ Value get_name(Interp& interp, Type* t) { return interp.str(t->name); }
 Value get_qualname(Interp& interp, Type* t) { return interp.str(t->qualname); }
 Value get_module(Interp& interp, Type* t) { return interp.str(t->module); }
 Value get_base(Interp&, Type* t) { return t->base ? Value::share(t->base) : Value::none(); }
-Value get_bases(Interp& interp, Type* t) { return t->base ? interp.tuple({Value::share(t->base)}) : interp.empty_tuple; }
+Value get_bases(Interp& interp, Type* t) {
+  if (!t->bases.is_empty()) return t->bases;
+  if (!t->base) return interp.empty_tuple;
+  return interp.tuple({Value::share(t->base)});
+}
 Value get_mro(Interp& interp, Type* t) {
   std::vector<Value> chain;
-  for (Type* s = t; s; s = s->base) chain.push_back(Value::share(s));
+  for (Lineage l(t); l.at; l.next()) chain.push_back(Value::share(l.at));
   return interp.tuple(chain);
 }
 Result<Value> get_doc(Interp& interp, Value* args) {
@@ -167,9 +170,22 @@ Result<Value> mro(Interp& interp, Value* args) {
 Result<Value> subclasses(Interp& interp, Value* args) {
   std::vector<Value> found;
   for (Type* t : interp.all_types()) {
-    if (t->base == args[0].as<Type>()) found.push_back(Value::share(t));
+    bool direct = t->base == args[0].as<Type>();
+    if (!t->bases.is_empty()) {
+      auto bases = t->bases.as<Tuple>()->span();
+      direct = std::any_of(bases.begin(), bases.end(), [&](const Value& b) { return b.identical(args[0]); });
+    }
+    if (direct) found.push_back(Value::share(t));
   }
   return interp.list(std::move(found));
+}
+
+Result<Value> instance_check(Interp& interp, Value* args) {
+  return Value::boolean(TFL_TRY(is_plain_instance(interp, args[1], args[0])));
+}
+Result<Value> subclass_check(Interp& interp, Value* args) {
+  if (!args[1].is(Kind::Type)) return fail(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
+  return Value::boolean(TFL_TRY(is_plain_subclass(interp, args[1], args[0])));
 }
 
 constexpr NativeDef::How kGetter = NativeDef::How::Getter;
@@ -185,6 +201,8 @@ constexpr NativeDef kTypeMethods[] = {
     {"__doc__", "self", get_doc, nullptr, kGetter},
     {"__annotations__", "self", type_getter<get_annotations>, nullptr, kGetter},
     {"mro", "self, /", mro, nullptr, kMethod},
+    {"__instancecheck__", "self, instance, /", instance_check, nullptr, kMethod},
+    {"__subclasscheck__", "self, subclass, /", subclass_check, nullptr, kMethod},
     {"__subclasses__", "self, /", subclasses, nullptr, kMethod},
 };
 
@@ -201,8 +219,9 @@ Result<Value> doc_of_type(Interp& interp, Type* t) {
 }
 
 Result<Value> class_hook(Interp& interp, const Value& cls, std::string_view name, std::initializer_list<Value> args) {
-  const Value* entry = script_lookup(interp, cls.as<Type>(), interp.intern(name));
-  if (!entry) return Value();
+  Str* hook = interp.intern(name);
+  const Value* entry = script_lookup(interp, cls.as<Type>(), hook);
+  if (!entry) return cls.as<Type>()->type->script ? call_special(interp, cls, hook, args) : Result<Value>(Value());
   Value bound = TFL_TRY(bind_attribute(interp, Value(*entry), {}, cls.as<Type>()));
   return interp.call(bound, args);
 }
@@ -221,10 +240,7 @@ const Slots type_slots = {.kind = Kind::Type,
                           .repr = repr_type,
                           .hash = identity_hash,
                           .truth = truth_type,
-                          .length = length_type,
                           .get_item = get_type_item,
-                          .contains = contains_type,
-                          .iter = iter_type,
                           .binary = binary_type};
 
 std::span<const NativeDef> type_methods() { return kTypeMethods; }

@@ -130,6 +130,7 @@ Result<Value> call_method(Interp& interp, CallArgs& args) {
   if (args.count == 0) return fail(ErrorKind::TypeError, "descriptor '__call__' needs an argument");
   Value self = args.values[0];
   CallArgs rest{args.values + 1, args.count - 1, args.keywords};
+  if (self.is(Kind::Type)) return construct_instance(interp, self.as<Type>(), rest);
   return interp.call(self, rest);
 }
 Result<Value> number_method(Interp&, Value* args) {
@@ -161,12 +162,18 @@ Result<Value> getattribute_method(Interp& interp, Value* args) {
 }
 Result<Value> setattr_method(Interp& interp, Value* args) {
   Str* name = TFL_TRY(name_argument(interp, args[1]));
-  TFL_TRY(generic_set_attr(interp, args[0], name, args[2]));
+  if (args[0].is(Kind::Type))
+    TFL_TRY(class_set_attr(interp, args[0].as<Type>(), name, args[2]));
+  else
+    TFL_TRY(generic_set_attr(interp, args[0], name, args[2]));
   return Value::none();
 }
 Result<Value> delattr_method(Interp& interp, Value* args) {
   Str* name = TFL_TRY(name_argument(interp, args[1]));
-  TFL_TRY(generic_set_attr(interp, args[0], name, Value()));
+  if (args[0].is(Kind::Type))
+    TFL_TRY(class_set_attr(interp, args[0].as<Type>(), name, Value()));
+  else
+    TFL_TRY(generic_set_attr(interp, args[0], name, Value()));
   return Value::none();
 }
 Result<Value> dir_method(Interp& interp, Value* args) {

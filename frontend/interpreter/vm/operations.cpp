@@ -3,6 +3,7 @@
 
 #include "frontend/core/attributes.h"
 #include "frontend/core/exception.h"
+#include "frontend/interpreter/object/bases.h"
 #include "frontend/interpreter/object/class.h"
 #include "frontend/interpreter/object/containers/dict.h"
 #include "frontend/interpreter/object/containers/list.h"
@@ -126,42 +127,50 @@ Value make_function(Interp& interp, Frame* frame, Code* code, Value* parts) {
 
 namespace {
 
-/// `metaclass=ABCMeta` (the parser refuses any other) makes an abstract class of one without a base; among the others it says nothing
-/// that the base has not said.
-Result<void> take_metaclass(Interp& interp, Value& base, Dict* keywords) {
+/// Takes `metaclass=` out of the keywords of a class statement.
+Value take_metaclass(Interp& interp, const Value& keywords) {
+  if (!keywords.is(Kind::Dict)) return Value();
   Str* name = interp.intern("metaclass");
-  if (!dict_entry(keywords, name)) return {};
-  dict_remove_str(keywords, name);
-  Value module = TFL_TRY(interp.import_module("abc"));
-  Value abstract = TFL_TRY(get_attr(interp, module, interp.intern("ABC")));
-  if (base.is_empty() || base.identical(Value::share(interp.types.object))) {
-    base = std::move(abstract);
-  } else if (base.is(Kind::Type) && !base.as<Type>()->is_subtype_of(abstract.as<Type>())) {
-    return fail(ErrorKind::TypeError, "metaclass=ABCMeta: the base class '{}' is not abstract", base.as<Type>()->name->text)
-        .with_hint("let '" + base.as<Type>()->name->text + "' derive from abc.ABC");
+  Value metaclass = dict_get_str(keywords.as<Dict>(), name);
+  if (!metaclass.is_empty()) dict_remove_str(keywords.as<Dict>(), name);
+  return metaclass;
+}
+
+Result<Value> call_with_keywords(Interp& interp, const Value& callee, std::initializer_list<Value> args, const Value& keywords) {
+  std::vector<Value> values(args);
+  return call_spread(interp, callee, interp.tuple(std::span<const Value>(values)), keywords);
+}
+
+/// What the metaclass gives the body for its names: a new dictionary, unless it has a __prepare__.
+Result<Value> prepare_namespace(Interp& interp, const Value& metaclass, const Value& name, const Value& bases,
+                                const Value& keywords) {
+  if (metaclass.identical(Value::share(interp.types.type))) return interp.dict();
+  Value prepare = TFL_TRY(find_attr(interp, metaclass, interp.intern("__prepare__")));
+  if (prepare.is_empty()) return interp.dict();
+  Value space = TFL_TRY(call_with_keywords(interp, prepare, {name, bases}, keywords));
+  if (!space.is(Kind::Dict)) {
+    std::string_view of = metaclass.is(Kind::Type) ? std::string_view(metaclass.as<Type>()->name->text) : "<metaclass>";
+    return fail(ErrorKind::TypeError, "{}.__prepare__() must return a mapping, not {}", of, interp.type_name(space))
+        .with_hint("here it must be a dict");
   }
-  return {};
+  return space;
 }
 
 }  // namespace
 
 Result<Value> build_class(Interp& interp, const Value& name, Value* parts) {
   Value body = std::move(parts[0]);
-  Value base = std::move(parts[1]);
+  Value written = std::move(parts[1]);
   Value keywords = std::move(parts[2]);
-  if (!base.is_empty() && !base.is(Kind::Type)) {
-    // typing.NamedTuple and the like give a class when they are derived from.
-    Value entries = TFL_TRY(find_attr(interp, base, interp.intern("__mro_entries__")));
-    if (!entries.is_empty()) {
-      Value replaced = TFL_TRY(interp.call(entries, {interp.tuple({base})}));
-      if (replaced.is(Kind::Tuple) && replaced.as<Tuple>()->size == 1) base = Value(replaced.as<Tuple>()->items[0]);
-      if (replaced.is(Kind::Tuple) && replaced.as<Tuple>()->size == 0) base = Value();
-    } else if (interp.type_of(base) == interp.types.generic_alias) {
-      base = TFL_TRY(get_attr(interp, base, interp.intern("__origin__")));
-    }
-  }
-  if (keywords.is(Kind::Dict)) TFL_TRY(take_metaclass(interp, base, keywords.as<Dict>()));
-  Value space = interp.dict();
+  if (written.is(Kind::List))
+    written = interp.tuple(std::span<const Value>(written.as<List>()->items));
+  else
+    written = written.is_empty() ? interp.empty_tuple : interp.tuple({written});
+  Value bases = TFL_TRY(resolve_entries(interp, written));
+  Value metaclass = take_metaclass(interp, keywords);
+  if (metaclass.is_empty()) metaclass = Value::share(interp.types.type);
+  if (metaclass.is(Kind::Type)) metaclass = Value::share(TFL_TRY(resolve_metaclass(interp, metaclass.as<Type>(), bases)));
+  Value space = TFL_TRY(prepare_namespace(interp, metaclass, name, bases, keywords));
   CallArgs none;
   Frame* frame = TFL_TRY(bind_call(interp, body.as<Function>(), none));
   frame->held = space;
@@ -170,10 +179,15 @@ Result<Value> build_class(Interp& interp, const Value& name, Value* parts) {
   interp.frame = frame;
   ++interp.depth;
   Value cell = TFL_TRY(run_frame(interp, frame));
-  Value cls = TFL_TRY(make_class(interp, name, base, std::move(space), keywords));
-  if (cell.is(Kind::Cell)) cell.as<Cell>()->value = cls;
+  if (cell.is(Kind::Cell)) dict_set_str(space.as<Dict>(), interp.sym.__classcell__, cell);
+  if (!bases.identical(written)) dict_set_str(space.as<Dict>(), interp.intern("__orig_bases__"), written);
+  Value cls;
+  if (metaclass.identical(Value::share(interp.types.type)))
+    cls = TFL_TRY(make_class(interp, interp.types.type, name, bases, std::move(space), keywords));
+  else
+    cls = TFL_TRY(call_with_keywords(interp, metaclass, {name, bases, space}, keywords));
   const Value& code = body.as<Function>()->code;
-  if (of_library(code.as<Code>()) && has_doc(*code.as<Code>())) {
+  if (cls.is(Kind::Type) && of_library(code.as<Code>()) && has_doc(*code.as<Code>())) {
     // The body of such a class does not store __doc__: it is read when somebody asks.
     cls.as<Type>()->doc_code = code;
     dict_remove_str(cls.as<Type>()->dict.as<Dict>(), interp.sym.__doc__);

@@ -70,7 +70,8 @@ bool append_in_place(Interp& interp, Value& s, const Value& t) {
 
 /// `self` an instance of a class of the script without __new__: what a call of it needs to go on in this loop.
 Function* plain_init(Interp& interp, Type* type) {
-  if (!type->script || type->slots != &object_slots || script_lookup(interp, type, interp.sym.__new__)) return nullptr;
+  if (!type->script || type->special_call || type->slots != &object_slots || script_lookup(interp, type, interp.sym.__new__))
+    return nullptr;
   const Value* init = script_init(interp, type);
   return init && init->is(Kind::Function) && !init->as<Function>()->code.as<Code>()->generator ? init->as<Function>() : nullptr;
 }

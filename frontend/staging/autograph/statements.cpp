@@ -217,9 +217,9 @@ void Converter::statement(Stmt* s, std::vector<Stmt*>& out) {
     }
     case StmtKind::ClassDef:
       for (Expr*& d : as<ClassDef>(s)->decorators) d = expr(d);
-      if (class_keywords(as<ClassDef>(s))) {
+      if (class_arguments(as<ClassDef>(s))) {
         auto* call = as<Call>(as<ClassDef>(s)->base);
-        optional(as<Starred>(call->function)->value);
+        for (Expr*& b : call->args) b = expr(b);
         for (Keyword& k : call->keywords) k.value = expr(k.value);
       } else {
         optional(as<ClassDef>(s)->base);

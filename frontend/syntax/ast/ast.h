@@ -373,7 +373,7 @@ struct ClassDef : Stmt {
   Identifier name;
   Span name_span;
   List<Expr*> decorators;
-  Expr* base;  // may be nullptr: at most one base
+  Expr* base;  // may be nullptr; several bases and keywords: class_arguments.h
   Block body;
 };
 

@@ -94,8 +94,11 @@ class Dumper {
         const auto* c = as<ClassDef>(s);
         head(s->span, fmt::format("ClassDef {}", c->name));
         for (const Expr* d : c->decorators) labelled("decorator", d);
-        labelled("base", class_base(c));
-        if (const Call* call = class_keywords(c)) keywords(call);
+        labelled("base", only_base(c));
+        if (const Call* call = class_arguments(c)) {
+          for (const Expr* b : call->args) labelled("base", b);
+          keywords(call);
+        }
         return body(c->body, {});
       }
       case StmtKind::With:

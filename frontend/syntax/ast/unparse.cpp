@@ -72,8 +72,8 @@ void Writer::statement(const Stmt* s, int indent) {
       auto* def = as<ClassDef>(s);
       decorators(def->decorators, indent);
       out += fmt::format("class {}", def->name);
-      if (const Call* call = class_keywords(def))
-        arguments(call, class_base(def));
+      if (const Call* call = class_arguments(def))
+        arguments(call);
       else if (def->base)
         out += '(', expr(def->base, kTest), out += ')';
       suite(def->body, indent);

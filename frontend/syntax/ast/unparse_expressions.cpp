@@ -279,14 +279,13 @@ void Writer::items(List<Expr*> all) {
   if (all.size() == 1) out += ',';
 }
 
-void Writer::arguments(const Call* c, const Expr* before) {
+void Writer::arguments(const Call* c) {
   out += '(';
   bool first = true;
   auto next = [&] {
     if (!first) out += ", ";
     first = false;
   };
-  if (before) next(), expr(before, kTest);
   for (const Expr* a : c->args) {
     next();
     bool sole = c->args.size() == 1 && c->keywords.empty() && a->kind == ExprKind::Comprehension &&

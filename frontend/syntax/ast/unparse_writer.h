@@ -61,7 +61,7 @@ class Writer {
   static std::string quote(const std::string& text);
   void list(List<Expr*> all);
   void items(List<Expr*> all);
-  void arguments(const Call* c, const Expr* before = nullptr);
+  void arguments(const Call* c);
   void clauses(const Comprehension* c);
   void comprehension(const Comprehension* c);
   void parameters(List<Parameter> params, bool annotated);

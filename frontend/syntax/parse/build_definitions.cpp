@@ -44,16 +44,6 @@ Stmt* TreeBuilder::function_definition(Node* node, ast::List<Expr*> decorators) 
   return arena_.make<ast::FunctionDef>(Stmt{StmtKind::FunctionDef, whole}, name(id), span(id), decorators, params, returns, body);
 }
 
-namespace {
-
-/// `metaclass=ABCMeta` says what deriving from abc.ABC says.
-bool names_abstract_metaclass(const Expr* e) {
-  if (e->kind == ast::ExprKind::Name) return ast::as<ast::Name>(e)->id == "ABCMeta";
-  return e->kind == ast::ExprKind::Attribute && ast::as<ast::Attribute>(e)->name == "ABCMeta";
-}
-
-}  // namespace
-
 Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {
   Children children(node);
   const Token& word = children.take();
@@ -66,17 +56,12 @@ Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {
     Node* list = children.at_token() ? nullptr : children.node();
     const Token& close = children.take();
     if (list != nullptr) arguments(list, args, keywords, span(open, close));
-    if (!args.empty()) base = args.front();
-    if (base != nullptr && base->kind == ast::ExprKind::Starred) report(DiagnosticId::StarredHere, base->span);
-    if (args.size() > 1) report(DiagnosticId::RefusedSeveralBases, join(args[1]->span, args.back()->span), {text(id)});
-    for (const ast::Keyword& k : keywords) {
-      if (k.name == "metaclass" && !names_abstract_metaclass(k.value)) report(DiagnosticId::RefusedMetaclass, k.span);
-    }
-    if (!keywords.empty()) {
+    if (args.size() == 1 && keywords.empty() && args.front()->kind != ast::ExprKind::Starred) {
+      base = args.front();
+    } else if (!args.empty() || !keywords.empty()) {
       Span whole = span(open, close);
-      if (base == nullptr) base = none(whole);
-      Expr* starred = arena_.make<ast::Starred>(Expr{ast::ExprKind::Starred, base->span}, base);
-      base = arena_.make<ast::Call>(Expr{ast::ExprKind::Call, whole}, starred, ast::List<Expr*>{}, arena_.list(keywords));
+      Expr* starred = arena_.make<ast::Starred>(Expr{ast::ExprKind::Starred, whole}, none(whole));
+      base = arena_.make<ast::Call>(Expr{ast::ExprKind::Call, whole}, starred, arena_.list(args), arena_.list(keywords));
     }
   }
   children.take();  // :
