@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "frontend/core/frame.h"
 
@@ -35,6 +36,8 @@ std::string late_hint(Interp& interp, Exception* e, int depth = 0);
 
 /// Whether a traceback shows this frame: whatever is the script's, nothing that is the library's.
 bool is_shown(const TraceEntry& entry);
+/// The entries that a traceback shows, outermost first. AutoGraph's helpers stand in the place of the function they belong to.
+std::vector<const TraceEntry*> shown_entries(const Exception* e);
 /// The lines of a traceback for one of its entries; empty for what belongs to the library.
 std::string traceback_entry_text(const TraceEntry& entry);
 struct TracebackText {

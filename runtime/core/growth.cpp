@@ -27,7 +27,9 @@ constinit std::atomic<Context*> watched{nullptr};
 constinit std::atomic<void*> reserve{nullptr};
 constinit std::atomic<size_t> told_at{
     0};  // what the process held when MemoryError was raised; 0: it has been below the limit since
-constinit thread_local int64_t room = kStep;  // what `new` may still give this thread before the next measurement
+// "initial-exec": the same object becomes part of the program and of libtfl.
+[[gnu::tls_model("initial-exec")]] constinit thread_local int64_t room =
+    kStep;  // what `new` may still give this thread before the next measurement
 
 void keep_reserve() {
   if (reserve.load()) return;
@@ -98,6 +100,8 @@ void told(size_t bytes) {
 }
 
 void out_of_memory() {
+  // A process that is not ours goes on: cli/embed tells its caller.
+  if (!watched.load()) throw std::bad_alloc();
   constexpr char kText[] = "tfl: out of memory\n";
   (void)!::write(STDERR_FILENO, kText, sizeof kText - 1);
   _exit(kExitNoMemory);

@@ -30,6 +30,7 @@ void measure();
 /// For who got no memory from the system: lets go of what is kept for that case, has MemoryError raised, and ends the program when it has been
 /// done before. Then the system may be asked again, once.
 void shortage();
+/// Ends the program; where no run is watched (libtfl in another program) throws std::bad_alloc.
 [[noreturn]] void out_of_memory();
 /// MemoryError has been raised while the process held `bytes`, or 0: it had not been necessary. Something is put by for the next shortage, and the
 /// limit is not asked again before the process has grown further: whoever catches the error needs room to let go.

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "runtime/files/own_file.h"
+
 namespace tfl {
 
 namespace {
@@ -55,6 +57,7 @@ bool find(int fd, uint64_t size, uint64_t& begin, uint64_t& length) {
 
 Bundle load() {
   Bundle out;
+  if (is_library()) return out;
   int fd = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   if (fd < 0) {  // no /proc: the path that the program was started by
     const auto* path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));

@@ -11,15 +11,10 @@
 
 #include "runtime/files/bundle.h"
 #include "runtime/files/file.h"
+#include "runtime/files/own_file.h"
 #include "runtime/files/whole_file.h"
 
 namespace tfl {
-
-namespace {
-
-constexpr const char* kProgram = "/proc/self/exe";
-
-}  // namespace
 
 std::string cache_folder(std::string_view kind) {
   // NOLINTBEGIN(concurrency-mt-unsafe): read only
@@ -37,14 +32,7 @@ uint64_t program_identity(std::string_view file) {
     auto maker = bundled_file("identity/" + std::string(file));
     return maker ? std::strtoull(std::string(*maker).c_str(), nullptr, 10) : 0;
   }
-  std::string path = kProgram;
-  if (!file.empty()) {
-    char program[4096];
-    ssize_t n = ::readlink(kProgram, program, sizeof program);
-    if (n <= 0) return 0;
-    std::string_view whole(program, static_cast<size_t>(n));
-    path = std::string(whole.substr(0, whole.rfind('/') + 1)) + std::string(file);
-  }
+  std::string path = file.empty() ? own_file() : own_folder() + std::string(file);
   struct stat s{};
   if (::stat(path.c_str(), &s) != 0) return 0;
   return static_cast<uint64_t>(s.st_size) * 1'000'003u ^ static_cast<uint64_t>(s.st_mtim.tv_sec) * 1'000'000'007u ^

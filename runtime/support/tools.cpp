@@ -11,8 +11,7 @@
 #include <cstring>
 
 #include "runtime/files/file.h"
-
-extern char** environ;
+#include "runtime/support/c_library.h"
 
 namespace tfl {
 
@@ -80,7 +79,7 @@ Result<void> run_program(const ScratchFolder& folder, const std::vector<std::str
   for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
   arguments.push_back(nullptr);
   pid_t child = 0;
-  int error = posix_spawn(&child, command[0].c_str(), &actions, nullptr, arguments.data(), environ);
+  int error = posix_spawn(&child, command[0].c_str(), &actions, nullptr, arguments.data(), environment());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return fail(ErrorKind::OSError, "cannot start {}: {}", command[0], std::strerror(error));
   int status = 0;

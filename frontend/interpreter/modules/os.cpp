@@ -18,8 +18,7 @@
 #include "frontend/core/native_module.h"
 #include "frontend/interpreter/builtins/open.h"
 #include "frontend/interpreter/object/file.h"
-
-extern char** environ;  // NOLINT: the C library's
+#include "runtime/support/c_library.h"
 
 namespace tfl {
 
@@ -100,7 +99,7 @@ Result<Value> os_realpath(Interp& interp, Value* args) {
 
 Result<Value> os_environ(Interp& interp, Value*) {
   Value d = interp.dict();
-  for (char** e = environ; e && *e; ++e) {
+  for (char** e = environment(); e && *e; ++e) {
     std::string_view line = *e;
     size_t eq = line.find('=');
     if (eq == std::string_view::npos) continue;

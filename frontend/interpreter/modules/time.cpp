@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "frontend/core/native_module.h"
+#include "runtime/support/c_library.h"
 
 namespace tfl {
 
@@ -157,8 +158,8 @@ Result<void> init_time(Interp& interp, Module& module) {
   define_all(interp, module, kTime);
   tzset();
   module.lazy = lazy_name;
-  define(interp, module, "timezone", Value::integer(::timezone));
-  define(interp, module, "tzname", interp.tuple({interp.str(tzname[0]), interp.str(tzname[1])}));
+  define(interp, module, "timezone", Value::integer(seconds_west()));
+  define(interp, module, "tzname", interp.tuple({interp.str(zone_name(false)), interp.str(zone_name(true))}));
   return {};
 }
 

@@ -73,21 +73,6 @@ void append_repeats(std::string& out, int repeats) {
   out += "  [Previous line repeated " + std::to_string(more) + " more time" + (more == 1 ? "" : "s") + "]\n";
 }
 
-/// The entries that a traceback shows, outermost first. AutoGraph's helpers stand in the place of the function they belong to.
-std::vector<const TraceEntry*> shown_entries(const Exception* e) {
-  std::vector<const TraceEntry*> shown;
-  for (size_t i = e->trace.size(); i-- > 0;) {
-    const TraceEntry& entry = e->trace[i];
-    if (!is_shown(entry)) continue;
-    if (entry.code->helper && !shown.empty()) {
-      const Code* around = shown.back()->code;
-      if (around->converted && around->source == entry.code->source && around->name == entry.code->name) shown.pop_back();
-    }
-    shown.push_back(&entry);
-  }
-  return shown;
-}
-
 void append_frames(std::string& out, const std::vector<const TraceEntry*>& entries) {
   const TraceEntry* before = nullptr;
   int repeats = 0;
@@ -159,6 +144,20 @@ void append_exception(Interp& interp, std::string& out, const Value& exception, 
 }
 
 }  // namespace
+
+std::vector<const TraceEntry*> shown_entries(const Exception* e) {
+  std::vector<const TraceEntry*> shown;
+  for (size_t i = e->trace.size(); i-- > 0;) {
+    const TraceEntry& entry = e->trace[i];
+    if (!is_shown(entry)) continue;
+    if (entry.code->helper && !shown.empty()) {
+      const Code* around = shown.back()->code;
+      if (around->converted && around->source == entry.code->source && around->name == entry.code->name) shown.pop_back();
+    }
+    shown.push_back(&entry);
+  }
+  return shown;
+}
 
 bool is_shown(const TraceEntry& entry) {
   const Source* source = entry.code->source.get();

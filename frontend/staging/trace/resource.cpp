@@ -4,6 +4,7 @@
 #include "frontend/core/concrete.h"
 #include "frontend/tensors/tensor/tensor_text.h"
 #include "frontend/tensors/tensor/transaction.h"
+#include "runtime/tensor/borrowed.h"
 
 namespace tfl {
 
@@ -32,6 +33,7 @@ struct BoundVariable final : ir::VariableResource {
       return fail(ErrorKind::InvalidArgumentError, "Cannot assign value to variable '{}': its shape is {}, the value's is {}",
                   v->shown_name(), dims_text(v->shape), dims_text(value.dims()));
     }
+    value = TFL_TRY(own_elements(interp.context, std::move(value)));
     keep_for_undo(interp, v);
     v->value = std::move(value);
     return {};

@@ -7,6 +7,7 @@
 #include "frontend/tensors/tensor/device.h"
 #include "frontend/tensors/tensor/shape.h"
 #include "frontend/tensors/tensor/tensor_text.h"
+#include "runtime/tensor/borrowed.h"
 
 namespace tfl {
 
@@ -122,7 +123,8 @@ Result<Value> make_variable(Interp& interp, Type* type, Value initial, const Val
   }
   VariableObject* v = interp.allocate<VariableObject>(type);
   Value result = Value::adopt(v);
-  v->value = TFL_TRY(placed(interp, converted.take(), "VarHandleOp"));
+  Tensor first = TFL_TRY(own_elements(interp.context, converted.take()));
+  v->value = TFL_TRY(placed(interp, std::move(first), "VarHandleOp"));
   v->dtype = v->value.dtype();
   v->trainable = trainable.is_none() || trainable.is_empty();
   if (!v->trainable) v->trainable = TFL_TRY(truth(interp, trainable));

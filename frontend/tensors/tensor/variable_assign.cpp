@@ -8,6 +8,7 @@
 #include "frontend/tensors/tensor/transaction.h"
 #include "frontend/tensors/tensor/variable.h"
 #include "runtime/kernels/layout/walk.h"
+#include "runtime/tensor/borrowed.h"
 #include "runtime/tensor/copy.h"
 
 namespace tfl {
@@ -59,6 +60,7 @@ Result<void> store(Interp& interp, VariableObject* v, Tensor t) {
                 "are incompatible.",
                 v->shown_name(), dims_text(v->shape), dims_text(t.dims()));
   }
+  t = TFL_TRY(own_elements(interp.context, std::move(t)));
   keep_for_undo(interp, v);
   v->value = std::move(t);
   return {};
