@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/version.h"
+#include "cli/embed/version.h"
 #include "frontend/syntax/diagnostics/suggest.h"
 #include "optimizer/pass.h"
 
@@ -207,7 +207,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   }
 
   CLI::App app("TFL: a tensor scripting language. `tfl FILE` runs a script.", "tfl");
-  app.set_version_flag("-V,--version", std::string("tfl ") + kVersion);
+  app.set_version_flag("-V,--version", std::string("tfl ") + kBuild);
   app.require_subcommand(0, 1);
   app.footer(
       "Everything after FILE belongs to the script. Exit codes: 0 done, 1 uncaught exception or failed test, 2 usage, "

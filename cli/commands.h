@@ -20,10 +20,6 @@ int run_tests(const Arguments& arguments);
 int inspect_model(const Arguments& arguments);
 /// tfl convert A B, tfl diff A B: models in files.
 int convert_model(const Arguments& arguments);
-/// The file of an ONNX model, by its name.
-bool is_onnx(const std::string& path);
-/// The script that an ONNX model stands for where a script is asked for: its function `run`, called once when the script is run.
-std::string onnx_script(const std::string& path, const std::vector<std::string>& fixed);
 /// tfl run DIR or MODEL.onnx: a function of a saved model, or a foreign one.
 int run_model(const Arguments& arguments);
 int build_files(const Arguments& arguments);

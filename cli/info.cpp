@@ -7,8 +7,8 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/embed/version.h"
 #include "cli/session.h"
-#include "cli/version.h"
 #include "runtime/files/cache_files.h"
 #include "runtime/gpu/devices.h"
 

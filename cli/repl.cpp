@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/embed/version.h"
 #include "cli/line_editor.h"
 #include "cli/session.h"
-#include "cli/version.h"
 #include "frontend/core/attributes.h"
 #include "frontend/core/protocol.h"
 #include "frontend/syntax/diagnostics/render.h"

@@ -97,20 +97,6 @@ int inspect_library(const Arguments& a, Request r) {
 
 }  // namespace
 
-bool is_onnx(const std::string& path) { return path.ends_with(".onnx"); }
-
-std::string onnx_script(const std::string& path, const std::vector<std::string>& fixed) {
-  auto quoted = [](const std::string& text) {
-    std::string out = "\"";
-    for (char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : c == '\n' ? "\\n" : std::string(1, c);
-    return out + "\"";
-  };
-  std::string list;
-  for (const std::string& f : fixed) list += quoted(f) + ", ";
-  return "import tfl\n\nrun = tfl.import_onnx(" + quoted(path) + ", fix=[" + list +
-         "]).function\nif __name__ == \"__main__\":\n    run.rehearse()\n";
-}
-
 int inspect_model(const Arguments& a) {
   Request r;
   r.command = "inspect";

@@ -13,8 +13,6 @@
 #include <cstring>
 
 #include "cli/commands.h"
-#include "codegen/gpu/emulator.h"
-#include "codegen/jit/code_text.h"
 #include "frontend/core/advice.h"
 #include "frontend/core/attributes.h"
 #include "frontend/core/protocol.h"
@@ -169,18 +167,9 @@ bool use_color(const Arguments& a) {
   return !(no && *no) && isatty(2) && !(term && std::strcmp(term, "dumb") == 0);
 }
 
-bool is_model_file(const std::string& path) {
-  return path.ends_with(".keras") || path.ends_with(".h5") || path.ends_with(".hdf5");
-}
-
 bool read_source(const std::string& path, std::string& text, const std::vector<std::string>& fixed) {
   if (is_model_file(path)) {
-    text = "from tensorflow.keras._model_program import of\npredict = of(\"";
-    for (char c : path) {
-      if (c == '\\' || c == '"') text += '\\';
-      text += c;
-    }
-    text += "\")\n";
+    text = embed::keras_script(path);
     return true;
   }
   std::FILE* f = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
@@ -200,7 +189,7 @@ bool read_source(const std::string& path, std::string& text, const std::vector<s
   }
   if (is_onnx(path)) {
     if (f != stdin) std::fclose(f);
-    text = onnx_script(path, fixed);
+    text = embed::onnx_script(path, fixed);
     return true;
   }
   char buffer[65536];
@@ -224,28 +213,13 @@ Session::Session(const Arguments& arguments, const std::string& file)
     : context(context_options(arguments), jit_options(arguments)),
       interp(context, interp_options(arguments, file)),
       arguments_(arguments) {
-  if (interp.tensors) {
-    interp.tensors->prepare_graph = [](Context& c, ir::Function& f) -> Result<void> {
-      ProgramContext& program = static_cast<ProgramContext&>(c);
-      if (program.passes)
-        TFL_TRY(optimizer::run_pipeline(c, f, *program.passes, {.verify = true}));
-      else
-        TFL_TRY(optimizer::optimize(c, f, 1));
-      if (program.gpu_report) *program.gpu_report += codegen::gpu_report(c, *ir::clone(f));
-      return program.jit.prepare(c, f);
-    };
-  }
+  embed::complete(interp, context);
   if (arguments.passes != "usual") {
     auto passes = optimizer::parse_pipeline(arguments.passes == "none" ? "" : arguments.passes);
     if (passes) context.passes = std::make_unique<const std::vector<const optimizer::PassInfo*>>(std::move(*passes));
   }
   if (interp.tensors) interp.tensors->strict = arguments.strict;
   gpu::Devices& devices = context.devices();
-  devices.make_emulator = codegen::make_emulator;
-  devices.run_operation = [](Context& c, gpu::Device& device, Op op, std::span<const Tensor> operands, const Attrs& attrs,
-                             Tensors& results) {
-    return static_cast<ProgramContext&>(c).gpu_operations.run(c, device, op, operands, attrs, results);
-  };
   if (arguments.device == "gpu") {
     if (devices.count())
       devices.place(0);

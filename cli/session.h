@@ -7,13 +7,16 @@
 #include <string_view>
 
 #include "cli/arguments.h"
-#include "codegen/gpu/gpu_operations.h"
-#include "codegen/jit/jit.h"
+#include "cli/embed/engine.h"
+#include "cli/embed/model_script.h"
 #include "frontend/core/interp.h"
 #include "frontend/interpreter/compile/compile.h"
-#include "optimizer/pass.h"
 
 namespace tfl::cli {
+
+using embed::is_model_file;
+using embed::is_onnx;
+using embed::ProgramContext;
 
 inline constexpr int kExitUncaught = 1;
 inline constexpr int kExitUsage = 2;
@@ -29,21 +32,9 @@ void say_error(std::string_view text);
 /// Whether messages get colour: the flag, NO_COLOR, and whether standard error is a terminal.
 bool use_color(const Arguments& arguments);
 
-/// The whole text of a file, or of standard input for "-". On failure prints why and gives false.
+/// The whole text of a file, or of standard input for "-"; of a model's file the script it stands for (cli/embed/model_script.h). On failure
+/// prints why and gives false.
 bool read_source(const std::string& path, std::string& text, const std::vector<std::string>& fixed = {});
-/// Is it a file of a Keras model, by its name? Where a script is asked for, read_source gives a program that loads it.
-bool is_model_file(const std::string& path);
-
-/// The context of a program, with what makes machine code of its functions.
-struct ProgramContext final : Context {
-  ProgramContext(const ContextOptions& options, const codegen::JitOptions& jit_options)
-      : Context(options), jit(jit_options), gpu_operations({jit_options.cache_folder, jit_options.cpu, jit_options.verbose}) {}
-  codegen::Jit jit;
-  codegen::GpuOperations gpu_operations;
-  std::string* gpu_report = nullptr;  // tfl explain: gets what a GPU would do with each function
-  /// Passes that graphs go through before they run, each verified; null: the usual ones.
-  std::unique_ptr<const std::vector<const optimizer::PassInfo*>> passes;
-};
 
 struct Signalled;
 

@@ -1,4 +1,5 @@
-# find_package(tfl) in the build of a program that calls traced functions. Gives the program as the target tfl::tfl, and
+# find_package(tfl) in the build of a program that uses TFL. Gives the program as the target tfl::tfl, the library of tfl.h and tfl.hpp as
+# tfl::libtfl, to embed the interpreter, and
 #
 #   tfl_add_library(NAME SCRIPT [EXPORT FUNCTION...] [OPTIONS ARGUMENT...])
 #
@@ -16,6 +17,14 @@ endif()
 if(NOT TARGET tfl::tfl)
   add_executable(tfl::tfl IMPORTED GLOBAL)
   set_target_properties(tfl::tfl PROPERTIES IMPORTED_LOCATION "${TFL_PROGRAM}")
+endif()
+
+if(NOT TARGET tfl::libtfl AND EXISTS "${_tfl_prefix}/include/tfl.h")
+  find_library(TFL_LIBRARY tfl PATHS "${_tfl_prefix}/lib" NO_DEFAULT_PATH)
+  if(TFL_LIBRARY)
+    add_library(tfl::libtfl SHARED IMPORTED GLOBAL)
+    set_target_properties(tfl::libtfl PROPERTIES IMPORTED_LOCATION "${TFL_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${_tfl_prefix}/include")
+  endif()
 endif()
 
 function(tfl_add_library name script)
