@@ -31,11 +31,20 @@ std::string stem_of(const std::string& path) {
   return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
 }
 
-/// The scripts of `folder` may be imported and its files used from now on, and it is where imports look first.
+/// The scripts of `folder` may be imported and its files used from now on: sys.path begins with it.
 void open_folder(Core& core, const std::string& folder) {
-  Sandbox& rules = sandbox(core.interp);
-  core.interp.options.script_folder = folder == "." ? "" : folder;
-  rules.allow_modules(folder);
+  Interp& interp = core.interp;
+  sandbox(interp).allow_modules(folder);
+  (void)interp.import_module("sys");
+  Value sys = interp.find_module("sys");
+  if (!sys.is(Kind::Module)) return;
+  Value path = dict_get_str(sys.as<Module>()->dict.as<Dict>(), interp.intern("path"));
+  if (!path.is(Kind::List)) return;
+  std::vector<Value>& items = path.as<List>()->items;
+  for (const Value& v : items) {
+    if (v.is_str() && text_of(v) == folder) return;
+  }
+  items.insert(items.begin(), interp.str(folder));
 }
 
 Value new_module(Interp& interp, const std::string& name, const std::string& file) {
@@ -102,14 +111,6 @@ tfl_error* read(Core& core, const std::string& path, std::string& text, const ch
 
 tfl_error* not_a(const char* what) { return new_error("ValueError", std::string(what) + " is NULL"); }
 
-/// A folder of a script is where imports look while it runs; then the one before is again.
-struct FolderFor {
-  explicit FolderFor(Core& core_) : core(core_), before(core_.interp.options.script_folder) {}
-  ~FolderFor() { core.interp.options.script_folder = before; }
-  Core& core;
-  std::string before;
-};
-
 }  // namespace
 
 }  // namespace tfl::embed
@@ -174,9 +175,7 @@ tfl_error* tfl_load(tfl_interp* interp, const char* path, tfl_value** out) {
     std::string file = path, text;
     while (file.size() > 1 && file.back() == '/') file.pop_back();
     const char* only = nullptr;
-    FolderFor restore(core);
     if (tfl_error* e = read(core, file, text, only)) return e;
-    if (!only) restore.before = core.interp.options.script_folder;  // its functions may import later
     auto source = std::make_shared<Source>(file, std::move(text));
     Value module = new_module(core.interp, only ? "__model__" : stem_of(file), file);
     if (tfl_error* e = run_source(core, source, module, !only)) return e;
