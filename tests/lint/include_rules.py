@@ -148,7 +148,7 @@ def check_heavy_headers(sources):
 
 
 # Headers that C programs include, or C files of other languages' modules.
-C_HEADERS = ("cli/embed/tfl.h",)
+C_HEADERS = ("cli/embed/tfl.h", "cli/python/native/native.h")
 
 
 def check_headers(sources):

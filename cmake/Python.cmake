@@ -1,0 +1,32 @@
+# The Python package tfl, in the build folder as python/tfl: a module over libtfl (cli/python/native), for the stable ABI of Python 3.11 and later,
+# and the package's files. Where Python's headers are not installed there is none.
+function(tfl_python_package name library)
+  find_package(Python3 COMPONENTS Interpreter Development.Module)
+  if(NOT Python3_Development.Module_FOUND OR Python3_VERSION VERSION_LESS 3.11)
+    message(STATUS "Python 3.11's headers (libpython3-dev) are not installed: the Python package will not be built")
+    return()
+  endif()
+  set(folder ${CMAKE_BINARY_DIR}/python/tfl)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/python/native/*.c)
+  add_library(${name} MODULE ${sources})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cli/embed)
+  target_include_directories(${name} SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -fPIC -O2 -g0 -Wall -Wextra -Wno-missing-field-initializers -Wno-cast-function-type -Werror)
+  target_link_libraries(${name} PRIVATE ${library})
+  # Beside it in a wheel; where libraries lie, seen from Debian's folder of packages; the build folder.
+  set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".abi3.so" OUTPUT_NAME _native LIBRARY_OUTPUT_DIRECTORY ${folder}
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN;$ORIGIN/../../..;$ORIGIN/../..")
+
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/python/tfl/*)
+  list(FILTER files EXCLUDE REGEX "__pycache__")
+  set(copies)
+  foreach(file IN LISTS files)
+    get_filename_component(base ${file} NAME)
+    add_custom_command(OUTPUT ${folder}/${base} COMMAND ${CMAKE_COMMAND} -E copy ${file} ${folder}/${base} DEPENDS ${file} VERBATIM)
+    list(APPEND copies ${folder}/${base})
+  endforeach()
+  add_custom_target(${name}_files DEPENDS ${copies})
+  add_dependencies(${name} ${name}_files)
+  install(TARGETS ${name} LIBRARY DESTINATION lib/python3/dist-packages/tfl)
+  install(FILES ${files} DESTINATION lib/python3/dist-packages/tfl)
+endfunction()
