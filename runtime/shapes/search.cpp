@@ -60,6 +60,13 @@ Result<void> infer_argsort(InferCall& call) {
   return give(call, std::move(out));
 }
 
+Result<void> infer_argsort_rows(InferCall& call) {
+  const TensorType& x = call.operands[0].type;
+  if (x.dtype != DType::I64) return invalid(call.op, "rows are compared as int64, not as {}", dtype_tf_name(x.dtype));
+  if (x.ranked && x.dims.size() != 2) return invalid(call.op, "x should be a matrix but received shape {}", shape_words(x.dims));
+  return give(call, ranked(DType::I64, Dims{x.ranked ? x.dims[0] : -1}));
+}
+
 Result<void> infer_top_k(InferCall& call) {
   TFL_TRY(check_sortable(call));
   const TensorType& x = call.operands[0].type;

@@ -133,6 +133,17 @@ Result<Value> searchsorted(Interp& interp, Value* args) {
   return apply_list(interp, Op::searchsorted, operands, Attrs().set_bool(Attr::right, right).set_dtype(Attr::dtype, dtype));
 }
 
+/// _argsort_rows(x)
+Result<Value> argsort_rows(Interp& interp, Value* args) {
+  return apply_op(interp, Op::argsort_rows, {args[0]});
+}
+
+/// _sparse_dense_matmul(indices, values, shape, b, adjoint_a)
+Result<Value> sparse_dense_matmul(Interp& interp, Value* args) {
+  bool adjoint = TFL_TRY(truth(interp, args[4]));
+  return apply_op(interp, Op::sparse_dense_matmul, {args[0], args[1], args[2], args[3]}, Attrs().set_bool(Attr::adjoint, adjoint));
+}
+
 Result<Value> matmul(Interp& interp, Value* args) {
   bool transpose_a = TFL_TRY(truth(interp, args[2])), transpose_b = TFL_TRY(truth(interp, args[3]));
   bool adjoint_a = TFL_TRY(truth(interp, args[4])), adjoint_b = TFL_TRY(truth(interp, args[5]));
@@ -178,6 +189,8 @@ constexpr NativeDef kGatherNatives[] = {
     function("_top_k", "input, k, sorted, index_type", top_k),
     function("_unique", "x, out_idx", unique<Op::unique>),
     function("_unique_with_counts", "x, out_idx", unique<Op::unique_with_counts>),
+    function("_argsort_rows", "x", argsort_rows),
+    function("_sparse_dense_matmul", "indices, values, shape, b, adjoint_a", sparse_dense_matmul),
     function("_searchsorted", "rows, values, right, out_type", searchsorted),
     function("matmul",
              "a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False, "

@@ -65,7 +65,7 @@ Result<void> run_string_to_hash_bucket(RunCall& call) {
                         ? sip_hash(s, static_cast<uint64_t>((*key)[0]), static_cast<uint64_t>((*key)[1]))
                     : mode == "plain" ? murmur_hash(s)
                                       : farm_fingerprint(s);
-    out.data<int64_t>()[i] = static_cast<int64_t>(hash % buckets);
+    out.data<int64_t>()[i] = static_cast<int64_t>(mode == "whole" ? hash : hash % buckets);
   }
   return call.give(std::move(out));
 }
