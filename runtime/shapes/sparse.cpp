@@ -23,8 +23,7 @@ Result<void> infer_sparse_dense_matmul(InferCall& call) {
   TFL_TRY(check_index_dtype(call.op, "Tindices", indices.dtype, false));
   TFL_TRY(check_same_dtype(op_info(call.op).tf_name, 2, DType::I64, shape.dtype));
   TFL_TRY(check_same_dtype(op_info(call.op).tf_name, 3, values.dtype, b.dtype));
-  if (!is_numeric(values.dtype))
-    return invalid(call.op, "Value for attr 'T' of {} is not a number", dtype_tf_name(values.dtype));
+  if (!is_numeric(values.dtype)) return invalid(call.op, "Value for attr 'T' of {} is not a number", dtype_tf_name(values.dtype));
   if (!has_rank(b, 2)) return invalid(call.op, "Tensor 'b' is not a matrix");
   if (!has_rank(shape, 1)) return invalid(call.op, "Tensor 'a_shape' is not a vector");
   if (shape.ranked && known(shape.dims[0]) && shape.dims[0] != 2)

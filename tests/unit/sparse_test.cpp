@@ -67,10 +67,10 @@ TEST_CASE("sparse_dense_matmul adds in the order of the elements", "[sparse]") {
       }
       for (int threads : {1, 3}) {
         c.set_thread_count(threads);
-        Tensor out = apply1(c, Op::sparse_dense_matmul,
-                            {longs(c, Dims{kElements, 2}, at), values, longs(c, Dims{2}, {kRows, kInner}), b},
-                            Attrs().set_bool(Attr::adjoint, adjoint))
-                         .take();
+        Tensor out =
+            apply1(c, Op::sparse_dense_matmul, {longs(c, Dims{kElements, 2}, at), values, longs(c, Dims{2}, {kRows, kInner}), b},
+                   Attrs().set_bool(Attr::adjoint, adjoint))
+                .take();
         CHECK(std::equal(expected.begin(), expected.end(), out.data<float>()));
       }
     }

@@ -134,14 +134,13 @@ Result<Value> searchsorted(Interp& interp, Value* args) {
 }
 
 /// _argsort_rows(x)
-Result<Value> argsort_rows(Interp& interp, Value* args) {
-  return apply_op(interp, Op::argsort_rows, {args[0]});
-}
+Result<Value> argsort_rows(Interp& interp, Value* args) { return apply_op(interp, Op::argsort_rows, {args[0]}); }
 
 /// _sparse_dense_matmul(indices, values, shape, b, adjoint_a)
 Result<Value> sparse_dense_matmul(Interp& interp, Value* args) {
   bool adjoint = TFL_TRY(truth(interp, args[4]));
-  return apply_op(interp, Op::sparse_dense_matmul, {args[0], args[1], args[2], args[3]}, Attrs().set_bool(Attr::adjoint, adjoint));
+  return apply_op(interp, Op::sparse_dense_matmul, {args[0], args[1], args[2], args[3]},
+                  Attrs().set_bool(Attr::adjoint, adjoint));
 }
 
 Result<Value> matmul(Interp& interp, Value* args) {

@@ -44,7 +44,8 @@ bool packed(const Rows& rows, std::pair<uint64_t, int64_t>* out) {
     uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
     if (range >= uint64_t{1} << 62 || __builtin_mul_overflow(all, range + 1, &all) || all >> 63) return false;
     for (int64_t i = 0; i < rows.count; ++i)
-      out[i].first = out[i].first * (range + 1) + (static_cast<uint64_t>(rows.at[i * rows.width + k]) - static_cast<uint64_t>(low));
+      out[i].first =
+          out[i].first * (range + 1) + (static_cast<uint64_t>(rows.at[i * rows.width + k]) - static_cast<uint64_t>(low));
   }
   return true;
 }

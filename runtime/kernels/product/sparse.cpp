@@ -68,7 +68,8 @@ void compute_block(const ByRow& rows, int64_t row, int64_t first, int64_t last, 
 }  // namespace
 
 Result<void> run_sparse_dense_matmul(RunCall& call) {
-  Tensor indices = TFL_TRY(contiguous(call.context, call.operands[0])), values = TFL_TRY(contiguous(call.context, call.operands[1]));
+  Tensor indices = TFL_TRY(contiguous(call.context, call.operands[0])),
+         values = TFL_TRY(contiguous(call.context, call.operands[1]));
   Tensor b = TFL_TRY(contiguous(call.context, call.operands[3]));
   Tensor out = TFL_TRY(call.allocate());
   int64_t rows = out.dim(0), width = out.dim(1), inner = b.dim(0), n = values.size();
