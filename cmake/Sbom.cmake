@@ -70,6 +70,13 @@ function(tfl_sbom name)
     string(APPEND described ",\n    {\"spdxElementId\": \"SPDXRef-tfl\", \"relationshipType\": \"DEPENDS_ON\", \"relatedSpdxElement\": \"${id}\"}")
   endforeach()
   string(MD5 contents "${rows}")
+  # As old as the commit, so that what is built twice is the same.
+  if(NOT DEFINED ENV{SOURCE_DATE_EPOCH})
+    execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} log -1 --format=%ct OUTPUT_VARIABLE when OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(when)
+      set(ENV{SOURCE_DATE_EPOCH} ${when})
+    endif()
+  endif()
   string(TIMESTAMP now "%Y-%m-%dT%H:%M:%SZ" UTC)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name} @ONLY CONTENT [[{
   "spdxVersion": "SPDX-2.3",
