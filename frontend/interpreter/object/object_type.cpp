@@ -5,6 +5,7 @@
 #include "frontend/core/code.h"
 #include "frontend/core/frame.h"
 #include "frontend/core/native.h"
+#include "frontend/core/operations.h"
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/object/bases.h"
 #include "frontend/interpreter/object/class.h"
@@ -81,7 +82,10 @@ Result<Value> construct_type(Interp& interp, Type* metaclass, CallArgs& args) {
           dict_set(interp, dict.as<Dict>(), e.key.is_str() ? interp.str(interp.intern(e.key.as<Str>()->text)) : e.key, e.value));
   }
   if (!dict_entry(dict.as<Dict>(), interp.sym.__module__)) {
-    Value module = interp.frame ? dict_get_str(interp.frame->globals, interp.sym.__name__) : Value();
+    // The module of the script that asks: a class that namedtuple makes belongs to who called that.
+    const Frame* asking = interp.frame;
+    while (asking && of_library(asking->code)) asking = asking->back;
+    Value module = asking ? dict_get_str(asking->globals, interp.sym.__name__) : Value();
     dict_set_str(dict.as<Dict>(), interp.sym.__module__, module.is_str() ? module : interp.str(interp.sym.__main__));
   }
   Value keywords;
