@@ -205,9 +205,9 @@ Result<Value> without_objects(Interp& interp, const Value& v, int depth) {
       if (!is_tensor_like(array)) return fail(ErrorKind::ValueError, "object __array__ method not producing an array");
       return array;
     }
-    if (TFL_TRY(special(interp, v, interp.sym.__len__)).is_empty() ||
-        TFL_TRY(special(interp, v, interp.sym.__getitem__)).is_empty())
-      return unsupported(interp, v);
+    if (TFL_TRY(special(interp, v, interp.sym.__getitem__)).is_empty()) return unsupported(interp, v);
+    if (TFL_TRY(special(interp, v, interp.sym.__len__)).is_empty())
+      return fail(ErrorKind::ValueError, "TypeError: object of type '{}' has no len()\n", interp.type_name(v));
     items = TFL_TRY(to_vector(interp, v));
   } else if (v.is(Kind::Native) && v.object()->type->slots->get_item && v.object()->type->slots->length) {  // a deque
     items = TFL_TRY(to_vector(interp, v));
