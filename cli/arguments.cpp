@@ -7,64 +7,13 @@
 #include <cstdlib>
 
 #include "cli/embed/version.h"
+#include "cli/quantities.h"
 #include "frontend/syntax/diagnostics/suggest.h"
 #include "optimizer/pass.h"
 
 namespace tfl::cli {
 
 namespace {
-
-/// "2G", "512M", "1.5GiB", "1000000": bytes; false when it is none.
-bool parse_size(const std::string& text, size_t& bytes) {
-  char* end = nullptr;
-  double n = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || !(n > 0)) return false;
-  std::string unit;
-  for (const char* p = end; *p; ++p) unit += static_cast<char>(std::toupper(static_cast<unsigned char>(*p)));
-  double scale = 1;
-  if (unit == "K" || unit == "KB" || unit == "KIB")
-    scale = 1024.0;
-  else if (unit == "M" || unit == "MB" || unit == "MIB")
-    scale = 1024.0 * 1024;
-  else if (unit == "G" || unit == "GB" || unit == "GIB")
-    scale = 1024.0 * 1024 * 1024;
-  else if (unit == "T" || unit == "TB" || unit == "TIB")
-    scale = 1024.0 * 1024 * 1024 * 1024;
-  else if (!unit.empty() && unit != "B")
-    return false;
-  if (n * scale > 9e18) return false;
-  bytes = static_cast<size_t>(n * scale);
-  return bytes > 0;
-}
-
-/// "10", "10s", "250ms", "2m", "1h": seconds.
-bool parse_duration(const std::string& text, double& seconds) {
-  char* end = nullptr;
-  double n = std::strtod(text.c_str(), &end);
-  std::string unit = end;
-  if (end == text.c_str() || !(n > 0)) return false;
-  if (unit == "ms")
-    n /= 1000;
-  else if (unit == "m" || unit == "min")
-    n *= 60;
-  else if (unit == "h")
-    n *= 3600;
-  else if (!unit.empty() && unit != "s")
-    return false;
-  seconds = n;
-  return n <= 1e9;
-}
-
-/// "10-20" or "10": lines, counted from 1.
-bool parse_lines(const std::string& text, std::pair<uint32_t, uint32_t>& lines) {
-  char* end = nullptr;
-  unsigned long first = std::strtoul(text.c_str(), &end, 10), last = first;
-  if (end == text.c_str() || text[0] == '-') return false;
-  if (*end == '-') last = std::strtoul(end + 1, &end, 10);
-  if (*end || first < 1 || last < first || last > UINT32_MAX) return false;
-  lines = {static_cast<uint32_t>(first), static_cast<uint32_t>(last)};
-  return true;
-}
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -181,9 +130,9 @@ bool names_something(std::string_view text) {
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run",     "check",   "fmt",  "repl",  "test",       "dump",
-                                                   "explain", "profile", "info", "cache", "completion", "build",
-                                                   "inspect", "convert", "diff", "help"};
+  static constexpr std::string_view kCommands[] = {"run",   "check",   "fmt",     "lsp",  "repl",  "test",
+                                                   "dump",  "explain", "profile", "info", "cache", "completion",
+                                                   "build", "inspect", "convert", "diff", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   bool of_command = words.size() == 2 && std::find(known.begin(), known.end(), words[1]) != known.end();
@@ -257,6 +206,10 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     add_color(*fmt, out);
   }
 
+  CLI::App* lsp = command("lsp", "Serve editors: the language server protocol over standard input and output");
+  bool stdio = false;
+  if (chosen == lsp) lsp->add_flag("--stdio", stdio, "Standard input and output, which is what it does");
+
   CLI::App* repl = command("repl", "Type statements and see their values");
   if (chosen == repl) {
     add_run_options(*repl, out, limit);
@@ -276,6 +229,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     test->add_option("--maxfail", out.test.max_failures, "Stop after this many failures")
         ->check(CLI::Range(1, 1000000))
         ->type_name("N");
+    test->add_flag("--lf,--last-failed", out.test.last_failed, "Only the tests that failed the last time; all, if none did");
     test->add_option("--durations", out.test.durations, "List the N slowest tests (0: all)")
         ->check(CLI::Range(0, 1000000))
         ->type_name("N");
@@ -470,6 +424,9 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
       if (!parse_lines(text, lines)) return usage_error("--range: " + in_quotes(text) + " is no range; write 10-20");
       out.format.ranges.push_back(lines);
     }
+  } else if (chosen == lsp) {
+    out.command = Command::LanguageServer;
+    out.allow_all = true;
   } else if (chosen == repl) {
     out.command = Command::Repl;
   } else if (chosen == test) {

@@ -13,6 +13,7 @@ enum class Command : uint8_t {
   Run,
   Check,
   Format,
+  LanguageServer,
   Repl,
   Test,
   Dump,
@@ -40,6 +41,7 @@ struct TestOptions {
   std::string keyword;  // -k
   bool verbose = false, quiet = false, show_output = false, collect_only = false;
   int max_failures = 0;       // 0: no limit
+  bool last_failed = false;   // --lf
   bool doctest = false;       // the examples in docstrings instead
   int durations = -1;         // slowest tests to list; -1: none
   std::string junit;          // file

@@ -8,6 +8,7 @@ namespace tfl::cli {
 int run_script(const Arguments& arguments);
 int check_files(const Arguments& arguments);
 int format_files(const Arguments& arguments);
+int run_language_server(const Arguments& arguments);
 int dump_file(const Arguments& arguments);
 int dump_graph(const Arguments& arguments);
 int explain_script(const Arguments& arguments);

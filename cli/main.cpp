@@ -23,6 +23,7 @@ int dispatch(int argc, char** argv) {
     case Command::Run: return run_script(arguments);
     case Command::Check: return check_files(arguments);
     case Command::Format: return format_files(arguments);
+    case Command::LanguageServer: return run_language_server(arguments);
     case Command::Repl: return run_repl(arguments);
     case Command::Test: return run_tests(arguments);
     case Command::Inspect: return inspect_model(arguments);

@@ -19,6 +19,7 @@ int run_tests(const Arguments& a) {
   set("show_output", Value::boolean(a.test.show_output));
   set("collect_only", Value::boolean(a.test.collect_only));
   set("max_failures", Value::integer(a.test.max_failures));
+  set("last_failed", Value::boolean(a.test.last_failed));
   set("durations", Value::integer(a.test.durations));
   set("junit", interp.str(a.test.junit));
   set("mode", interp.str(a.test.mode));

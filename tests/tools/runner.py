@@ -12,6 +12,108 @@ import tempfile
 import xml.etree.ElementTree
 
 FILES = {
+    "fixtures/test_fix.tfl": '''import pytest
+import tensorflow as tf
+
+log = []
+
+
+@pytest.fixture
+def number():
+    log.append("make")
+    yield 3
+    log.append("end")
+
+
+@pytest.fixture(params=[1, 2], ids=["one", "two"])
+def size(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def shared(number_of_module):
+    return [number_of_module]
+
+
+@pytest.fixture(scope="module")
+def number_of_module():
+    return 7
+
+
+@pytest.fixture(autouse=True)
+def always():
+    log.append("auto")
+
+
+def test_number(number):
+    assert number == 3
+
+
+def test_ended():
+    assert log == ["auto", "make", "end", "auto"]
+
+
+def test_size(size, number):
+    assert size * number in (3, 6)
+
+
+@pytest.mark.parametrize("a, b", [(1, 2), pytest.param(2, 3, id="second")])
+def test_rows(a, b, size):
+    assert a + 1 == b
+
+
+class TestThings:
+    @pytest.fixture
+    def own(self, shared):
+        return shared + [1]
+
+    def test_own(self, own):
+        assert own == [7, 1]
+
+    def test_shared(self, shared, monkeypatch, tmp_path):
+        monkeypatch.setitem(shared_dict, "a", 2)
+        assert shared_dict["a"] == 2
+
+
+shared_dict = {"a": 1}
+
+
+def test_taken_back():
+    assert shared_dict == {"a": 1}
+
+
+def test_output(capsys):
+    print("hello")
+    assert capsys.readouterr().out == "hello\\n"
+
+
+@pytest.mark.xfail(reason="not yet")
+def test_expected():
+    assert 1 == 2
+
+
+@pytest.mark.xfail
+def test_unexpected():
+    pass
+
+
+def test_approx():
+    assert 0.1 + 0.2 == pytest.approx(0.3)
+    assert tf.constant([1.0, 2.0]) == pytest.approx([1.0, 2.0000001])
+    assert not 1.0 == pytest.approx(1.1)
+    with pytest.raises(ValueError, match="bad"):
+        raise ValueError("a bad one")
+''',
+    "fixtures/conftest.tfl": '''import pytest
+
+
+@pytest.fixture(scope="session")
+def everywhere():
+    return 5
+''',
+    "fixtures/test_conftest.tfl": '''def test_everywhere(everywhere):
+    assert everywhere == 5
+''',
     "test_sums.tfl": '''import tensorflow as tf
 
 
@@ -58,7 +160,7 @@ def test_match():
         int("x")
 
 
-def test_fixture(tmp_path):
+def test_fixture(nowhere):
     pass
 
 
@@ -86,7 +188,7 @@ class CaseTest(tf.test.TestCase):
 ''',
     "good_test.tfl": "def test_fine():\n    assert True\n",
     "test_syntax.tfl": "def test_x(:\n    pass\n",
-    "test_import.tfl": "import pytest\n",
+    "test_import.tfl": "import nowhere_at_all\n",
     "helper.tfl": "def test_not_collected():\n    assert False\n",
 }
 
@@ -94,7 +196,7 @@ class CaseTest(tf.test.TestCase):
 CALLS = [
     ("test_sums.tfl", 1, ["collected 14 items", "test_sums.tfl .FFF.Fs.FF...F", "AssertionError: lists differ\nassert [1, 4] == [1, 5]", "where [1, 4] = add([1], [4])",
                           "assert 3 > 4\n +  where 3 = a\n +  where 4 = b", "assert 'q' in {'a': 1}", "test_rows[2-5]", "assert 4 == 5", "Captured stdout call", "\nshown\n",
-                          "Expected: 'zzz'", "fixture 'tmp_path' not found", "FAILED test_sums.tfl::CaseTest::test_equal - AssertionError: 1 != 2",
+                          "Expected: 'zzz'", "fixture 'nowhere' not found", "FAILED test_sums.tfl::CaseTest::test_equal - AssertionError: 1 != 2",
                           "7 failed, 6 passed, 1 skipped in"], ["not shown"]),
     ("good_test.tfl", 0, ["1 passed in"], ["FAILED"]),
     ("test_sums.tfl -k 'rows and not 5'", 0, ["1 passed, 13 deselected"], []),
@@ -106,10 +208,15 @@ CALLS = [
     ("test_sums.tfl::nope", 2, ["no test nope"], []),
     ("test_syntax.tfl good_test.tfl", 2, ["ERROR collecting test_syntax.tfl", "test_syntax.tfl:1:11: error: '(' was never closed", "Interrupted: 1 error during collection", "1 error in"],
      ["passed"]),
-    ("test_import.tfl", 2, ["No module named 'pytest'", "hint: tfl test finds"], []),
+    ("test_import.tfl", 2, ["No module named 'nowhere_at_all'"], []),
     ("nowhere.tfl", 2, ["not found: nowhere.tfl"], []),
-    (".", 2, ["collected 15 items / 2 errors", "Interrupted: 2 errors"], ["test_not_collected", "passed"]),
-    ("--lf", 2, ["unknown flag '--lf'"], []),
+    (".", 2, ["collected 31 items / 2 errors", "Interrupted: 2 errors"], ["test_not_collected", "passed"]),
+    ("--lp", 2, ["unknown flag '--lp'"], []),
+    ("fixtures", 0, ["collected 16 items", "14 passed, 1 xfailed, 1 xpassed"], []),
+    ("fixtures --mode eager", 0, ["14 passed, 1 xfailed, 1 xpassed"], []),
+    ("fixtures -k 'size and two'", 0, ["1 passed, 15 deselected"], []),
+    ("test_sums.tfl -q", 1, ["7 failed"], []),
+    ("test_sums.tfl --lf", 1, ["7 failed, 7 deselected"], []),
 ]
 
 
@@ -120,6 +227,7 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, text in FILES.items():
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             with open(os.path.join(folder, name), "w") as f:
                 f.write(text)
 

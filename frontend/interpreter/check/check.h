@@ -3,6 +3,7 @@
 // Only what is certain is reported: nothing that the script may catch, guard or put in place while it runs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,8 +12,11 @@
 
 namespace tfl::check {
 
+/// Told of each expression whose value, or at least its type, is certain.
+using Seen = std::function<void(const ast::Expr&, const Value&, bool own)>;
+
 /// `code` is what `module` was compiled to.
 void check_program(Interp&, const ast::Module& module, scope::ScopeTree& scopes, const Value& code,
-                   std::vector<Diagnostic>& diagnostics);
+                   std::vector<Diagnostic>& diagnostics, const Seen* seen = nullptr);
 
 }  // namespace tfl::check

@@ -36,8 +36,8 @@ bool has_yield(const Stmt* s) {
 }  // namespace
 
 Checker::Checker(Interp& interp, scope::ScopeTree& scopes, const Module& module, const Value& code,
-                 std::vector<Diagnostic>& diagnostics)
-    : interp_(interp), scopes_(scopes), certainty_(module), diagnostics_(diagnostics), scope_(&scopes.module()) {
+                 std::vector<Diagnostic>& diagnostics, const Seen* seen)
+    : interp_(interp), scopes_(scopes), certainty_(module), diagnostics_(diagnostics), seen_(seen), scope_(&scopes.module()) {
   dummy_ = interp.str("");
   std::vector<Code*> open{code.as<Code>()};
   while (!open.empty()) {
@@ -254,8 +254,8 @@ void Checker::imports(const Stmt* s) {
 }
 
 void check_program(Interp& interp, const Module& module, scope::ScopeTree& scopes, const Value& code,
-                   std::vector<Diagnostic>& diagnostics) {
-  Checker(interp, scopes, module, code, diagnostics).run(module);
+                   std::vector<Diagnostic>& diagnostics, const Seen* seen) {
+  Checker(interp, scopes, module, code, diagnostics, seen).run(module);
 }
 
 }  // namespace tfl::check

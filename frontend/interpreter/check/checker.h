@@ -11,6 +11,7 @@
 
 #include "frontend/core/interp.h"
 #include "frontend/interpreter/check/certainty.h"
+#include "frontend/interpreter/check/check.h"
 #include "frontend/syntax/scope/scope.h"
 
 namespace tfl::check {
@@ -30,7 +31,7 @@ bool only_computes(std::string_view module, std::string_view name, const Value& 
 class Checker {
  public:
   Checker(Interp& interp, scope::ScopeTree& scopes, const ast::Module& module, const Value& code,
-          std::vector<Diagnostic>& diagnostics);
+          std::vector<Diagnostic>& diagnostics, const Seen* seen = nullptr);
   void run(const ast::Module& module);
 
  private:
@@ -97,6 +98,7 @@ class Checker {
   scope::ScopeTree& scopes_;
   Certainty certainty_;
   std::vector<Diagnostic>& diagnostics_;
+  const Seen* seen_;
   std::unordered_map<const scope::Symbol*, Definition> definitions_;
   std::unordered_map<uint64_t, Code*> codes_;     // of the script's functions, by where they stand
   std::unordered_set<std::string_view> rebound_;  // names that inner scopes assign to

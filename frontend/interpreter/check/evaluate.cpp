@@ -96,6 +96,7 @@ Known Checker::evaluate(const Expr* e) {
   if (depth_ > kDeepest) return {};
   ++depth_;
   Known known = evaluate_inner(e);
+  if (seen_ && known) (*seen_)(*e, known.value, known.own);
   --depth_;
   return known;
 }

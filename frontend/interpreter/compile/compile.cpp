@@ -21,7 +21,7 @@ CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> sourc
     result.code = compile::FunctionCompiler(session, scopes->module()).compile_module(parsed.module);
   }
   if (options.check && result.code.is(Kind::Code))
-    check::check_program(interp, parsed.module, *scopes, result.code, result.diagnostics);
+    check::check_program(interp, parsed.module, *scopes, result.code, result.diagnostics, options.seen);
   sort_diagnostics(result.diagnostics);
   return result;
 }

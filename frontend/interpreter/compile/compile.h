@@ -1,6 +1,7 @@
 // From source text to code: parse, scopes, bytecode. Everything found wrong is reported at once, before anything runs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct CompileOptions {
   bool show_results = false;  // REPL: an expression statement prints its value
   bool rewrite_asserts = false;
   bool check = false;  // `tfl check`: find what will certainly fail
+  /// With `check`: is told each expression whose value or type is known. `own`: a function or class of the script, which cannot be called.
+  const std::function<void(const ast::Expr&, const Value&, bool own)>* seen = nullptr;
 };
 
 CompileResult compile_module(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});

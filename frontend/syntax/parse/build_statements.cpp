@@ -56,7 +56,7 @@ void TreeBuilder::statement(Node* node, std::vector<Stmt*>& out) {
     case TflParser::RuleFunction_definition: return out.push_back(function_definition(inner, {}));
     case TflParser::RuleClass_definition: return out.push_back(class_definition(inner, {}));
     case TflParser::RuleDecorated: return out.push_back(decorated(inner));
-    default: return bad_statement(inner);
+    default: return bad_statement(inner, out);
   }
 }
 
@@ -86,6 +86,7 @@ ast::Block TreeBuilder::block(Node* node) {
     while (!children.at_token()) statement(children.node(), body);
   }
   here_.top_level = outer;
+  if (body.empty() && tolerant_) body.push_back(arena_.make<ast::Pass>(ast::StmtKind::Pass, span(node)));
   return arena_.list(body);
 }
 
@@ -98,25 +99,27 @@ ast::Block TreeBuilder::clause_block(Node* node) {
 }
 
 /// The line itself was reported; what belongs to it is still checked.
-void TreeBuilder::bad_statement(Node* node) {
+void TreeBuilder::bad_statement(Node* node, std::vector<Stmt*>& out) {
   Surroundings outer = here_;
   here_ = {Body::Unknown, true, {}, false};
-  std::vector<Stmt*> ignored;
+  std::vector<Stmt*> unused;
+  std::vector<Stmt*>& kept = tolerant_ ? out : unused;
   Children children(node);
   while (!children.done()) {
     if (children.at_token()) {
       children.take();
     } else if (children.rule_index() == TflParser::RuleStatement) {
-      statement(children.node(), ignored);
+      statement(children.node(), kept);
     } else {
       Children clause(children.node());
       while (!clause.done()) {
-        if (clause.rule_index() == TflParser::RuleBlock)
-          block(clause.node());
-        else if (clause.at_token())
+        if (clause.rule_index() == TflParser::RuleBlock) {
+          for (Stmt* s : block(clause.node())) kept.push_back(s);
+        } else if (clause.at_token()) {
           clause.take();
-        else
+        } else {
           clause.node();
+        }
       }
     }
   }

@@ -22,8 +22,12 @@ bool begins_clause(TokenKind kind) {
 
 class ModuleParser {
  public:
-  ModuleParser(const Source& source, Layout& layout, ParseResult& out)
-      : source_(source), layout_(layout), out_(out), builder_(source, *out.arena, out.diagnostics) {}
+  ModuleParser(const Source& source, Layout& layout, ParseResult& out, bool tolerant)
+      : source_(source),
+        layout_(layout),
+        out_(out),
+        tolerant_(tolerant),
+        builder_(source, *out.arena, out.diagnostics, tolerant) {}
 
   void run() {
     std::vector<LogicalLine>& lines = layout_.lines;
@@ -47,7 +51,7 @@ class ModuleParser {
       bool damaged = assemble(begin, end);
       if (auto* tree = parser_->parse_unit()) {
         std::vector<ast::Stmt*> ignored;
-        builder_.unit(tree, damaged, damaged ? ignored : body_);
+        builder_.unit(tree, damaged, damaged && !tolerant_ ? ignored : body_);
         return;
       }
       recovery_ += places_.size();
@@ -141,6 +145,7 @@ class ModuleParser {
   const Source& source_;
   Layout& layout_;
   ParseResult& out_;
+  const bool tolerant_;
   std::unique_ptr<StatementParser> parser_;
   TreeBuilder builder_;
   std::vector<ast::Stmt*> body_;
@@ -178,13 +183,13 @@ struct Parsed {
   Layout layout;
 };
 
-Parsed parse_source(const Source& source) {
+Parsed parse_source(const Source& source, bool tolerant = false) {
   Parsed p;
   p.result.arena = std::make_unique<ast::Arena>();
   if (!check_bytes(source, p.result.diagnostics)) return p;
   p.layout = lay_out(source);
   p.result.diagnostics = std::move(p.layout.diagnostics);
-  ModuleParser(source, p.layout, p.result).run();
+  ModuleParser(source, p.layout, p.result, tolerant).run();
   sort_diagnostics(p.result.diagnostics);
   return p;
 }
@@ -216,6 +221,8 @@ bool ends_with_empty_line(std::string_view text) {
 }  // namespace parse
 
 ParseResult parse_module(const Source& source) { return parse::parse_source(source).result; }
+
+ParseResult parse_tolerant(const Source& source) { return parse::parse_source(source, true).result; }
 
 InteractiveResult parse_interactive(const Source& source) {
   parse::Parsed p = parse::parse_source(source);

@@ -24,6 +24,10 @@ struct ParseResult {
 /// Subscript, form chains of any length: walk those in a loop.
 ParseResult parse_module(const Source& source);
 
+/// The same for a text that somebody is typing: of a statement with errors the tree holds what was understood, without the lines that were not.
+/// It is a tree like any other, but not the program that is meant.
+ParseResult parse_tolerant(const Source& source);
+
 /// What a line editor wants to know about the text typed so far.
 enum class InteractiveState { Complete, Incomplete, Error };
 

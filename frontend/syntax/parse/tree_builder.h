@@ -58,8 +58,9 @@ enum class TargetUse : uint8_t { Assign, Augmented, Annotated, For, With, Delete
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Source& source, ast::Arena& arena, std::vector<Diagnostic>& diagnostics)
-      : source_(source), arena_(arena), diagnostics_(diagnostics) {}
+  /// `tolerant`: what stands below a line that was not understood is kept, too.
+  TreeBuilder(const Source& source, ast::Arena& arena, std::vector<Diagnostic>& diagnostics, bool tolerant = false)
+      : source_(source), arena_(arena), diagnostics_(diagnostics), tolerant_(tolerant) {}
 
   /// Appends the statements of one unit. `damaged`: a line of it was taken out, so nothing is said about what is missing.
   void unit(TflParser::UnitContext* node, bool damaged, std::vector<ast::Stmt*>& out);
@@ -90,7 +91,7 @@ class TreeBuilder {
   ast::Stmt* try_statement(Node* node);
   ast::Stmt* with_statement(Node* node);
   ast::Block clause_block(Node* node);
-  void bad_statement(Node* node);
+  void bad_statement(Node* node, std::vector<ast::Stmt*>& out);
 
   // build_definitions.cpp
   ast::Stmt* decorated(Node* node);
@@ -176,6 +177,7 @@ class TreeBuilder {
   const Source& source_;
   ast::Arena& arena_;
   std::vector<Diagnostic>& diagnostics_;
+  const bool tolerant_;
   Surroundings here_;
   uint32_t nesting_ = 0;  // operands to the right of each other, see kMaxNesting
   bool nesting_reported_ = false;
