@@ -5,7 +5,8 @@
 # portable level is there to be right on old processors, not to be fast: it is compiled in less time.
 
 # Those that native libraries carry (cmake/Standalone.cmake); the program takes their code from there, unless sanitizers want it of their own.
-set(TFL_STANDALONE_KERNELS ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/matmul.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/matrix.cpp
+set(TFL_STANDALONE_KERNELS ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/fourier.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/matmul.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/matrix.cpp
   ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/random.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/window.cpp)
 
 function(tfl_isa_kernels runtime)

@@ -5,7 +5,7 @@ function(tfl_standalone codegen)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/standalone/*.c ${PROJECT_SOURCE_DIR}/runtime/standalone/*.cpp)
   file(GLOB dense CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/kernels/linalg/dense_*.cpp)
   add_library(tfl_standalone STATIC ${sources} ${PROJECT_SOURCE_DIR}/runtime/kernels/linalg/matrix.cpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/product/product.cpp ${dense}
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/product/product.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/fourier/fourier_plan.cpp ${dense}
     ${PROJECT_SOURCE_DIR}/runtime/tensor/element.cpp)
   # The tiles of matrix products and the loops of random numbers, for the levels that machine code is made for.
   set(libraries tfl_standalone)

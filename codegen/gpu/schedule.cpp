@@ -39,7 +39,9 @@ class Scheduler {
       to_.checks = to_.checks || routine_fails(r.routine);
       // The seed of random numbers is a pair, or three words that are the state of a generator.
       if (r.routine == Routine::random && !is_known(r.sizes[1])) to_.supported = false;
-      if (r.routine == Routine::solve || r.routine == Routine::factor || r.routine == Routine::sample) to_.supported = false;
+      if (r.routine == Routine::solve || r.routine == Routine::factor || r.routine == Routine::sample ||
+          r.routine == Routine::fourier)
+        to_.supported = false;
       // Draws until it accepts, or one place after the other.
       auto kind = static_cast<RandomKind>(r.flags);
       if (r.routine == Routine::random && (kind == RandomKind::truncated || kind == RandomKind::permutation))

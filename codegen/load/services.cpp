@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "codegen/plan/parallel_loops.h"
+#include "runtime/kernels/fourier/fourier_loops.h"
 #include "runtime/kernels/index/scatter_loops.h"
 #include "runtime/kernels/index/segment_loops.h"
 #include "runtime/kernels/index/sort_loops.h"
@@ -147,6 +148,10 @@ bool draw(const Workers& workers, const RoutineCall& call) {
 const MatrixLevel& level_of(const Workers& workers) { return matrix_level(static_cast<const Context*>(workers.self)->isa()); }
 bool solve(const Workers& workers, const RoutineCall& call) { return matrices::solve(workers, level_of(workers), call); }
 bool factor(const Workers& workers, const RoutineCall& call) { return matrices::factor(workers, level_of(workers), call); }
+bool transform(const Workers& workers, const RoutineCall& call) {
+  auto& context = *static_cast<Context*>(workers.self);
+  return fourier::run(workers, context.fourier_plans(), fourier_level(context.isa()), call);
+}
 
 // Each on a frame of its own: words that several threads write side by side would go from one cache to the other all the time.
 int64_t beside(Frame* frame, const EntryFunction* functions, int64_t count) {
@@ -185,7 +190,7 @@ int64_t beside(Frame* frame, const EntryFunction* functions, int64_t count) {
 
 constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {
     routine<scans::run>, routine<find_largest>, routine<scatters::run>, routine<segments::run>, routine<sorts::run>,
-    routine<draw>,       routine<solve>,        routine<factor>,        routine<samples::run>};
+    routine<draw>,       routine<solve>,        routine<factor>,        routine<samples::run>,  routine<transform>};
 
 }  // namespace
 

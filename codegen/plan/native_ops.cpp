@@ -139,6 +139,7 @@ class Question {
         bool words = is_integer(seed.dtype) && seed.dims.size() == 1 && (seed.dims[0] == 2 || seed.dims[0] == 3);
         return unless(words && sizes(0), kSizes);
       }
+      case Routine::fourier: return unless(n.operands.size() < 2 || sizes(1), kSizes);
       case Routine::solve:
       case Routine::factor: return unless(dtype == DType::F32 || dtype == DType::F64, "matrices of this type");
     }

@@ -3,6 +3,7 @@
 
 #include "codegen/plan/builder.h"
 #include "codegen/plan/native_ops.h"
+#include "runtime/kernels/fourier/fourier_sizes.h"
 #include "runtime/kernels/linalg/matrix_sizes.h"
 #include "runtime/kernels/random/sample_flags.h"
 #include "runtime/ops/facts.h"
@@ -246,6 +247,33 @@ void BlockBuilder::make_routine(const ir::Node& n) {
         r.at.push_back(routine_operand(n.operands[2]));
         r.at.push_back(routine_operand(n.operands[3]));
       }
+      break;
+    }
+    case Routine::fourier: {
+      const auto kind = static_cast<FourierKind>(facts.how);
+      Sizes dims = kind == FourierKind::from_half ? b.dims({node, 0}) : b.dims(n.operands[0]);
+      if (kind == FourierKind::complex) dims.pop_back();
+      size_t axis = dims.size() - 1;
+      if (kind == FourierKind::complex) {
+        const int64_t given = n.attrs.get_int(Attr::axis, -1);
+        axis = static_cast<size_t>(given < 0 ? given + static_cast<int64_t>(dims.size()) : given);
+      }
+      r.routine = Routine::fourier;
+      r.dtype = b.dtype(n.operands[0]);
+      r.flags =
+          fourier_flags(kind, n.attrs.get_bool(Attr::reverse), n.attrs.get_bool(Attr::adjoint), n.attrs.get_text(Attr::mode));
+      cut(dims, axis);
+      const Size length = r.sizes[1], inner = r.sizes[2];
+      Size room, lots = 1;
+      if (is_known(length) && is_known(inner)) {
+        room = fourier::fourier_room(kind, length, inner);
+        lots = fourier::fourier_lots(length, is_known(r.sizes[0]) ? r.sizes[0] * inner : INT64_MAX);
+      } else {
+        room = fourier::fourier_room_at_most<SizeOf>({&b, length}, !is_one(inner)).size;
+      }
+      r.sizes.push_back(room);
+      r.sizes.push_back(lots);
+      r.at = {routine_operand(n.operands[0]), target(0), b.add_value(r.dtype, {b.multiply(2 * lots, room)}, Home::temporary)};
       break;
     }
     case Routine::solve:

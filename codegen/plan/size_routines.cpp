@@ -1,5 +1,7 @@
 // Sizes of what routines give.
 #include "codegen/plan/size_rules.h"
+#include "runtime/kernels/fourier/fourier_sizes.h"
+#include "runtime/ops/facts.h"
 #include "runtime/shapes/rules.h"
 
 namespace tfl::plan {
@@ -62,6 +64,29 @@ bool SizeRules::segments(const Node& n, PolyDims& out) {
   out.push_back(*segments);
   out.insert(out.end(), x.begin() + static_cast<ptrdiff_t>(ids.size()), x.end());
   return true;
+}
+
+bool SizeRules::fourier(const Node& n, PolyDims& out) {
+  const PolyDims& x = dims(n.operands[0]);
+  auto bins = [&](const Poly& size) { return table.add(table.divide(size, SizeTable::constant(2)), SizeTable::constant(1)); };
+  const Poly pair = SizeTable::constant(2);
+  switch (static_cast<FourierKind>(op_facts(n.op).how)) {
+    case FourierKind::complex: out = x; return x.size() >= 2 && table.assume_equal(x.back(), pair);
+    case FourierKind::to_half:
+      if (x.empty()) return false;
+      out = x;
+      out.back() = bins(x.back());
+      out.push_back(pair);
+      return true;
+    case FourierKind::from_half: {
+      if (!wanted_sizes(n.operands[1], out) || out.empty() || out.size() + 1 != x.size()) return false;
+      for (size_t i = 0; i + 1 < out.size(); ++i) {
+        if (!table.assume_equal(x[i], out[i])) return false;
+      }
+      return table.assume_equal(x.back(), pair) && table.assume_equal(x[out.size() - 1], bins(out.back()));
+    }
+  }
+  return false;
 }
 
 bool SizeRules::random(const Node& n, PolyDims& out) { return wanted_sizes(n.operands[0], out); }

@@ -84,6 +84,7 @@ class SizeRules {
   bool scatter_new(const ir::Node& n, PolyDims& out);
   bool scatter(const ir::Node& n, PolyDims& out);
   bool segments(const ir::Node& n, PolyDims& out);
+  bool fourier(const ir::Node& n, PolyDims& out);
   bool random(const ir::Node& n, PolyDims& out);
   bool samples(const ir::Node& n, PolyDims& out);
   bool square(const PolyDims& x);

@@ -5,7 +5,7 @@ namespace tfl::gradient {
 Rule rule_of(Op op) {
   if (op_info(op).kind == OpKind::Elementwise) return elementwise_rule(op);
   for (std::span<const RuleRow> rows : {shape_rules(), gather_rules(), reduce_rules(), contract_rules(), linalg_rules(),
-                                        window_rules(), array_rules(), control_rules()}) {
+                                        fourier_rules(), window_rules(), array_rules(), control_rules()}) {
     for (const RuleRow& row : rows) {
       if (row.op == op) return row.rule;
     }

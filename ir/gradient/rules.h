@@ -27,6 +27,7 @@ std::span<const RuleRow> gather_rules();
 std::span<const RuleRow> reduce_rules();
 std::span<const RuleRow> contract_rules();
 std::span<const RuleRow> linalg_rules();
+std::span<const RuleRow> fourier_rules();
 std::span<const RuleRow> window_rules();
 std::span<const RuleRow> array_rules();
 std::span<const RuleRow> control_rules();

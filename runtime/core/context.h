@@ -11,6 +11,7 @@
 
 namespace tfl {
 
+class FourierPlans;
 class ThreadPool;
 namespace gpu {
 class Devices;
@@ -68,6 +69,9 @@ class Context {
     bool before_;
   };
 
+  /// Of Fourier transforms that have been asked for; any thread may.
+  FourierPlans& fourier_plans() { return *fourier_plans_; }
+
   /// The GPUs that this process may use; nothing is looked for before somebody asks it.
   gpu::Devices& devices();
 
@@ -78,6 +82,7 @@ class Context {
   std::atomic<bool> overwriting_{false};
   IsaLevel isa_;
   int thread_count_;
+  std::unique_ptr<FourierPlans> fourier_plans_;
   std::unique_ptr<ThreadPool> threads_;
   std::unique_ptr<gpu::Devices> devices_;
 };

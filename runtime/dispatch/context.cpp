@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/gpu/devices.h"
+#include "runtime/kernels/fourier/fourier_plan.h"
 #include "runtime/tensor/tensor.h"
 #include "runtime/threads/thread_pool.h"
 
@@ -33,7 +34,8 @@ IsaLevel best_isa_level() {
 Context::Context(const ContextOptions& options)
     : memory(options.memory_limit ? options.memory_limit : MemoryPool::default_limit()),
       isa_(std::min(options.max_isa, best_isa_level())),
-      thread_count_(options.threads > 0 ? options.threads : available_processors()) {
+      thread_count_(options.threads > 0 ? options.threads : available_processors()),
+      fourier_plans_(std::make_unique<FourierPlans>()) {
   heap.owner = this;
 }
 

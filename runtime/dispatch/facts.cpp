@@ -1,6 +1,7 @@
 // The table of facts. It stands above the kernels, whose kinds the rows name.
 #include "runtime/ops/facts.h"
 
+#include "runtime/kernels/fourier/fourier_sizes.h"
 #include "runtime/kernels/reduce/reduce.h"
 #include "runtime/kernels/routine.h"
 #include "runtime/kernels/window/window_job.h"

@@ -25,13 +25,15 @@ enum class Routine : uint8_t {
            // on a matrix without inverse.
   sample,  // at: seed of the index dtype, out, parameters; sizes: elements, words of the seed, elements of each parameter; flags: SampleKind,
   // kSample..., the parameters' tfl::DType from kSampleDType on. Fails on parameters that truncated normal numbers do not take.
+  fourier,  // at: x, out, scratch; sizes: before, at and behind the axis (of the numbers that are transformed), pairs of scratch for a lot, lots;
+            // flags: of fourier_sizes.h; the dtype is that of the parts. Fails without memory for roots of unity.
 };
 inline constexpr const char* kRoutineNames[] = {"scan",   "arg",   "scatter", "segment", "sort",
-                                                "random", "solve", "factor",  "sample"};
+                                                "random", "solve", "factor",  "sample",  "fourier"};
 inline constexpr int kRoutines = sizeof kRoutineNames / sizeof kRoutineNames[0];
-static_assert(kRoutines == static_cast<int>(Routine::sample) + 1);
+static_assert(kRoutines == static_cast<int>(Routine::fourier) + 1);
 /// Which pointers of a call are written, as bits.
-inline constexpr uint8_t kRoutineWrites[kRoutines] = {2, 2, 8, 12, 14, 2, 12, 30, 2};
+inline constexpr uint8_t kRoutineWrites[kRoutines] = {2, 2, 8, 12, 14, 2, 12, 30, 2, 6};
 inline constexpr bool routine_fails(Routine r) { return r != Routine::scan && r != Routine::arg && r != Routine::sort; }
 
 inline constexpr int64_t kScanProduct = 1, kScanExclusive = 2, kScanReverse = 4;

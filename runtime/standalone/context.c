@@ -131,6 +131,7 @@ void tfls_context_free(tfl_context *c) {
   free(c->states);
   tfls_free(c, c->arena, c->arena_bytes);
   tfls_free(c, c->product_memory, c->product_bytes);
+  if (c->fourier_plans) c->release_fourier_plans(c->fourier_plans);
   free(c->library.memory);
   free(c);
 }

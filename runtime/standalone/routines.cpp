@@ -1,5 +1,8 @@
 // The routines of a library: the loops of runtime/kernels on the context's threads. Each is a function of its own, so that a library holds
 // those that it calls.
+#include <new>
+
+#include "runtime/kernels/fourier/fourier_loops.h"
 #include "runtime/kernels/index/scatter_loops.h"
 #include "runtime/kernels/index/segment_loops.h"
 #include "runtime/kernels/index/sort_loops.h"
@@ -36,10 +39,12 @@ namespace tfl {
 inline namespace v3 {
 extern const RandomKernels kRandomKernels;
 extern const MatrixLevel kMatrixLevel;
+extern const FourierLevel kFourierLevel;
 }  // namespace v3
 inline namespace v4 {
 extern const RandomKernels kRandomKernels;
 extern const MatrixLevel kMatrixLevel;
+extern const FourierLevel kFourierLevel;
 }  // namespace v4
 }  // namespace tfl
 
@@ -76,4 +81,23 @@ void tfls_random(tfls_frame* frame, const void* call) {
 void tfls_solve(tfls_frame* frame, const void* call) { matrix_routine<tfl::matrices::solve>(frame, call); }
 void tfls_factor(tfls_frame* frame, const void* call) { matrix_routine<tfl::matrices::factor>(frame, call); }
 void tfls_sample(tfls_frame* frame, const void* call) { routine<tfl::samples::run>(frame, call); }
+void tfls_fourier(tfls_frame* frame, const void* call) {
+  const auto& c = *static_cast<const tfl::RoutineCall*>(call);
+  auto* context = static_cast<tfl_context*>(frame->self);
+  if (!context->fourier_plans) {
+    void* memory = malloc(sizeof(tfl::FourierPlans));
+    if (!memory) {
+      frame->failed = -1;
+      return;
+    }
+    context->fourier_plans = new (memory) tfl::FourierPlans;
+    context->release_fourier_plans = [](void* plans) {
+      static_cast<tfl::FourierPlans*>(plans)->~FourierPlans();
+      free(plans);
+    };
+  }
+  const tfl::FourierLevel& level = context->library.wide ? tfl::v4::kFourierLevel : tfl::v3::kFourierLevel;
+  if (!tfl::fourier::run(tfl::workers_of(frame), *static_cast<tfl::FourierPlans*>(context->fourier_plans), level, c))
+    frame->failed = -1;
+}
 }

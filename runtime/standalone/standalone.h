@@ -232,6 +232,8 @@ struct tfl_context {
   struct tfls_gpu_state* gpu;   /* NULL: none has been asked for */
   void *arena, *product_memory; /* kept from one call to the next */
   size_t arena_bytes, product_bytes;
+  void* fourier_plans; /* NULL: no transform has been asked for */
+  void (*release_fourier_plans)(void*);
   _Atomic(uint32_t) cancelled;
   char error[1024];
 };
@@ -342,3 +344,4 @@ void tfls_random(tfls_frame* frame, const void* call);
 void tfls_solve(tfls_frame* frame, const void* call);
 void tfls_factor(tfls_frame* frame, const void* call);
 void tfls_sample(tfls_frame* frame, const void* call);
+void tfls_fourier(tfls_frame* frame, const void* call);

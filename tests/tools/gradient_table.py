@@ -24,7 +24,7 @@ ELSEWHERE = {
 # Types that an operation does not take, as in TensorFlow.
 HALVES = {"float16", "bfloat16"}
 REFUSED = {name: {"bfloat16"} for name in """cholesky lu matrix_determinant log_matrix_determinant matrix_inverse matrix_solve triangular_solve
-qr svd eigh""".split()} | {name: HALVES for name in "betainc zeta polygamma nextafter".split()}
+qr svd eigh""".split()} | {name: HALVES for name in "betainc zeta polygamma nextafter fft rfft irfft".split()}
 
 
 def read(*path):

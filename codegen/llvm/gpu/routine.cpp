@@ -30,6 +30,7 @@ llvm::Function* GpuRoutine::emit() {
     case Routine::random: random(); break;
     case Routine::solve:
     case Routine::factor:
+    case Routine::fourier:
     case Routine::sample: break;  // the CPU runs plans with these
   }
   grid_.finish();

@@ -46,5 +46,6 @@ std::span<const NativeDef> text_natives();
 std::span<const NativeDef> linalg_natives();
 std::span<const NativeDef> random_natives();
 std::span<const NativeDef> window_natives();
+std::span<const NativeDef> fourier_natives();
 
 }  // namespace tfl

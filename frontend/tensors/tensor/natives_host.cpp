@@ -287,7 +287,8 @@ Result<Value> reference_to(Interp& interp, Value* args) {
 Result<void> init_tf(Interp& interp, Module& module) {
   for (std::span<const NativeDef> table :
        {elementwise_natives(), creation_natives(), shape_natives(), gather_natives(), reduce_natives(), text_natives(),
-        linalg_natives(), window_natives(), random_natives(), device_natives(), std::span<const NativeDef>(kHostNatives)}) {
+        linalg_natives(), window_natives(), fourier_natives(), random_natives(), device_natives(),
+        std::span<const NativeDef>(kHostNatives)}) {
     define_all(interp, module, table);
   }
   for (int i = 0; i < kDTypeCount; ++i) {

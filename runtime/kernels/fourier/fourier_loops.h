@@ -8,6 +8,7 @@
 #include "runtime/kernels/fourier/fourier_kernels.h"
 #include "runtime/kernels/fourier/fourier_sizes.h"
 #include "runtime/kernels/routine.h"
+#include "runtime/tensor/dtype.h"
 
 namespace tfl::fourier {
 
@@ -244,6 +245,11 @@ bool transform_all(const Workers& workers, FourierPlans& plans, const FourierKer
               [&](const Workers& own, int64_t i, T* memory) { t.row(own, x + i * t.in_row(), y + i * t.out_row(), memory); });
   }
   return true;
+}
+
+inline bool run(const Workers& workers, FourierPlans& plans, const FourierLevel& level, const RoutineCall& c) {
+  return static_cast<DType>(c.dtype) == DType::F32 ? transform_all<float>(workers, plans, *level.f32, *level.f64, c)
+                                                   : transform_all<double>(workers, plans, *level.f64, *level.f64, c);
 }
 
 }  // namespace tfl::fourier

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "runtime/kernels/fourier/fourier_plan.h"
 
@@ -13,6 +14,13 @@ enum class FourierNorm : uint8_t { none, whole, root };            // results ar
 inline constexpr int64_t kFourierKind = 3, kFourierInverse = 4, kFourierNorm = 3;  // the last: from this bit on
 /// The transposed transform of the other kind: bins that stand for two are doubled where they are results and halved where they are operands.
 inline constexpr int64_t kFourierAdjoint = 32;
+
+/// What an operation's attributes say.
+inline int64_t fourier_flags(FourierKind kind, bool inverse, bool adjoint, std::string_view mode) {
+  const FourierNorm norm = mode == "whole" ? FourierNorm::whole : mode == "root" ? FourierNorm::root : FourierNorm::none;
+  return static_cast<int64_t>(kind) | (inverse ? kFourierInverse : 0) | (adjoint ? kFourierAdjoint : 0) |
+         static_cast<int64_t>(norm) << kFourierNorm;
+}
 
 namespace fourier {
 
