@@ -9,6 +9,7 @@
 
 #include "cli/embed/standard_streams.h"
 #include "codegen/llvm/compile.h"
+#include "runtime/core/growth.h"
 #include "runtime/files/cache_files.h"
 
 namespace tfl::embed {
@@ -253,6 +254,7 @@ extern "C" {
 uint32_t tfl_abi_version(void) { return TFL_ABI_VERSION; }
 
 tfl_error* tfl_interp_new(const tfl_interp_options* options, tfl_interp** out) {
+  growth::be_a_guest();
   *out = nullptr;
   tfl_interp_options own{};
   if (options) {

@@ -24,6 +24,7 @@ constexpr size_t kPatience = size_t{24} << 20;
 constexpr size_t kEnd = size_t{96} << 20;
 
 constinit std::atomic<Context*> watched{nullptr};
+constinit std::atomic<bool> guest{false};
 constinit std::atomic<void*> reserve{nullptr};
 constinit std::atomic<size_t> told_at{
     0};  // what the process held when MemoryError was raised; 0: it has been below the limit since
@@ -100,12 +101,13 @@ void told(size_t bytes) {
 }
 
 void out_of_memory() {
-  // A process that is not ours goes on: cli/embed tells its caller.
-  if (!watched.load()) throw std::bad_alloc();
+  if (guest.load()) throw std::bad_alloc();
   constexpr char kText[] = "tfl: out of memory\n";
   (void)!::write(STDERR_FILENO, kText, sizeof kText - 1);
   _exit(kExitNoMemory);
 }
+
+void be_a_guest() { guest.store(true); }
 
 void shortage() {
   if (void* p = reserve.exchange(nullptr)) munmap(p, kReserve);

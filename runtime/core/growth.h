@@ -30,8 +30,10 @@ void measure();
 /// For who got no memory from the system: lets go of what is kept for that case, has MemoryError raised, and ends the program when it has been
 /// done before. Then the system may be asked again, once.
 void shortage();
-/// Ends the program; where no run is watched (libtfl in another program) throws std::bad_alloc.
+/// Ends the program; after be_a_guest() throws std::bad_alloc.
 [[noreturn]] void out_of_memory();
+/// From now on the process is another program's, and goes on when memory is short: libtfl tells its caller.
+void be_a_guest();
 /// MemoryError has been raised while the process held `bytes`, or 0: it had not been necessary. Something is put by for the next shortage, and the
 /// limit is not asked again before the process has grown further: whoever catches the error needs room to let go.
 void told(size_t bytes);

@@ -19,7 +19,7 @@ TYPES = {"float16", "bfloat16", "float32", "float64"}
 ELSEWHERE = {
     "call": "functions under a tape: grad_modes, grad_functions", "switch_case": "inside the script's loop; grad_modes",
     "array_push": "made by gradients of loops: grad_modes, gradient_programs.py", "array_pop": "the same", "array_sum": "the same",
-    "read_variable": "a type of its own: grad_tape_uses",
+    "read_variable": "a type of its own: grad_tape_uses", "sparse_dense_matmul": "sparse/products_gradients",
 }
 # Types that an operation does not take, as in TensorFlow.
 HALVES = {"float16", "bfloat16"}
