@@ -26,6 +26,7 @@ bool truth(const Tensor& t) {
     if (t.dtype() == DType::Bool) [[likely]]
       return *t.data<uint8_t>() != 0;
     if (t.dtype() == DType::String) return !t.data<std::string>()->empty();
+    if (is_complex(t.dtype())) return load_double(t.dtype(), t.raw()) != 0 || load_imag(t.dtype(), t.raw()) != 0;
     return is_floating(t.dtype()) ? load_double(t.dtype(), t.raw()) != 0 : load_int(t.dtype(), t.raw()) != 0;
   }
   return t.size() != 0;

@@ -451,7 +451,9 @@ class Parser {
   }
 
   Result<void> element(const Token& token, DType dtype, std::byte* to) {
-    bool good = dtype == DType::String ? token.kind == TokenKind::Text : element_of_text(token.spelling, dtype, to);
+    bool quoted = dtype == DType::String || is_complex(dtype);
+    bool good = quoted == (token.kind == TokenKind::Text);
+    if (good && dtype != DType::String) good = element_of_text(quoted ? std::string_view(token.text) : token.spelling, dtype, to);
     if (good && dtype == DType::String) *reinterpret_cast<std::string*>(to) = token.text;
     if (!good) return reader_.error(token, fmt::format("no element of {}", dtype_short_name(dtype)));
     return {};

@@ -63,6 +63,10 @@ std::string element_text(DType dtype, const std::byte* at) {
     case DTypeGroup::String: return quoted(*reinterpret_cast<const std::string*>(at));
     case DTypeGroup::Unsigned: return std::to_string(static_cast<uint64_t>(load_int(dtype, at)));
     case DTypeGroup::Signed: return std::to_string(load_int(dtype, at));
+    case DTypeGroup::Complex: {
+      DType part = part_dtype(dtype);
+      return quoted(element_text(part, at) + " " + element_text(part, at + dtype_size(part)));
+    }
     case DTypeGroup::Float: break;
   }
   double v = load_double(dtype, at);

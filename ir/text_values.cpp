@@ -11,6 +11,13 @@ bool element_of_text(std::string_view s, DType dtype, std::byte* to) {
   bool good = false;
   switch (dtype_group(dtype)) {
     case DTypeGroup::String: break;  // quoted: the token has its bytes
+    case DTypeGroup::Complex: {      // quoted, too: two numbers
+      size_t space = s.find(' ');
+      DType part = part_dtype(dtype);
+      good = space != std::string_view::npos && element_of_text(s.substr(0, space), part, to) &&
+             element_of_text(s.substr(space + 1), part, to + dtype_size(part));
+      break;
+    }
     case DTypeGroup::Bool:
       good = s == "true" || s == "false";
       if (good) store_int(dtype, s == "true", to);

@@ -98,7 +98,8 @@ constexpr int64_t kMostCompared = 64;
 
 // Every element of the constant is `value`, with its sign.
 bool all_are(const Tensor& t, double value) {
-  if (!t.contiguous() || t.size() == 0 || t.size() > kMostCompared || t.dtype() == DType::String) return false;
+  if (!t.contiguous() || t.size() == 0 || t.size() > kMostCompared || t.dtype() == DType::String || is_complex(t.dtype()))
+    return false;
   for (int64_t i = 0; i < t.size(); ++i) {
     const std::byte* at = t.raw() + static_cast<size_t>(i) * dtype_size(t.dtype());
     if (is_floating(t.dtype())) {

@@ -35,7 +35,7 @@ class Question {
     const OpInfo& info = op_info(n.op);
     const OpFacts& facts = op_facts(n.op);
     if (n.op == Op::parameter) return "";
-    if (n.op == Op::constant) return has_numbers(n.types[0].tensor.dtype) ? "" : "text";
+    if (n.op == Op::constant) return type(n.types[0]);
     if (n.op == Op::check) return has_rank_0(n.operands[0]) ? "" : "a check of several elements";
     if (facts.regions) return control(n);
     if (info.kind == OpKind::Effect) return n.block != home_ && facts.variable ? "" : "an effect";
@@ -45,6 +45,7 @@ class Question {
       if (!is_array_of_rows(n) || (grows && !growing_)) return "an array";
       for (const ir::Type& t : n.types) {  // ranks follow from what is written
         if (!has_numbers(t.tensor.dtype)) return "text";
+        if (is_complex(t.tensor.dtype)) return "complex numbers";
       }
       return "";
     }
@@ -72,9 +73,11 @@ class Question {
   }
 
   static std::string_view type(const ir::Type& t) {
-    if (t.kind == ir::TypeKind::Array) return has_numbers(t.tensor.dtype) ? "" : "text";
+    if (t.kind == ir::TypeKind::Array)
+      return is_complex(t.tensor.dtype) ? "complex numbers" : has_numbers(t.tensor.dtype) ? "" : "text";
     if (!t.is_tensor()) return "no tensor";
     if (!t.tensor.ranked) return "a rank that only the run knows";
+    if (is_complex(t.tensor.dtype)) return "complex numbers";
     return has_numbers(t.tensor.dtype) ? "" : "text";
   }
 

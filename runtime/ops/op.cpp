@@ -31,12 +31,18 @@ bool type_class_has(TypeClass types, DType dtype) {
     case TypeClass::any:
     case TypeClass::choice: return true;
     case TypeClass::numeric: return is_numeric(dtype);
-    case TypeClass::numeric_or_string: return is_numeric(dtype) || dtype == DType::String;
+    case TypeClass::number: return is_numeric(dtype) || is_complex(dtype);
+    case TypeClass::number_or_string: return is_numeric(dtype) || is_complex(dtype) || dtype == DType::String;
     case TypeClass::floating: return is_floating(dtype);
+    case TypeClass::fractional: return is_floating(dtype) || is_complex(dtype);
+    case TypeClass::complex: return is_complex(dtype);
     case TypeClass::single_or_double: return dtype == DType::F32 || dtype == DType::F64;
     case TypeClass::integer: return is_integer(dtype);
     case TypeClass::signed_integer: return dtype_group(dtype) == DTypeGroup::Signed;
     case TypeClass::boolean: return dtype == DType::Bool;
+    case TypeClass::signed_number:
+      if (is_complex(dtype)) return true;
+      [[fallthrough]];
     case TypeClass::real_signed: return is_floating(dtype) || dtype_group(dtype) == DTypeGroup::Signed;
   }
   return false;

@@ -12,17 +12,27 @@ namespace tfl {
 enum class TypeClass : uint8_t {
   any,      // every type, strings included
   numeric,  // integers and floats
-  numeric_or_string,
+  number,   // these and complex numbers
+  number_or_string,
   floating,
+  fractional,  // floats and complex numbers
+  complex,
   single_or_double,  // floats that are no half types
   integer,
   signed_integer,
   boolean,
-  real_signed,  // floats and signed integers
-  choice,       // a bool first, then two operands of one type, whichever
+  real_signed,    // floats and signed integers
+  signed_number,  // these and complex numbers
+  choice,         // a bool first, then two operands of one type, whichever
 };
 bool type_class_has(TypeClass types, DType dtype);
 /// The element type of an elementwise result.
-enum class ResultType : uint8_t { same, boolean, byte };
+enum class ResultType : uint8_t {
+  same,
+  boolean,
+  byte,
+  part,  // the floats that a complex number is made of
+  pair,  // the complex number that is made of floats
+};
 
 }  // namespace tfl

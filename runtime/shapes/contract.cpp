@@ -10,10 +10,10 @@ Result<void> infer_matmul(InferCall& call) {
   const TensorType& b = call.operands[1].type;
   bool batched = (a.ranked && a.dims.size() > 2) || (b.ranked && b.dims.size() > 2);
   std::string_view name = batched ? "BatchMatMulV2" : "MatMul";
-  constexpr DType kPlain[] = {DType::BF16, DType::F16, DType::F32, DType::F64, DType::I32,
-                              DType::I64,  DType::U8,  DType::U16, DType::U32, DType::U64};
-  constexpr DType kBatched[] = {DType::BF16, DType::F16, DType::F32, DType::F64, DType::I16, DType::I32,
-                                DType::I64,  DType::U8,  DType::U16, DType::U32, DType::U64};
+  constexpr DType kPlain[] = {DType::BF16, DType::F16, DType::F32, DType::F64, DType::I32, DType::I64,
+                              DType::U8,   DType::U16, DType::U32, DType::U64, DType::C64, DType::C128};
+  constexpr DType kBatched[] = {DType::BF16, DType::F16, DType::F32, DType::F64, DType::I16, DType::I32, DType::I64,
+                                DType::U8,   DType::U16, DType::U32, DType::U64, DType::C64, DType::C128};
   TFL_TRY(check_dtype(name, "T", a.dtype, batched ? std::span<const DType>(kBatched) : std::span<const DType>(kPlain)));
   TFL_TRY(check_same_dtype(name, 1, a.dtype, b.dtype));
   if (a.ranked && a.dims.size() < 2) return invalid_in(name, "In[0] ndims must be >= 2");

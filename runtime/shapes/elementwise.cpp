@@ -77,6 +77,8 @@ DType elementwise_result_type(Op op, DType operand) {
     case ResultType::same: return operand;
     case ResultType::boolean: return DType::Bool;
     case ResultType::byte: return DType::U8;
+    case ResultType::part: return part_dtype(operand);
+    case ResultType::pair: return complex_of(operand);
   }
   return operand;
 }

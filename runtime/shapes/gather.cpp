@@ -146,7 +146,8 @@ Result<void> infer_tensor_scatter(InferCall& call) {
     return invalid(call.op, "Indices shape must have rank at least one. Found:{}", shape_words(indices.dims));
   if (updates.ranked && updates.dims.empty())
     return invalid(call.op, "Updates shape must have rank at least one. Found:{}", shape_words(updates.dims));
-  if (call.op != Op::tensor_scatter_update && !is_numeric(x.dtype)) {
+  bool adds = call.op == Op::tensor_scatter_add || call.op == Op::tensor_scatter_sub;
+  if (call.op != Op::tensor_scatter_update && !is_numeric(x.dtype) && !(adds && is_complex(x.dtype))) {
     return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: numbers", dtype_tf_name(x.dtype));
   }
   if (x.ranked && indices.ranked && has_zero(x.dims) && all_known(indices.dims) && !has_zero(indices.dims)) {

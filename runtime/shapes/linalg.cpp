@@ -7,9 +7,10 @@ using namespace shape_rules;
 
 namespace {
 
-Result<void> check_matrices(InferCall& call, size_t operand = 0) {
+Result<void> check_matrices(InferCall& call, size_t operand = 0, bool with_complex = false) {
   const TensorType& x = call.operands[operand].type;
-  if (x.dtype != DType::F32 && x.dtype != DType::F64 && x.dtype != DType::F16) {
+  if (with_complex && is_complex(x.dtype)) {
+  } else if (x.dtype != DType::F32 && x.dtype != DType::F64 && x.dtype != DType::F16) {
     return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: half, float, double",
                    dtype_tf_name(x.dtype));
   }
@@ -18,8 +19,8 @@ Result<void> check_matrices(InferCall& call, size_t operand = 0) {
   return {};
 }
 
-Result<void> check_square(InferCall& call) {
-  TFL_TRY(check_matrices(call));
+Result<void> check_square(InferCall& call, bool with_complex = false) {
+  TFL_TRY(check_matrices(call, 0, with_complex));
   const TensorType& x = call.operands[0].type;
   if (x.ranked && !may_equal(x.dims[x.dims.size() - 2], x.dims.back())) return invalid(call.op, "Input matrix must be square.");
   return {};
@@ -87,6 +88,27 @@ Result<void> infer_log_matrix_determinant(InferCall& call) {
 Result<void> infer_eigh(InferCall& call) {
   TFL_TRY(check_square(call));
   call.results.push_back(without_axes(call.operands[0].type, 1));
+  return give(call, call.operands[0].type);
+}
+
+Result<void> infer_eig(InferCall& call) {
+  TFL_TRY(check_square(call, true));
+  TensorType vectors = call.operands[0].type;
+  vectors.dtype = complex_of(vectors.dtype);
+  call.results.push_back(without_axes(vectors, 1));
+  return give(call, vectors);
+}
+
+Result<void> infer_matrix_square_root(InferCall& call) {
+  TFL_TRY(check_square(call, true));
+  return give(call, call.operands[0].type);
+}
+
+Result<void> infer_matrix_logarithm(InferCall& call) {
+  TFL_TRY(check_square(call, true));
+  if (!is_complex(call.operands[0].type.dtype))
+    return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: complex64, complex128",
+                   dtype_tf_name(call.operands[0].type.dtype));
   return give(call, call.operands[0].type);
 }
 

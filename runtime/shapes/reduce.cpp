@@ -7,15 +7,17 @@ using namespace shape_rules;
 
 namespace {
 
-// TensorFlow's order of the types, which its messages list.
-constexpr DType kNumbers[] = {DType::F32, DType::F64,  DType::I32, DType::U8,  DType::I16, DType::I8,
-                              DType::I64, DType::BF16, DType::U16, DType::F16, DType::U32, DType::U64};
+constexpr DType kNumbers[] = {DType::F32, DType::F64,  DType::I32, DType::U8,   DType::I16, DType::I8,  DType::C64,
+                              DType::I64, DType::BF16, DType::U16, DType::C128, DType::F16, DType::U32, DType::U64};
 
-Result<void> check_number(InferCall& call, bool with_bool = false) {
+// TensorFlow's order of the types, which its messages list. What has no order is left out of the extremes.
+Result<void> check_number(InferCall& call, bool ordered = false, bool with_bool = false) {
   DType dtype = call.operands[0].type.dtype;
-  if (is_numeric(dtype) || (with_bool && dtype == DType::Bool)) return {};
+  if (is_numeric(dtype) || (!ordered && is_complex(dtype)) || (with_bool && dtype == DType::Bool)) return {};
   std::string list;
-  for (DType d : kNumbers) list += std::string(list.empty() ? "" : ", ") + std::string(dtype_tf_name(d));
+  for (DType d : kNumbers) {
+    if (!ordered || !is_complex(d)) list += std::string(list.empty() ? "" : ", ") + std::string(dtype_tf_name(d));
+  }
   if (with_bool) list += ", bool";
   return op_failure(ErrorKind::InvalidArgumentError, call.op, call.attrs,
                     fmt::format("Value for attr 'T' of {} is not in the list of allowed values: {}", dtype_tf_name(dtype), list));
@@ -65,7 +67,7 @@ Result<void> infer_reduction(InferCall& call) {
 }
 
 Result<void> infer_numeric_reduction(InferCall& call) {
-  TFL_TRY(check_number(call));
+  TFL_TRY(check_number(call, call.op == Op::reduce_max || call.op == Op::reduce_min));
   return infer_reduction(call);
 }
 
@@ -80,7 +82,7 @@ Result<void> infer_logical_reduction(InferCall& call) {
 }
 
 Result<void> infer_arg(InferCall& call, std::span<const DType> results) {
-  TFL_TRY(check_number(call, true));
+  TFL_TRY(check_number(call, true, true));
   const TensorType& x = call.operands[0].type;
   DType dtype = call.attrs.get_dtype(Attr::dtype, DType::I64);
   TFL_TRY(check_dtype(op_info(call.op).tf_name, "output_type", dtype, results));

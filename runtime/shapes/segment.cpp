@@ -9,7 +9,8 @@ namespace {
 
 Result<void> infer_segment(InferCall& call) {
   const TensorType &x = call.operands[0].type, &ids = call.operands[1].type;
-  if (!is_numeric(x.dtype)) {
+  bool folds = call.op == Op::unsorted_segment_sum || call.op == Op::unsorted_segment_prod;
+  if (!is_numeric(x.dtype) && !(folds && is_complex(x.dtype))) {
     return invalid(call.op,
                    "Value for attr 'T' of {} is not in the list of allowed values: float, double, int32, uint8, int16, int8, "
                    "int64, bfloat16, uint16, half, uint32, uint64",

@@ -115,7 +115,7 @@ Result<void> infer_as_string(InferCall& call) {
   if (fill.size() > 1) return invalid(call.op, "Fill string must be one or fewer characters");
   if (!fill.empty() && fill != " " && fill != "+" && fill != "-" && fill != "0" && fill != "#")
     return invalid(call.op, "Fill argument not supported: \"{}\"", fill);
-  if (!is_floating(d)) {
+  if (!is_floating(d) && !is_complex(d)) {
     if (scientific || shortest)
       return invalid(call.op, "scientific and shortest format not supported for datatype {}", dtype_tf_name(d));
     if (call.attrs.get_int(Attr::precision, -1) >= 0)

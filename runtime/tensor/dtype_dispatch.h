@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/math/complex_number.h"
 #include "runtime/math/half.h"
 #include "runtime/tensor/dtype.h"
 
@@ -15,6 +16,12 @@ struct TypeTag {
   using type = T;
 };
 
+/// What moves 16 bytes at once.
+struct Storage128 {
+  uint64_t low, high;
+  bool operator==(const Storage128&) const = default;
+};
+
 /// f(TypeTag<T>{}) with an unsigned integer as wide as the element, or std::string: for moves, which do not look at values.
 template <class F>
 decltype(auto) with_storage_type(DType dtype, F&& f) {
@@ -23,6 +30,7 @@ decltype(auto) with_storage_type(DType dtype, F&& f) {
     case 1: return f(TypeTag<uint8_t>{});
     case 2: return f(TypeTag<uint16_t>{});
     case 4: return f(TypeTag<uint32_t>{});
+    case 16: return f(TypeTag<Storage128>{});
     default: return f(TypeTag<uint64_t>{});
   }
 }

@@ -27,10 +27,16 @@ double load_double(DType dtype, const std::byte* at) {
     case DType::F16: return to_f32(read<f16>(at));
     case DType::BF16: return to_f32(read<bf16>(at));
     case DType::F32: return read<float>(at);
-    case DType::F64: return read<double>(at);
+    case DType::C64: return read<float>(at);
+    case DType::F64:
+    case DType::C128: return read<double>(at);
     case DType::U64: return static_cast<double>(read<uint64_t>(at));
     default: return static_cast<double>(load_int(dtype, at));
   }
+}
+
+double load_imag(DType dtype, const std::byte* at) {
+  return dtype == DType::C64 ? static_cast<double>(read<float>(at + 4)) : read<double>(at + 8);
 }
 
 int64_t load_int(DType dtype, const std::byte* at) {
@@ -54,7 +60,19 @@ void store_double(DType dtype, double value, std::byte* at) {
     case DType::BF16: write(at, to_bf16(value)); break;
     case DType::F32: write(at, static_cast<float>(value)); break;
     case DType::F64: write(at, value); break;
+    case DType::C64:
+    case DType::C128: store_complex(dtype, value, 0, at); break;
     default: break;
+  }
+}
+
+void store_complex(DType dtype, double re, double im, std::byte* at) {
+  if (dtype == DType::C64) {
+    write(at, static_cast<float>(re));
+    write(at + 4, static_cast<float>(im));
+  } else {
+    write(at, re);
+    write(at + 8, im);
   }
 }
 

@@ -199,6 +199,29 @@ Tensor Tensor::view(Context& context, const Tensor& base, std::span<const int64_
   return adopt(rep);
 }
 
+Result<Tensor> Tensor::parts(Context& context, const Tensor& base) {
+  TensorRep* from = base.rep();
+  Dims dims(base.dims()), strides;
+  for (int64_t s : base.strides()) strides.push_back(2 * s);
+  dims.push_back(2);
+  strides.push_back(1);
+  if (!from->buffer) {  // such elements are row-major, and cannot be shared
+    Tensor copy = TFL_TRY(empty(context, part_dtype(from->dtype), dims));
+    std::memcpy(copy.raw(), from->data, base.bytes());
+    return copy;
+  }
+  TensorRep* rep = new_rep(context, part_dtype(from->dtype), dims.size(), 0);
+  rep->buffer = from->buffer;
+  ++from->buffer->refs;
+  rep->flags = from->flags & kElsewhere;
+  rep->data = from->data;
+  rep->size = 2 * from->size;
+  rep->contiguous = from->contiguous;
+  std::copy(dims.begin(), dims.end(), rep->dims());
+  std::copy(strides.begin(), strides.end(), rep->strides());
+  return adopt(rep);
+}
+
 // At most kInlineBytes, so the pool's limit is not asked again: a limit that is reached must not make views fail.
 Tensor Tensor::copy_to_buffer(Context& context, const Tensor& base) {
   TensorRep* from = base.rep();

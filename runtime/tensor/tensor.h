@@ -92,6 +92,8 @@ class Tensor {
   /// The same elements seen through other sizes and strides, `offset` elements on from the first.
   static Tensor view(Context& context, const Tensor& base, std::span<const int64_t> dims, std::span<const int64_t> strides,
                      int64_t offset);
+  /// The floats that complex elements consist of: one axis more, of the real and the imaginary part.
+  static Result<Tensor> parts(Context& context, const Tensor& base);
   /// Row-major elements that somebody else owns: `buffer` (its `pool` null) holds one reference, which the tensor takes over.
   static Tensor foreign(Context& context, DType dtype, std::span<const int64_t> dims, Buffer* buffer);
   /// Brings elements that lie in a device's memory here. What goes wrong is the business of the device's owner: there are zeros then.

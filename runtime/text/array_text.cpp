@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/tensor/dtype_dispatch.h"
+#include "runtime/tensor/element.h"
 #include "runtime/text/decimal.h"
 #include "runtime/text/float_format.h"
 
@@ -98,6 +99,25 @@ std::vector<std::string> words_of(const Shown& shown, const PrintOptions& option
       for_each_shown(shown, 0, 0, visit);
       FloatFormat format(t.dtype(), values, options);
       for (double v : values) words.push_back(format.text(v));
+      break;
+    }
+    case DTypeGroup::Complex: {
+      std::vector<double> re, im;
+      auto visit = [&](int64_t offset) {
+        const std::byte* at = t.raw() + offset * static_cast<int64_t>(dtype_size(t.dtype()));
+        re.push_back(load_double(t.dtype(), at));
+        im.push_back(load_imag(t.dtype(), at));
+      };
+      for_each_shown(shown, 0, 0, visit);
+      PrintOptions with_sign = options;
+      with_sign.sign = '+';
+      DType part = part_dtype(t.dtype());
+      FloatFormat real(part, re, options), imag(part, im, with_sign);
+      for (size_t i = 0; i < re.size(); ++i) {
+        std::string text = imag.text(im[i]);
+        text.insert(text.find_last_not_of(' ') + 1, "j");
+        words.push_back(real.text(re[i]) + text);
+      }
       break;
     }
   }
@@ -198,7 +218,7 @@ std::string array_repr(const Tensor& t, const PrintOptions& options) {
   auto add = [&](const std::string& text) { extras += (extras.empty() ? "" : ", ") + text; };
   bool plain_empty = t.rank() == 1 && t.size() == 0;
   if ((t.size() == 0 && !plain_empty) || is_summarised(t, options)) add("shape=" + shape_tuple_text(t.dims()));
-  bool implied = t.dtype() == DType::I64 || t.dtype() == DType::F64 || t.dtype() == DType::Bool;
+  bool implied = t.dtype() == DType::I64 || t.dtype() == DType::F64 || t.dtype() == DType::C128 || t.dtype() == DType::Bool;
   if (!implied || t.size() == 0)
     add("dtype=" + (t.dtype() != DType::String ? std::string(dtype_name(t.dtype()))
                     : text_type(t).fixed()     ? "'" + text_type_name(text_type(t)) + "'"
@@ -212,16 +232,36 @@ std::string array_repr(const Tensor& t, const PrintOptions& options) {
   return text + (fits ? " " : "\n      ") + extras + ")";
 }
 
+namespace {
+
+// As Python writes one: without a real part that is +0, and no number with ".0".
+template <class Text>
+std::string complex_text(const Tensor& t, Text text) {
+  auto part = [&](double v) {
+    std::string s = text(v);
+    if (s.ends_with(".0")) s.resize(s.size() - 2);
+    return s;
+  };
+  double re = load_double(t.dtype(), t.raw()), im = load_imag(t.dtype(), t.raw());
+  std::string imaginary = part(im) + "j";
+  if (re == 0 && !__builtin_signbit(re)) return imaginary;
+  return "(" + part(re) + (imaginary[0] == '-' ? "" : "+") + imaginary + ")";
+}
+
+}  // namespace
+
 std::string element_str(const Tensor& t) {
   switch (dtype_group(t.dtype())) {
     case DTypeGroup::String: return bytes_repr(*t.data<std::string>());
     case DTypeGroup::Bool: return *t.data<bool>() ? "True" : "False";
     case DTypeGroup::Float: return scalar_text(t.dtype(), float_at(t, 0));
+    case DTypeGroup::Complex: return complex_text(t, [&](double v) { return scalar_text(part_dtype(t.dtype()), v); });
     default: return integer_at(t, 0);
   }
 }
 
 std::string element_item_repr(const Tensor& t) {
+  if (is_complex(t.dtype())) return complex_text(t, double_repr);
   return dtype_group(t.dtype()) == DTypeGroup::Float ? double_repr(float_at(t, 0)) : element_str(t);
 }
 

@@ -42,6 +42,8 @@ struct Printer {
     DType d = t.dtype();
     if (d == DType::String)
       out += quoted(*reinterpret_cast<const std::string*>(at));
+    else if (is_complex(d))
+      out += '?';  // what TensorFlow prints of them
     else if (is_floating(d))
       out += d == DType::F64 ? print_number(load_double(d, at)) : print_number(static_cast<float>(load_double(d, at)));
     else if (d == DType::U64)
@@ -115,6 +117,12 @@ std::string print_tensor(const Tensor& t, int64_t summarize) {
     p.first_elements(0, t.raw());
     if (more) p.out += "...";
     return std::move(p.out);
+  }
+  if (is_complex(t.dtype()) && t.rank() > 0) {  // which TensorFlow does not know how to write
+    int64_t shown = summarize < 0 ? t.size() : std::min(summarize, t.size());
+    std::string text;
+    for (int64_t i = 0; i < shown; ++i) text += i ? " ?" : "?";
+    return "[" + text + (shown < t.size() ? "...]" : "]");
   }
   Printer p{t, summarize < 0 ? t.size() : std::min(summarize, t.size()), {}};
   p.axis(0, t.raw());

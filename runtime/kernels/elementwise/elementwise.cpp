@@ -14,7 +14,7 @@ namespace tfl {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;   // elements of a packed block
+constexpr int64_t kBlock = 1024;   // elements of a packed block, of up to 8 bytes
 constexpr int64_t kLongRun = 256;  // runs from this length on need no packing
 
 // How one operand is fed to the loop.
@@ -105,6 +105,7 @@ void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std
   plan.sizes = walk.sizes;
   size_t rank = walk.sizes.size();
   int64_t inner = rank ? walk.sizes[rank - 1] : 1;
+  const int64_t limit = dtype_size(dtype) > 8 ? kBlock / 2 : kBlock;
 
   bool runs_only = inner >= kLongRun && !plan.narrow;
   bool any_repeating = false;
@@ -117,7 +118,7 @@ void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std
     f.element = dtype_size(t.dtype());
     f.single = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 0; });
     f.flat = !f.single && is_flat(t, out);
-    f.repeating = !f.single && !f.flat && rank >= 2 && inner <= kBlock &&
+    f.repeating = !f.single && !f.flat && rank >= 2 && inner <= limit &&
                   std::all_of(strides.begin(), strides.end() - 1, [](int64_t s) { return s == 0; });
     f.widen = is_half_type(t.dtype()) && !choice;
     f.strides = strides.data();
@@ -151,7 +152,7 @@ void run_planned(Context& context, Op op, DType dtype, ElementwiseLoop loop, std
     return;
   }
   // A block of whole rows lets an operand that repeats with the rows be packed once.
-  plan.block = any_repeating ? kBlock / inner * inner : kBlock;
+  plan.block = any_repeating ? limit / inner * inner : limit;
   int64_t grain = kElementGrain / plan.block * plan.block;
   in_parallel(context, out.size(), grain, [&](int64_t first, int64_t last) { plan.run(first, last); });
 }

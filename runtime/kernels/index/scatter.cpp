@@ -51,7 +51,7 @@ Result<void> run_scatter_nd(RunCall& call) {
   Tensor updates = TFL_TRY(contiguous(call.context, call.operands[1]));
   Tensor out = TFL_TRY(call.allocate());
   if (out.dtype() != DType::String && out.size() > 0) {
-    constexpr uint64_t kZero = 0;
+    constexpr Storage128 kZero{};
     fill_elements(call.context, out.dtype(), out.raw(), out.size(), reinterpret_cast<const std::byte*>(&kZero));
   }
   TFL_TRY(scatter_into(call, out, indices, updates, ScatterHow::add));

@@ -26,6 +26,10 @@ T combine(ScatterHow how, T a, T b) {
       return to_f16(r);
     else
       return to_bf16(r);
+  } else if constexpr (is_complex_number<T>) {
+    return how == ScatterHow::subtract ? a - b : a + b;
+  } else if constexpr (std::is_same_v<T, Storage128>) {
+    return b;
   } else if constexpr (std::is_floating_point_v<T>) {
     switch (how) {
       case ScatterHow::add: return a + b;

@@ -22,6 +22,8 @@ Working<T> neutral(SegmentFold fold) {
   if constexpr (is_half<T>) {
     float most = std::is_same_v<T, f16> ? 65504.0f : 3.38953138925153547590470800371487867e38f;
     return fold == SegmentFold::most ? -most : most;
+  } else if constexpr (is_complex_number<T>) {
+    return {};
   } else {
     using L = std::numeric_limits<T>;
     return fold == SegmentFold::most ? L::lowest() : L::max();
@@ -41,10 +43,15 @@ V combined(V a, V b) {
 template <SegmentFold fold, class T>
 void fold_row(const T* from, int64_t width, Working<T>* to) {
   using W = Working<T>;
-  constexpr int N = kLanes<W>;
-  int64_t i = 0;
-  for (; i + N <= width; i += N) combined<fold>(Vec<W, N>::load(to + i), load<T, N>(from + i)).store(to + i);
-  for (; i < width; ++i) to[i] = combined<fold>(Vec<W, 1>(to[i]), load<T, 1>(from + i)).get();
+  if constexpr (is_complex_number<T>) {
+    for (int64_t i = 0; i < width; ++i) to[i] = fold == SegmentFold::product ? to[i] * from[i] : to[i] + from[i];
+    return;
+  } else {
+    constexpr int N = kLanes<W>;
+    int64_t i = 0;
+    for (; i + N <= width; i += N) combined<fold>(Vec<W, N>::load(to + i), load<T, N>(from + i)).store(to + i);
+    for (; i < width; ++i) to[i] = combined<fold>(Vec<W, 1>(to[i]), load<T, 1>(from + i)).get();
+  }
 }
 
 /// Rows of one element whose order does not matter, in four copies of the sums: equal ids in a row do not wait for each other.

@@ -220,7 +220,7 @@ inline bool run(const Workers& workers, const RoutineCall& call) {
   if (call.sizes[1] > INT32_MAX) return false;
   with_element_type(static_cast<DType>(call.dtype), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, std::string> && !std::is_same_v<T, bool>) {
+    if constexpr (!std::is_same_v<T, std::string> && !std::is_same_v<T, bool> && !is_complex_number<T>) {
       auto sort = [&](auto* indices) {
         sort_rows<T>(workers, static_cast<const T*>(call.at[0]), call.sizes[0], call.sizes[1], call.sizes[2], call.flags & 1,
                      static_cast<T*>(call.at[1]), indices, static_cast<Entry<T>*>(call.at[3]));

@@ -26,6 +26,8 @@ uint64_t hash_of(const T& v) {
     return std::hash<std::string_view>()(v);
   } else if constexpr (is_half<T>) {
     return mix((v.bits & 0x7fff) == 0 ? 0 : v.bits);
+  } else if constexpr (is_complex_number<T>) {
+    return mix(hash_of(v.re)) + hash_of(v.im);
   } else if constexpr (std::is_floating_point_v<T>) {
     using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
     return mix(v == 0 ? 0 : __builtin_bit_cast(U, v));
@@ -105,7 +107,7 @@ Result<void> run_searchsorted(RunCall& call) {
   int64_t n = rows.dim(rows.rank() - 1), m = values.dim(values.rank() - 1);
   with_element_type(rows.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, std::string>) {
+    if constexpr (!std::is_same_v<T, std::string> && !is_complex_number<T>) {
       auto less = [](const T& a, const T& b) {
         if constexpr (is_half<T>)
           return to_f32(a) < to_f32(b);

@@ -42,6 +42,8 @@ const ElementwiseLoops kElementwiseLoops = {{
     kLoopsU32,
     kLoopsU64,
     kLoopsBool,
+    kLoopsC64,
+    kLoopsC128,
     nullptr,
 }};
 

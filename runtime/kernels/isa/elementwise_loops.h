@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "runtime/kernels/elementwise/elementwise.h"
-#include "runtime/kernels/isa/rows.h"
+#include "runtime/kernels/isa/complex_loops.h"
 
 namespace tfl {
 inline namespace TFL_ISA {
@@ -130,7 +130,9 @@ template <class Row, class T, bool Truth>
 constexpr ElementwiseLoop loop_of() {
   using V = Vec<T, kLanes<T>>;
   using X = std::conditional_t<Row::types == TypeClass::choice, mask_of<V>, V>;
-  if constexpr (row_takes<T>(Row::types, Truth)) {
+  if constexpr (row_takes<T>(Row::types, Truth) && Row::result == ResultType::pair) {
+    return &ComplexLoop<Row, T>::run;
+  } else if constexpr (row_takes<T>(Row::types, Truth)) {
     static_assert(Row::template exists<V, X>, "the row's formula has no meaning for an element type that the row takes");
     return &Loop<Row, T>::run;
   } else {
@@ -150,6 +152,8 @@ extern const ElementwiseLoop kLoopsU16[kElementwiseCount];
 extern const ElementwiseLoop kLoopsU32[kElementwiseCount];
 extern const ElementwiseLoop kLoopsU64[kElementwiseCount];
 extern const ElementwiseLoop kLoopsBool[kElementwiseCount];
+extern const ElementwiseLoop kLoopsC64[kElementwiseCount];
+extern const ElementwiseLoop kLoopsC128[kElementwiseCount];
 
 }  // namespace TFL_ISA
 }  // namespace tfl

@@ -5,6 +5,7 @@
 #include "runtime/math/activation.h"
 #include "runtime/math/basic.h"
 #include "runtime/math/bessel.h"
+#include "runtime/math/complex_elementary.h"
 #include "runtime/math/erf.h"
 #include "runtime/math/exp.h"
 #include "runtime/math/gamma.h"

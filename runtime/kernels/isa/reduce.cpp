@@ -28,7 +28,7 @@ constexpr ReduceLoop wide() {
   {                                                                                                                              \
     plain<R, f16>(), plain<R, bf16>(), plain<R, float>(), plain<R, double>(), plain<R, std::int8_t>(), plain<R, std::int16_t>(), \
         plain<R, std::int32_t>(), plain<R, std::int64_t>(), plain<R, std::uint8_t>(), plain<R, std::uint16_t>(),                 \
-        plain<R, std::uint32_t>(), plain<R, std::uint64_t>(), Bool, ReduceLoop {}                                                \
+        plain<R, std::uint32_t>(), plain<R, std::uint64_t>(), Bool, ReduceLoop{}, ReduceLoop{}, ReduceLoop {}                    \
   }
 extern const ReduceLoops kReduceLoops;
 const ReduceLoops kReduceLoops = {{
@@ -38,7 +38,7 @@ const ReduceLoops kReduceLoops = {{
     TFL_REDUCE_ROW(reducers::Min, (plain<reducers::Min, std::uint8_t>())),
     {ReduceLoop{}, ReduceLoop{}, ReduceLoop{}, ReduceLoop{}, wide<std::int8_t>(), wide<std::int16_t>(), wide<std::int32_t>(),
      wide<std::int64_t>(), wide<std::uint8_t>(), wide<std::uint16_t>(), wide<std::uint32_t>(), wide<std::uint64_t>(),
-     ReduceLoop{}, ReduceLoop{}},
+     ReduceLoop{}, ReduceLoop{}, ReduceLoop{}, ReduceLoop{}},
 }};
 #undef TFL_REDUCE_ROW
 

@@ -107,7 +107,8 @@ struct Arg {
     Arg<f16, Largest>::loop(), Arg<bf16, Largest>::loop(), Arg<float, Largest>::loop(), Arg<double, Largest>::loop(),            \
         Arg<std::int8_t, Largest>::loop(), Arg<std::int16_t, Largest>::loop(), Arg<std::int32_t, Largest>::loop(),               \
         Arg<std::int64_t, Largest>::loop(), Arg<std::uint8_t, Largest>::loop(), Arg<std::uint16_t, Largest>::loop(),             \
-        Arg<std::uint32_t, Largest>::loop(), Arg<std::uint64_t, Largest>::loop(), Arg<std::uint8_t, Largest>::loop(), ArgLoop {} \
+        Arg<std::uint32_t, Largest>::loop(), Arg<std::uint64_t, Largest>::loop(), Arg<std::uint8_t, Largest>::loop(), ArgLoop{}, \
+        ArgLoop{}, ArgLoop {}                                                                                                    \
   }
 extern const ArgLoops kArgLoops;
 const ArgLoops kArgLoops = {{TFL_ARG_ROW(true), TFL_ARG_ROW(false)}};

@@ -35,13 +35,21 @@ constexpr bool row_takes(TypeClass types, bool truth) {
   switch (types) {
     case TypeClass::any:
     case TypeClass::choice: return true;
-    case TypeClass::numeric:
-    case TypeClass::numeric_or_string: return !truth;
+    case TypeClass::numeric: return !truth && !is_complex_number<T>;
+    case TypeClass::number:
+    case TypeClass::number_or_string: return !truth;
+    case TypeClass::fractional:
+      if constexpr (is_complex_number<T>) return true;
+      return std::is_floating_point_v<T>;
+    case TypeClass::complex: return is_complex_number<T>;
     case TypeClass::floating:
     case TypeClass::single_or_double: return std::is_floating_point_v<T>;
     case TypeClass::integer: return !truth && std::is_integral_v<T>;
     case TypeClass::signed_integer: return !truth && std::is_integral_v<T> && std::is_signed_v<T>;
     case TypeClass::boolean: return truth;
+    case TypeClass::signed_number:
+      if constexpr (is_complex_number<T>) return true;
+      return !truth && std::is_signed_v<T>;
     case TypeClass::real_signed: return !truth && std::is_signed_v<T>;
   }
   return false;

@@ -97,8 +97,8 @@ Result<void> run_pad(RunCall& call) {
     if (x.dtype() == DType::String) {
       if (call.operands.size() > 2) fill_elements(call.context, x.dtype(), out.raw(), out.size(), call.operands[2].raw());
     } else {
-      constexpr uint64_t kZero = 0;
-      const std::byte* value = call.operands.size() > 2 ? call.operands[2].raw() : reinterpret_cast<const std::byte*>(&kZero);
+      constexpr uint64_t kZero[2] = {};
+      const std::byte* value = call.operands.size() > 2 ? call.operands[2].raw() : reinterpret_cast<const std::byte*>(kZero);
       fill_elements(call.context, x.dtype(), out.raw(), out.size(), value);
     }
     copy_strided(call.context, x.dtype(), x.dims(), element(out, offset), out.strides(), x.raw(), x.strides());

@@ -46,7 +46,7 @@ template <class F>
 decltype(auto) with_numeric_type(DType dtype, F&& f) {
   return with_element_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) {
+    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool> || is_complex_number<T>) {
       return f(TypeTag<int8_t>{});
     } else {
       return f(tag);

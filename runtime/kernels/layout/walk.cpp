@@ -90,6 +90,7 @@ void pack_elements(size_t element, std::span<const int64_t> sizes, std::span<con
     case 1: return pack<uint8_t>(sizes, strides, from, first, count, to);
     case 2: return pack<uint16_t>(sizes, strides, from, first, count, to);
     case 4: return pack<uint32_t>(sizes, strides, from, first, count, to);
+    case 16: return pack<Storage128>(sizes, strides, from, first, count, to);
     default: return pack<uint64_t>(sizes, strides, from, first, count, to);
   }
 }

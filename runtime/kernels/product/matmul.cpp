@@ -96,9 +96,24 @@ Result<Tensor> converted(Context& context, const Tensor& t, DType dtype) {
   return apply1(context, Op::cast, {t}, attrs);
 }
 
+// Four products of parts, each in its own order; then (ar br - ai bi, ar bi + ai br).
+Result<Tensor> complex_product(RunCall& call) {
+  Context& context = call.context;
+  const Tensor &a = call.operands[0], &b = call.operands[1];
+  auto part = [&](Op op, const Tensor& t) { return apply1(context, op, {t}); };
+  auto product = [&](const Tensor& x, const Tensor& y) { return apply1(context, Op::matmul, {x, y}, call.attrs); };
+  Tensor ar = TFL_TRY(part(Op::real, a)), ai = TFL_TRY(part(Op::imag, a));
+  Tensor br = TFL_TRY(part(Op::real, b)), bi = TFL_TRY(part(Op::imag, b));
+  Tensor re = TFL_TRY(product(ar, br)), im = TFL_TRY(product(ar, bi));
+  re = TFL_TRY(apply1(context, Op::subtract, {re, TFL_TRY(product(ai, bi))}));
+  im = TFL_TRY(apply1(context, Op::add, {im, TFL_TRY(product(ai, br))}));
+  return apply1(context, Op::complex, {re, im});
+}
+
 }  // namespace
 
 Result<void> run_matmul(RunCall& call) {
+  if (is_complex(call.operands[0].dtype())) return call.give(TFL_TRY(complex_product(call)));
   Context& context = call.context;
   Tensor a = call.operands[0], b = call.operands[1];
   DType dtype = a.dtype(), computed = dtype;

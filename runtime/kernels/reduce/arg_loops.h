@@ -48,7 +48,7 @@ void find(const Workers& workers, const T* x, I* out, int64_t outer, int64_t n, 
 inline bool run(const Workers& workers, const RoutineCall& call) {
   with_element_type(static_cast<DType>(call.dtype), [&](auto tag) {
     using T = std::conditional_t<std::is_same_v<typename decltype(tag)::type, bool>, uint8_t, typename decltype(tag)::type>;
-    if constexpr (!std::is_same_v<T, std::string>) {
+    if constexpr (!std::is_same_v<T, std::string> && !is_complex_number<T>) {
       auto* x = static_cast<const T*>(call.at[0]);
       auto to = [&](auto* out) {
         if (call.flags & 1)

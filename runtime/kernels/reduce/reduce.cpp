@@ -34,8 +34,8 @@ struct Reduction {
   const ReduceLayout& layout;
   int64_t element;  // bytes
   int64_t divisor;
-  Tensor& out;
-  int64_t out_element = static_cast<int64_t>(dtype_size(out.dtype()));
+  std::byte* out;
+  int64_t out_element;
 
   Result<void> short_sequences();
   Result<void> long_sequences();
@@ -57,11 +57,11 @@ Result<void> Reduction::short_sequences() {
   in_parallel(
       context, layout.outer, grain,
       [&](int64_t first, int64_t last) {
-        alignas(64) std::byte results[kAtOnce * 8];
+        alignas(64) std::byte results[kAtOnce * 16];
         for (; first < last; first += kAtOnce) {
           int64_t n = std::min(kAtOnce, last - first);
           loop.sequences(layout.data + first * layout.outer_stride * element, layout.outer_stride, n, layout.length, results);
-          loop.finish(results, n, divisor, out.raw() + first * out_element);
+          loop.finish(results, n, divisor, out + first * out_element);
         }
       },
       layout.length);
@@ -94,7 +94,7 @@ Result<void> Reduction::long_sequences() {
   for (int64_t row = 0; row < layout.outer; ++row) {
     std::byte* p = results + row * blocks * partial;
     loop.tree(p, blocks, 1);
-    loop.finish(p, 1, divisor, out.raw() + row * out_element);
+    loop.finish(p, 1, divisor, out + row * out_element);
   }
   return {};
 }
@@ -122,7 +122,7 @@ Result<void> Reduction::in_columns() {
   for (int64_t o = 0; o < layout.outer; ++o) {
     std::byte* p = results + o * blocks * layout.columns * partial;
     loop.tree(p, blocks, layout.columns);
-    loop.finish(p, layout.columns, divisor, out.raw() + o * layout.columns * out_element);
+    loop.finish(p, layout.columns, divisor, out + o * layout.columns * out_element);
   }
   return {};
 }
@@ -133,7 +133,7 @@ Result<void> fill_empty(Context& context, ReduceKind kind, bool mean, Tensor& ou
   double value = 0;
   bool lowest = kind == ReduceKind::max;
   if (kind == ReduceKind::prod) value = 1;
-  if (mean && is_floating(dtype)) value = __builtin_nan("");
+  if (mean && !is_integer(dtype)) value = __builtin_nan("");
   if (kind == ReduceKind::max || kind == ReduceKind::min) {
     if (is_integer(dtype)) {
       uint64_t sign = uint64_t{1} << (8 * dtype_size(dtype) - 1);
@@ -150,7 +150,7 @@ Result<void> fill_empty(Context& context, ReduceKind kind, bool mean, Tensor& ou
 }
 
 Result<void> reduce(RunCall& call, ReduceKind kind, bool mean = false) {
-  const Tensor& x = call.operands[0];
+  Tensor x = call.operands[0];
   SmallVec<bool, 8> reduced = reduced_axes(x, call.attrs);
   if (std::find(reduced.begin(), reduced.end(), true) == reduced.end()) return call.give(x);
   Tensor out = TFL_TRY(call.allocate());
@@ -158,9 +158,23 @@ Result<void> reduce(RunCall& call, ReduceKind kind, bool mean = false) {
     TFL_TRY(fill_empty(call.context, kind, mean, out));
     return call.give(std::move(out));
   }
+  // The parts of a sum are the sums of the parts; only products mix them.
+  bool complex = is_complex(x.dtype()), parts = complex && kind != ReduceKind::prod;
+  if (parts) {
+    x = TFL_TRY(Tensor::parts(call.context, x));
+    reduced.push_back(false);
+  }
   ReduceLayout layout = TFL_TRY(reduce_layout(call.context, x, reduced));
-  const ReduceLoop& loop = reduce_loops(call.context.isa()).of[static_cast<int>(kind)][static_cast<int>(x.dtype())];
-  Reduction r{call.context, loop, layout, static_cast<int64_t>(dtype_size(x.dtype())), mean ? layout.length : 0, out};
+  const ReduceLoop& loop = complex && !parts
+                               ? complex_product_loop(x.dtype())
+                               : reduce_loops(call.context.isa()).of[static_cast<int>(kind)][static_cast<int>(x.dtype())];
+  Reduction r{call.context,
+              loop,
+              layout,
+              static_cast<int64_t>(dtype_size(x.dtype())),
+              mean ? layout.length : 0,
+              out.raw(),
+              static_cast<int64_t>(dtype_size(parts ? x.dtype() : out.dtype()))};
   if (layout.columns > 1) {
     TFL_TRY(r.in_columns());
   } else if (layout.length <= kReduceBlock) {

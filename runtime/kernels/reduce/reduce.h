@@ -49,6 +49,8 @@ struct ReduceLoops {
   ReduceLoop of[kReduceKinds][kDTypeCount];
 };
 const ReduceLoops& reduce_loops(IsaLevel isa);
+/// Products of complex numbers; their sums are those of their parts.
+const ReduceLoop& complex_product_loop(DType dtype);
 
 /// The index of the first extreme element; NaN is passed over. 0 when there is nothing but NaN.
 struct ArgLoop {

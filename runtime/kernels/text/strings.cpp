@@ -176,17 +176,19 @@ Result<void> run_as_string(RunCall& call) {
   std::string format = "%" + std::string(call.attrs.get_text(Attr::fill));
   if (width >= 0) format += std::to_string(width);
   if (precision >= 0) format += "." + std::to_string(precision);
-  if (is_floating(d))
+  if (is_floating(d) || is_complex(d))
     format += call.attrs.get_bool(Attr::scientific) ? "e" : call.attrs.get_bool(Attr::shortest) ? "g" : "f";
   else if (d == DType::Bool)
     format += "s";
   else
     format += is_unsigned(d) ? "llu" : "lld";
+  if (is_complex(d)) format = "(" + format + "," + format + ")";
   std::string buffer;
   for (int64_t i = 0; i < x.size(); ++i) {
     const std::byte* at = x.raw() + static_cast<size_t>(i) * dtype_size(d);
     auto print = [&](char* to, size_t room) {
       // The format holds nothing but a checked flag, two numbers and the letter above.
+      if (is_complex(d)) return std::snprintf(to, room, format.c_str(), load_double(d, at), load_imag(d, at));
       if (is_floating(d)) return std::snprintf(to, room, format.c_str(), load_double(d, at));
       if (d == DType::Bool) return std::snprintf(to, room, format.c_str(), load_int(d, at) ? "true" : "false");
       return std::snprintf(to, room, format.c_str(), static_cast<long long>(load_int(d, at)));
