@@ -10,6 +10,8 @@ X flatten(X x) {
 
 X as_index(X x) { return !x || x.dtype() == DType::I32 ? x : emit(Op::cast, {x}, Attrs().set_dtype(Attr::dtype, DType::I32)); }
 
+X conjugate(X x) { return x && is_complex(x.dtype()) ? emit(Op::conj, {x}) : x; }
+
 X product(X a, X b, bool transpose_a, bool transpose_b) {
   Attrs attrs;
   if (transpose_a) attrs.set_bool(Attr::transpose_a, true);

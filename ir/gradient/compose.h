@@ -10,6 +10,8 @@ inline Attrs with_axis(int64_t axis) { return Attrs().set_int(Attr::axis, axis);
 X flatten(X x);
 /// An integer operand as int32.
 X as_index(X x);
+/// The conjugate; real numbers are their own.
+X conjugate(X x);
 /// The product of the last two axes.
 X product(X a, X b, bool transpose_a = false, bool transpose_b = false);
 /// The flat indices of operand 0, in its shape: run through an operation that moves elements, they tell where each one came from.

@@ -1,5 +1,6 @@
 // Gradients of elementwise operations: the formulas in the rows, evaluated on values that put each primitive through the
 // operation table, so that a gradient can be differentiated in turn.
+#include "ir/gradient/compose.h"
 #include "ir/gradient/presence.h"
 #include "ir/gradient/rules.h"
 #include "runtime/ops/facts.h"
@@ -41,6 +42,9 @@ TFL_OPERATOR(|, logical_or)
 // Both choices may be literals or of another shape than the result: the gradient of what was broadcast is summed afterwards.
 X select(X mask, X a, X b) { return emit(Op::where, {mask, a, b}); }
 
+// Where a base has a logarithm that a power's gradient is made of.
+X has_logarithm(X x) { return is_complex(x.dtype()) ? x != X(0) : x > X(0); }
+
 X lbeta(X x, X y) { return lgamma(x) + lgamma(y) - lgamma(x + y); }
 
 // The slope of 0.5 x (1 + tanh(c (x + k x^3))), c = sqrt(2 / pi), k = 0.044715.
@@ -49,6 +53,18 @@ X gelu_tanh_slope(X x) {
   X x2 = x * x;
   X t = tanh(c * (x + k * x * x2));
   return X(0.5) * (X(1) + t) + X(0.5) * x * (X(1) - t * t) * c * (X(1) + X(3 * 0.044715) * x2);
+}
+
+// z / |z| moves across the gradient's direction only; of real numbers it does not move.
+X sign_slope(RuleCall& c, X g) {
+  X r = c.r(0), zero(0.0);
+  X along = emit(Op::real, {g * conjugate(r)});
+  return (g - r * emit(Op::complex, {along, zero})) / emit(Op::complex, {emit(Op::complex_abs, {c.x(0)}), zero});
+}
+
+// What TensorFlow differentiates without conjugates.
+constexpr bool is_conjugated(Op op) {
+  return op != Op::xlogy && op != Op::xlog1py && op != Op::xdivy && op != Op::multiply_no_nan;
 }
 
 struct None {};
@@ -73,11 +89,13 @@ void give(RuleCall& c, size_t i, F formula) {
 struct Operand {
   RuleCall& c;
   size_t i;
-  operator X() const { return c.x(i); }  // NOLINT: stands for the value in a formula
+  bool conjugated;
+  operator X() const { return conjugated ? conjugate(c.x(i)) : c.x(i); }  // NOLINT: stands for the value in a formula
 };
 struct ResultValue {
   RuleCall& c;
-  operator X() const { return c.r(0); }  // NOLINT
+  bool conjugated;
+  operator X() const { return conjugated ? conjugate(c.r(0)) : c.r(0); }  // NOLINT
 };
 #define TFL_LAZY(op)                                                                                   \
   template <class A, class B>                                                                          \
@@ -110,8 +128,9 @@ TFL_LAZY(!=)
   [[maybe_unused]] void rule_##name(RuleCall& call) {                                                           \
     using V [[maybe_unused]] = X;                                                                               \
     [[maybe_unused]] X g = call.g();                                                                            \
-    [[maybe_unused]] Operand x{call, 0}, y{call, 1}, z{call, 2};                                                \
-    [[maybe_unused]] ResultValue r{call};                                                                       \
+    constexpr bool same = ResultType::result == ResultType::same && is_conjugated(Op::name);                    \
+    [[maybe_unused]] Operand x{call, 0, same}, y{call, 1, same}, z{call, 2, same};                              \
+    [[maybe_unused]] ResultValue r{call, same};                                                                 \
     if (!g) return;                                                                                             \
     give(call, 0, [&] { return TFL_PICK(TFL_FIRST, TFL_UNPACK gradients, none, none, none); });                 \
     if (arity > 1) give(call, 1, [&] { return TFL_PICK(TFL_SECOND, TFL_UNPACK gradients, none, none, none); }); \
@@ -139,6 +158,12 @@ constexpr Rule kRules[] = {
 #undef TFL_ELEMENTWISE
 };
 
+void sign_rule(RuleCall& c) {
+  if (!is_complex(c.operand_type(0).tensor.dtype)) return rule_sign(c);
+  X g = c.g();
+  if (g && c.wanted(0)) c.give(0, sign_slope(c, g));
+}
+
 // What was chosen gets the gradient, and the other nothing.
 void choice_rule(RuleCall& c) {
   if (!chooses(c.op, c.attrs)) return rule_where(c);
@@ -151,6 +176,7 @@ void choice_rule(RuleCall& c) {
 }  // namespace
 
 Rule elementwise_rule(Op op) {
+  if (op == Op::sign) return sign_rule;
   if (op == Op::where) return choice_rule;
   return static_cast<size_t>(op) < std::size(kRules) ? kRules[static_cast<size_t>(op)] : nullptr;
 }

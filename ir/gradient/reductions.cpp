@@ -1,4 +1,5 @@
 // Gradients of reductions and scans.
+#include "ir/gradient/compose.h"
 #include "ir/gradient/rules.h"
 
 namespace tfl::gradient {
@@ -82,7 +83,7 @@ void reduce_prod(RuleCall& c) {
     return emit(Op::cumprod, {flat},
                 Attrs().set_int(Attr::axis, 0).set_bool(Attr::exclusive, true).set_bool(Attr::reverse, backwards));
   };
-  X others = emit(Op::reshape, {scan(false) * scan(true), shape});
+  X others = emit(Op::reshape, {conjugate(scan(false)) * conjugate(scan(true)), shape});
   c.give(0, permuted(others, inverse) * unreduced(c, c.g()));
 }
 

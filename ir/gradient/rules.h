@@ -10,7 +10,7 @@ using Rule = void (*)(RuleCall&);
 /// Null: the operation has no gradient (its operands get None).
 Rule rule_of(Op op);
 /// True for element types that gradients flow through.
-inline bool differentiable(DType d) { return is_floating(d); }
+inline bool differentiable(DType d) { return is_floating(d) || is_complex(d); }
 inline bool differentiable(const ir::Type& t) {
   return (t.kind != ir::TypeKind::Resource || !t.opaque) && differentiable(t.tensor.dtype);
 }

@@ -14,10 +14,10 @@ constexpr uint32_t kTensor = ~uint32_t{0};
 constexpr uint32_t kVariable = ~uint32_t{1};
 
 bool is_differentiable(const Value& v) {
-  if (v.is_tensor()) return is_floating(v.tensor_rep()->dtype);
-  if (v.is(Kind::Symbolic)) return is_floating(symbolic_type(v).dtype);
-  if (v.is(Kind::Variable)) return is_floating(v.as<VariableObject>()->dtype);
-  if (is_array_value(v)) return is_floating(v.as<ArrayObject>()->content->element.dtype);
+  if (v.is_tensor()) return gradient::differentiable(v.tensor_rep()->dtype);
+  if (v.is(Kind::Symbolic)) return gradient::differentiable(symbolic_type(v).dtype);
+  if (v.is(Kind::Variable)) return gradient::differentiable(v.as<VariableObject>()->dtype);
+  if (is_array_value(v)) return gradient::differentiable(v.as<ArrayObject>()->content->element.dtype);
   return false;
 }
 

@@ -416,7 +416,7 @@ Result<std::vector<Value>> tape_gradient(Interp& interp, Tape& tape, const Gradi
     } else {
       V v = a.add(target);
       const ir::Type& type = a.type(v);
-      if (!is_floating(type.tensor.dtype)) continue;
+      if (!gradient::differentiable(type.tensor.dtype)) continue;
       X shape = gradient::known(type.tensor) ? int_vector(a, type.tensor.dims)
                                              : emit(Op::shape, {X(&a, v)}, Attrs().set_dtype(Attr::dtype, DType::I32));
       seed = emit(Op::fill, {shape, gradient::literal(a, type.tensor.dtype, 1.0)});
