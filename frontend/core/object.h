@@ -161,6 +161,10 @@ struct Slice : Object {
   Value start, stop, step;
 };
 
+struct ComplexObject : Object {
+  double re, im;
+};
+
 struct Cell : Object {
   Value value;
 };

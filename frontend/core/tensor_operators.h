@@ -8,6 +8,9 @@
 
 namespace tfl {
 
+/// abs() of elements of this type: of complex numbers it is an operation of its own, whose result is real.
+inline Op absolute_of(DType dtype) { return is_complex(dtype) ? Op::complex_abs : Op::abs; }
+
 Result<Value> tensor_binary(Interp&, BinaryOp op, const Value& a, const Value& b);
 /// The short ways: small tensors of one element type, or one and a number, and operands that are not needed any more, where the result takes over the memory of one
 /// that nobody else holds. Empty for all others; then nothing has happened. An operand stays where it is when the operation fails.

@@ -51,6 +51,7 @@ enum class Kind : uint8_t {
   NumPyScalar,
   Symbolic,
   Native,
+  Complex,
 };
 
 struct Object;

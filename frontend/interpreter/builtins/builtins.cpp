@@ -79,9 +79,9 @@ void fill_builtins(Interp& interp, Module* module) {
   Dict* names = module->dict.as<Dict>();
   for (const NativeDef& def : kFunctions) dict_set_str(names, interp.intern(def.name), interp.native(def));
   const Types& t = interp.types;
-  for (Type* type : {t.object, t.type,      t.int_,     t.bool_,     t.float_,       t.str,         t.bytes, t.list,
-                     t.tuple,  t.dict,      t.set,      t.frozenset, t.range,        t.slice,       t.zip,   t.map,
-                     t.filter, t.enumerate, t.reversed, t.property,  t.staticmethod, t.classmethod, t.super}) {
+  for (Type* type : {t.object,  t.type,   t.int_,      t.bool_,    t.float_,    t.str,          t.bytes,       t.list,
+                     t.complex, t.tuple,  t.dict,      t.set,      t.frozenset, t.range,        t.slice,       t.zip,
+                     t.map,     t.filter, t.enumerate, t.reversed, t.property,  t.staticmethod, t.classmethod, t.super}) {
     dict_set_str(names, type->name, Value::share(type));
   }
   constexpr ErrorKind kKinds[] = {

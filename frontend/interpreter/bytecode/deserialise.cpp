@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "frontend/core/complex_value.h"
 #include "frontend/interpreter/bytecode/bytecode.h"
 #include "frontend/interpreter/bytecode/format.h"
 #include "frontend/interpreter/bytecode/operands.h"
@@ -167,6 +168,12 @@ class Reader {
         uint64_t bits;
         std::memcpy(&bits, bytes.data(), 8);
         return Value::real(std::bit_cast<double>(bits));
+      }
+      case ConstantTag::Complex: {
+        std::string_view bytes = TFL_TRY(blob(16));
+        double parts[2];
+        std::memcpy(parts, bytes.data(), 16);
+        return complex_value(interp_, parts[0], parts[1]);
       }
       case ConstantTag::Str: {
         Str* s = TFL_TRY(text());

@@ -32,7 +32,7 @@ uint64_t checksum(std::string_view data, uint64_t seed) {
 }
 
 uint64_t format_version() {
-  constexpr uint64_t kLayout = 5;
+  constexpr uint64_t kLayout = 6;
   constexpr std::string_view kInstructions =
 #define TFL_INSTRUCTION(name, operands) #name operands "\n"
 #include "frontend/core/instructions.def"
@@ -105,6 +105,11 @@ class Writer {
     } else if (v.is(Kind::Bytes)) {
       tag(ConstantTag::Bytes);
       blob(v.as<Bytes>()->data);
+    } else if (v.is(Kind::Complex)) {
+      tag(ConstantTag::Complex);
+      for (double part : {v.as<ComplexObject>()->re, v.as<ComplexObject>()->im}) {
+        out_.append(reinterpret_cast<const char*>(&part), sizeof part);
+      }
     } else if (v.is(Kind::Tuple)) {
       tag(ConstantTag::Tuple);
       number(static_cast<uint64_t>(v.as<Tuple>()->size));

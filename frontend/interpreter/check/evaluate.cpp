@@ -4,6 +4,7 @@
 
 #include "frontend/core/advice.h"
 #include "frontend/core/attributes.h"
+#include "frontend/core/complex_value.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/frame.h"
 #include "frontend/core/protocol.h"
@@ -111,6 +112,7 @@ Known Checker::evaluate_inner(const Expr* e) {
         case ConstantKind::False: return {Value::boolean(false)};
         case ConstantKind::Int: return {Value::integer(c->integer)};
         case ConstantKind::Float: return {Value::real(c->real)};
+        case ConstantKind::Imaginary: return {complex_value(interp_, 0, c->real)};
         case ConstantKind::String: return {interp_.str(std::string(c->text))};
         default: return {};
       }

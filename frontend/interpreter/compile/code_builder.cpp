@@ -109,6 +109,11 @@ bool CodeBuilder::key_of(const Value& v, std::string& key) const {
     key += v.as<Bytes>()->data;
     return true;
   }
+  if (v.is(Kind::Complex)) {
+    bits('C', std::bit_cast<uint64_t>(v.as<ComplexObject>()->re));
+    bits('J', std::bit_cast<uint64_t>(v.as<ComplexObject>()->im));
+    return true;
+  }
   if (v.is(Kind::Tuple)) {
     bits('T', static_cast<uint64_t>(v.as<tfl::Tuple>()->size));
     for (const Value& item : v.as<tfl::Tuple>()->span()) {

@@ -1,6 +1,7 @@
 // Constant folding: -1, 2 * 3, 10 ** 6, (1, "a", None), "-" * 20. What would raise or overflow is left to run time.
 #include <cmath>
 
+#include "frontend/core/complex_value.h"
 #include "frontend/interpreter/compile/function_compiler.h"
 
 namespace tfl::compile {
@@ -28,6 +29,7 @@ Value literal(Interp& interp, const Constant* c) {
     case ConstantKind::Ellipsis: return interp.ellipsis;
     case ConstantKind::Int: return Value::integer(c->integer);
     case ConstantKind::Float: return Value::real(c->real);
+    case ConstantKind::Imaginary: return complex_value(interp, 0, c->real);
     case ConstantKind::String:
       return looks_like_name(c->text) ? interp.str(interp.intern(c->text)) : interp.str(std::string(c->text));
     case ConstantKind::Bytes: return interp.bytes(std::string(c->text));

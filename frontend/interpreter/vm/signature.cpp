@@ -222,7 +222,8 @@ uint64_t kinds_of(std::string_view text) {
       {"array", Kind::NdArray},     {"tensor", Kind::Tensor},
       {"symbolic", Kind::Symbolic}, {"instance", Kind::Instance},
       {"code", Kind::Code},         {"slice", Kind::Slice},
-      {"cell", Kind::Cell},         {"native", Kind::Native},
+      {"cell", Kind::Cell},         {"complex", Kind::Complex},
+      {"native", Kind::Native},
   };
   uint64_t bits = 0;
   while (!text.empty()) {

@@ -114,12 +114,12 @@ struct Expr {
   Span span;
 };
 
-enum class ConstantKind : uint8_t { None, True, False, Ellipsis, Int, Float, String, Bytes };
+enum class ConstantKind : uint8_t { None, True, False, Ellipsis, Int, Float, Imaginary, String, Bytes };
 
 struct Constant : Expr {
   ConstantKind constant;
   int64_t integer = 0;
-  double real = 0;
+  double real = 0;        // Float, Imaginary
   std::string_view text;  // String: UTF-8; Bytes: raw bytes
 };
 

@@ -342,6 +342,7 @@ class Dumper {
       case ConstantKind::Ellipsis: return "Ellipsis";
       case ConstantKind::Int: return fmt::format("Int {}", c.integer);
       case ConstantKind::Float: return fmt::format("Float {}", c.real);
+      case ConstantKind::Imaginary: return fmt::format("Imaginary {}", c.real);
       case ConstantKind::String: return "String " + quoted(c.text);
       case ConstantKind::Bytes: return "Bytes " + quoted(c.text, true);
     }

@@ -222,6 +222,12 @@ void Writer::constant(const Constant* c) {
       out += text == "inf" ? "1e999" : text;
       break;
     }
+    case ConstantKind::Imaginary: {
+      std::string text = float_repr(c->real);
+      if (text.ends_with(".0")) text.resize(text.size() - 2);
+      out += (text == "inf" ? "1e999" : text) + "j";
+      break;
+    }
     case ConstantKind::String: out += quote_text(c->text); break;
     case ConstantKind::Bytes: out += quote_bytes(c->text); break;
   }

@@ -12,12 +12,15 @@ using ast::ExprKind;
 Expr* TreeBuilder::number(const Token& token) {
   auto* c = static_cast<ast::Constant*>(none(span(token)));
   NumberLiteral literal = read_number(text(token));
-  c->constant = literal.kind == NumberLiteral::Kind::Float ? ast::ConstantKind::Float : ast::ConstantKind::Int;
+  c->constant = literal.kind == NumberLiteral::Kind::Float       ? ast::ConstantKind::Float
+                : literal.kind == NumberLiteral::Kind::Imaginary ? ast::ConstantKind::Imaginary
+                                                                 : ast::ConstantKind::Int;
   c->integer = literal.integer;
   c->real = literal.real;
   switch (literal.kind) {
     case NumberLiteral::Kind::Int:
-    case NumberLiteral::Kind::Float: break;
+    case NumberLiteral::Kind::Float:
+    case NumberLiteral::Kind::Imaginary: break;
     case NumberLiteral::Kind::Smallest: smallest_ = c; break;
     case NumberLiteral::Kind::TooLarge: report(DiagnosticId::IntegerTooLarge, c->span); break;
     case NumberLiteral::Kind::LeadingZeros: {
@@ -28,7 +31,6 @@ Expr* TreeBuilder::number(const Token& token) {
       report(DiagnosticId::LeadingZeros, c->span, {meant});
       break;
     }
-    case NumberLiteral::Kind::Imaginary: report(DiagnosticId::RefusedComplex, c->span); break;
   }
   return c;
 }

@@ -177,8 +177,8 @@ class Precedence {
 bool is_literal(const ast::Expr* e) {
   if (e->kind != ast::ExprKind::Constant) return false;
   auto kind = static_cast<const ast::Constant*>(e)->constant;
-  return kind == ast::ConstantKind::Int || kind == ast::ConstantKind::Float || kind == ast::ConstantKind::String ||
-         kind == ast::ConstantKind::Bytes;
+  return kind == ast::ConstantKind::Int || kind == ast::ConstantKind::Float || kind == ast::ConstantKind::Imaginary ||
+         kind == ast::ConstantKind::String || kind == ast::ConstantKind::Bytes;
 }
 
 }  // namespace

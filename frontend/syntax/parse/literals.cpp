@@ -52,7 +52,8 @@ NumberLiteral read_number(std::string_view text) {
     if (base == 'o') return read_integer(text.substr(2), 8);
     if (base == 'b') return read_integer(text.substr(2), 2);
   }
-  if (text.back() == 'j' || text.back() == 'J') return {NumberLiteral::Kind::Imaginary};
+  if (text.back() == 'j' || text.back() == 'J')
+    return {NumberLiteral::Kind::Imaginary, 0, read_float(text.substr(0, text.size() - 1))};
   if (text.find_first_of(".eE") != std::string_view::npos) return {NumberLiteral::Kind::Float, 0, read_float(text)};
   if (text[0] == '0' && text.find_first_not_of("0_") != std::string_view::npos) return {NumberLiteral::Kind::LeadingZeros};
   return read_integer(text, 10);

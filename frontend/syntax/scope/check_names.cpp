@@ -16,7 +16,6 @@ constexpr Refused kRefused[] = {
     {"compile", "import a .tfl file, or use tf.function to compile a function"},
     {"memoryview", "slice the bytes, or use tf.io.decode_raw"},
     {"bytearray", "use bytes, or a list of int"},
-    {"complex", "keep the real and the imaginary part as two floats"},
 };
 
 }  // namespace

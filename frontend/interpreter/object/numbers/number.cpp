@@ -1,6 +1,8 @@
 #include "frontend/interpreter/object/numbers/number.h"
 
+#include "frontend/core/complex_value.h"
 #include "frontend/core/native.h"
+#include "frontend/interpreter/object/numbers/complex_number.h"
 
 namespace tfl {
 
@@ -87,11 +89,11 @@ void float_div_mod(double a, double b, double& div, double& mod) {
   }
 }
 
-Result<Value> float_power(double a, double b) {
+Result<Value> float_power(Interp& interp, double a, double b) {
   if (a == 0 && b < 0 && !std::isnan(b)) return fail(ErrorKind::ZeroDivisionError, "0.0 cannot be raised to a negative power");
   if (std::isfinite(a) && a < 0 && std::isfinite(b) && b != std::floor(b)) {
-    return fail(ErrorKind::ValueError, "negative number cannot be raised to a fractional power: the result is complex")
-        .with_hint("there are no complex numbers here; use abs() or an integer power");
+    HostComplex r = TFL_TRY(complex_power({a, 0}, {b, 0}));
+    return complex_value(interp, r.re, r.im);
   }
   double r = std::pow(a, b);
   if (std::isinf(r) && std::isfinite(a) && std::isfinite(b))
@@ -162,7 +164,7 @@ Result<Value> float_arithmetic(Interp& interp, BinaryOp op, double a, double b) 
       float_div_mod(a, b, div, mod);
       return Value::real(mod);
     }
-    case BinaryOp::Pow: return float_power(a, b);
+    case BinaryOp::Pow: return float_power(interp, a, b);
     default: return interp.not_implemented;
   }
 }
