@@ -143,6 +143,11 @@ Result<void> add_to_key(Interp& interp, ArgumentKey& key, const Value& v, int de
     case Tag::Object: break;
   }
   switch (v.kind()) {
+    case Kind::Complex:
+      key.exact.push_back('z');
+      put(key.exact, v.as<ComplexObject>()->re);
+      put(key.exact, v.as<ComplexObject>()->im);
+      return {};
     case Kind::Tensor: {
       const TensorRep* t = v.tensor_rep();
       put_tensor(key, v, t->dtype, true, {t->dims(), t->rank});

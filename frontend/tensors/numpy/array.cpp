@@ -37,10 +37,11 @@ Result<void> own(Interp& interp, NdArrayObject* root) {
   return {};
 }
 
-enum class Group : uint8_t { Bool, Unsigned, Signed, Float, Other };
+enum class Group : uint8_t { Bool, Unsigned, Signed, Float, Complex, Other };
 Group group_of(DType d) {
   if (d == DType::Bool) return Group::Bool;
   if (is_floating(d)) return Group::Float;
+  if (is_complex(d)) return Group::Complex;
   if (is_unsigned(d)) return Group::Unsigned;
   return is_integer(d) ? Group::Signed : Group::Other;
 }
@@ -117,6 +118,10 @@ Result<Tensor> cast_tensor(Interp& interp, const Tensor& t, DType dtype) {
   if (dtype == DType::String) {
     return fail(ErrorKind::TypeError, "Cannot cast array data from dtype('{}') to dtype('O')", dtype_name(t.dtype()));
   }
+  if (is_complex(t.dtype()) && dtype == DType::Bool) {
+    Tensor zero = TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<double>(interp.context, DType::F64, 0)), t.dtype()));
+    return apply1(interp.context, Op::not_equal, {t, zero});
+  }
   return apply1(interp.context, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype));
 }
 
@@ -190,7 +195,7 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
     if (wanted) TFL_TRY(check_fits(t, *wanted));
     return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
   }
-  if (is_tensor_like(v) || v.is_bool() || v.is_str() || v.is(Kind::Bytes)) {
+  if (is_tensor_like(v) || v.is_bool() || v.is_str() || v.is(Kind::Bytes) || v.is(Kind::Complex)) {
     Tensor t = TFL_TRY(to_concrete(interp, v));
     if (t.dtype() == DType::String) find_text_type(interp, v, t);
     return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
@@ -198,7 +203,7 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
   // Sequences of Python numbers are 64 bits wide; those with arrays and tensors in them take the widest of theirs.
   struct Walk {
     Interp& interp;
-    bool real = false, whole = false, boolean = false, other = false;
+    bool complex = false, real = false, whole = false, boolean = false, other = false;
     std::optional<DType> decided;
     void look(const Value& item, int depth) {
       if (depth > 64) return;
@@ -208,6 +213,8 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
         for (const Value& x : item.as<Tuple>()->span()) look(x, depth + 1);
       } else if (item.is_float()) {
         real = true;
+      } else if (item.is(Kind::Complex)) {
+        complex = true;
       } else if (item.is_int() || item.is(Kind::Range) || item.is(Kind::Shape)) {
         whole = true;
       } else if (item.is_bool()) {
@@ -220,13 +227,15 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
     }
   } walk{interp};
   walk.look(v, 0);
-  if (walk.boolean && (walk.real || walk.whole) && !walk.decided && !walk.other) {
+  if (walk.boolean && (walk.complex || walk.real || walk.whole) && !walk.decided && !walk.other) {
     // Among numbers a truth value is a number, wherever it stands.
     return as_array(interp, numbers_of(interp, v), wanted);
   }
   std::optional<DType> natural;
   if (!walk.other) {
-    if (walk.real)
+    if (walk.complex)
+      natural = DType::C128;
+    else if (walk.real)
       natural = DType::F64;
     else if (walk.whole)
       natural = DType::I64;
@@ -235,7 +244,7 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
     if (walk.decided) natural = natural && !walk.boolean ? promote_types(*natural, *walk.decided) : walk.decided;
     if (!natural && !walk.decided) natural = DType::F64;
   }
-  if (natural && *natural != DType::String && (!wanted || is_floating(*natural) || !is_numeric(*wanted))) {
+  if (natural && *natural != DType::String && (!wanted || !is_integer(*natural) || !is_numeric(*wanted))) {
     // Through the natural type first: 1.5 to int32 truncates, as NumPy does and tensors refuse.
     how.dtype = walk.decided && *walk.decided != *natural ? std::nullopt : natural;
     if (!how.dtype || walk.decided) {
@@ -291,6 +300,11 @@ DType promote_types(DType a, DType b) {
     if (ga == Group::Float && sa == sb) return DType::F32;  // float16 with bfloat16
     return sa > sb ? a : b;
   }
+  if (gb == Group::Complex) {
+    // float16 and integers of 8 and 16 bits fit the floats of complex64.
+    bool narrow = ga == Group::Float ? sa <= 4 : sa <= 2;
+    return narrow ? b : DType::C128;
+  }
   if (gb == Group::Float) {
     if (sa == 1) return b;
     if (sa == 2) return sb == 2 ? DType::F32 : b;
@@ -309,6 +323,8 @@ Result<Operand> operand_of(Interp& interp, const Value& v) {
     o.weak = Operand::Weak::Int;
   else if (v.is_float())
     o.weak = Operand::Weak::Float;
+  else if (v.is(Kind::Complex))
+    o.weak = Operand::Weak::Complex;
   o.t = TFL_TRY(as_array(interp, v));
   return o;
 }
@@ -320,7 +336,10 @@ Result<DType> common_type(Interp&, const Operand& a, const Operand& b) {
   DType strong = (a.weak == Weak::No ? a : b).t.dtype();
   switch (weak.weak) {
     case Weak::Int: return strong == DType::Bool ? DType::I64 : strong;
-    case Weak::Float: return is_floating(strong) || strong == DType::String ? strong : DType::F64;
+    case Weak::Float: return is_floating(strong) || is_complex(strong) || strong == DType::String ? strong : DType::F64;
+    case Weak::Complex:
+      if (is_complex(strong) || strong == DType::String) return strong;
+      return is_floating(strong) ? complex_of(strong) : DType::C128;
     default: return strong;
   }
 }
@@ -328,6 +347,7 @@ Result<DType> common_type(Interp&, const Operand& a, const Operand& b) {
 Result<DType> to_numpy_dtype(Interp& interp, const Value& v) {
   if (v.identical(Value::share(interp.types.float_)) || v.is_none()) return DType::F64;
   if (v.identical(Value::share(interp.types.int_))) return DType::I64;
+  if (v.identical(Value::share(interp.types.complex))) return DType::C128;
   if (v.is_str()) {
     std::string_view text = v.as<Str>()->text;
     if (text.size() > 1 && (text[0] == '<' || text[0] == '=' || text[0] == '|')) text.remove_prefix(1);
@@ -336,6 +356,8 @@ Result<DType> to_numpy_dtype(Interp& interp, const Value& v) {
     if (text == "u4" || text == "I") return DType::U32;
     if (text == "u8" || text == "L" || text == "uint") return DType::U64;
     if (text == "b1") return DType::Bool;
+    if (text == "complex" || text == "c16" || text == "D" || text == "cdouble") return DType::C128;
+    if (text == "c8" || text == "F" || text == "csingle") return DType::C64;
     if (text == "float" || text == "d" || text == "f8" || text == "<f8") return DType::F64;
     if (text == "int" || text == "i8" || text == "<i8" || text == "l") return DType::I64;
     if (text == "f" || text == "f4" || text == "<f4") return DType::F32;

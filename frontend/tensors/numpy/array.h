@@ -30,7 +30,7 @@ DType promote_types(DType a, DType b);
 /// An operand of a mixed operation: Python's numbers are weak and take the other side's type.
 struct Operand {
   Tensor t;
-  enum class Weak : uint8_t { No, Bool, Int, Float } weak = Weak::No;
+  enum class Weak : uint8_t { No, Bool, Int, Float, Complex } weak = Weak::No;
 };
 Result<Operand> operand_of(Interp& interp, const Value& v);
 Result<DType> common_type(Interp& interp, const Operand& a, const Operand& b);

@@ -33,7 +33,7 @@ Result<bool> array_truth(Interp& interp, const Value& self) {
                 "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
   }
   if (t.dtype() == DType::String) return !t.data<std::string>()->empty();
-  return load_double(t.dtype(), t.raw()) != 0;
+  return load_double(t.dtype(), t.raw()) != 0 || (is_complex(t.dtype()) && load_imag(t.dtype(), t.raw()) != 0);
 }
 
 Result<int64_t> array_length(Interp& interp, const Value& self) {
@@ -66,7 +66,7 @@ Result<Value> array_inplace(Interp& interp, BinaryOp op, const Value& self, cons
   Tensor r = content(interp, result);
   NdArrayObject* a = self_of(self);
   Tensor before = array_content(interp, a);
-  auto rank_of = [](DType d) { return d == DType::Bool ? 0 : is_integer(d) ? 1 : is_floating(d) ? 2 : 3; };
+  auto rank_of = [](DType d) { return d == DType::Bool ? 0 : is_integer(d) ? 1 : is_floating(d) ? 2 : is_complex(d) ? 3 : 4; };
   if (rank_of(r.dtype()) > rank_of(before.dtype())) {
     static constexpr std::string_view kNames[] = {"add",         "subtract",   "multiply",   "divide",     "floor_divide",
                                                   "remainder",   "power",      "matmul",     "left_shift", "right_shift",
@@ -316,7 +316,9 @@ Result<Value> scalar_repr(Interp& interp, const Value& self) {
   Tensor t = content(interp, self);
   if (t.dtype() == DType::Bool) return interp.str(*t.data<bool>() ? "np.True_" : "np.False_");
   if (t.dtype() == DType::BF16) return interp.str(element_str(t));
-  return interp.strf("np.{}({})", dtype_name(t.dtype()), element_str(t));
+  std::string text = element_str(t);
+  if (text.starts_with('(')) return interp.strf("np.{}{}", dtype_name(t.dtype()), text);
+  return interp.strf("np.{}({})", dtype_name(t.dtype()), text);
 }
 Result<Value> scalar_str(Interp& interp, const Value& self) { return interp.str(element_str(content(interp, self))); }
 Result<uint64_t> scalar_hash(Interp& interp, const Value& self) {
@@ -345,7 +347,8 @@ Result<Value> construct_scalar(Interp& interp, Type* type, CallArgs& args) {
   if (!dtype) return fail(ErrorKind::TypeError, "cannot create 'numpy.{}' instances", type->name->text);
   Value v = args.count > 0 ? args.values[0] : Value::integer(0);
   if (v.is_str()) {
-    v = TFL_TRY(interp.call(Value::share(is_floating(*dtype) ? interp.types.float_ : interp.types.int_), {v}));
+    Type* host = is_complex(*dtype) ? interp.types.complex : is_floating(*dtype) ? interp.types.float_ : interp.types.int_;
+    v = TFL_TRY(interp.call(Value::share(host), {v}));
   }
   if (v.is_int() && is_integer(*dtype) && *dtype != DType::I64) {
     Operand a;

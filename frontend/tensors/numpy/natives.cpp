@@ -8,6 +8,7 @@
 
 #include "frontend/core/native_module.h"
 #include "frontend/tensors/numpy/array.h"
+#include "frontend/tensors/numpy/eigen.h"
 #include "frontend/tensors/numpy/stored.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/tensor/copy.h"
@@ -325,6 +326,7 @@ constexpr NativeDef kNumPy[] = {
     function("array2string", "a, precision, suppress, separator, prefix, /", np_array2string),
     function("text_ranks", "a, /", np_text_ranks),
     function("dtype", "d, /", np_dtype),
+    function("eigen", "a, /", numpy_eigen),
     function("readonly", "a, /", np_set_readonly),
 };
 
@@ -333,10 +335,11 @@ constexpr NativeDef kNumPy[] = {
 Result<void> init_np(Interp& interp, Module& module) {
   define_all(interp, module, kNumPy);
   const Types& t = interp.types;
-  Type* const types[] = {t.np_generic, t.np_number,   t.np_integer, t.np_signedinteger, t.np_unsignedinteger,
-                         t.np_inexact, t.np_floating, t.np_float16, t.np_bfloat16,      t.np_float32,
-                         t.np_float64, t.np_int8,     t.np_int16,   t.np_int32,         t.np_int64,
-                         t.np_uint8,   t.np_uint16,   t.np_uint32,  t.np_uint64};
+  Type* const types[] = {t.np_generic,   t.np_number,    t.np_integer, t.np_signedinteger, t.np_unsignedinteger,
+                         t.np_inexact,   t.np_floating,  t.np_float16, t.np_bfloat16,      t.np_float32,
+                         t.np_float64,   t.np_int8,      t.np_int16,   t.np_int32,         t.np_int64,
+                         t.np_uint8,     t.np_uint16,    t.np_uint32,  t.np_uint64,        t.np_complexfloating,
+                         t.np_complex64, t.np_complex128};
   for (Type* type : types) define(interp, module, type->name->text, Value::share(type));
   define(interp, module, "bool_", Value::share(t.np_bool));
   define(interp, module, "ndarray", Value::share(t.ndarray));

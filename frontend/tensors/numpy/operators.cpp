@@ -1,17 +1,20 @@
 // Python's operators on NumPy arrays and scalars.
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/tensors/numpy/elements.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/shapes/elementwise_rules.h"
+#include "runtime/tensor/copy.h"
+#include "runtime/tensor/element.h"
 
 namespace tfl {
 
 namespace {
 
 bool is_data(const Value& v) {
-  return v.is_int() || v.is_float() || v.is_bool() || v.is(Kind::NdArray) || v.is(Kind::NumPyScalar) || v.is(Kind::List) ||
-         v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes);
+  return v.is_int() || v.is_float() || v.is_bool() || v.is(Kind::Complex) || v.is(Kind::NdArray) || v.is(Kind::NumPyScalar) ||
+         v.is(Kind::List) || v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes);
 }
 
 bool is_host_sequence(const Value& v) { return v.is(Kind::List) || v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes); }
@@ -99,7 +102,7 @@ Result<Tensor> product(Interp& interp, Tensor a, Tensor b) {
   }
   Tensor out;
   DType dtype = a.dtype();
-  bool narrow = !is_floating(dtype) && dtype != DType::I32 && dtype != DType::I64;
+  bool narrow = !is_floating(dtype) && !is_complex(dtype) && dtype != DType::I32 && dtype != DType::I64;
   if (narrow) {
     a = TFL_TRY(cast_tensor(interp, a, DType::I64));
     b = TFL_TRY(cast_tensor(interp, b, DType::I64));
@@ -111,6 +114,25 @@ Result<Tensor> product(Interp& interp, Tensor a, Tensor b) {
   if (right) drop.push_back(-1);
   if (drop.empty()) return out;
   return apply1(interp.context, Op::squeeze, {out}, Attrs().set_ints(Attr::axes, drop));
+}
+
+/// Complex numbers to a small whole power, which NumPy multiplies out. Empty for other exponents.
+Result<Tensor> whole_power(Interp& interp, const Tensor& a, const Tensor& b) {
+  if (!is_complex(b.dtype()) || b.size() != 1) return Tensor();
+  double n = load_double(b.dtype(), b.raw());
+  if (load_imag(b.dtype(), b.raw()) != 0 || n != std::floor(n) || std::fabs(n) >= 100) return Tensor();
+  auto multiply = [&](const Tensor& p, const Tensor& q) { return apply1(interp.context, Op::multiply, {p, q}); };
+  Tensor one = TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<double>(interp.context, DType::F64, 1)), a.dtype()));
+  Tensor power = a, result;
+  for (auto rest = static_cast<int>(std::fabs(n)); rest > 0; rest >>= 1) {
+    if (rest & 1) result = result ? TFL_TRY(multiply(result, power)) : power;
+    if (rest > 1) power = TFL_TRY(multiply(power, power));
+  }
+  if (!result) {
+    result = TFL_TRY(Tensor::empty(interp.context, a.dtype(), a.dims()));
+    fill_elements(interp.context, a.dtype(), result.raw(), result.size(), one.raw());
+  }
+  return n < 0 ? apply1(interp.context, Op::divide, {one, result}) : Result<Tensor>(std::move(result));
 }
 
 Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Operand& y) {
@@ -130,7 +152,7 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
   }
   bool boolean = common == DType::Bool;
   DType compute_as = common;
-  if (op == BinaryOp::Div && !is_floating(common)) compute_as = DType::F64;
+  if (op == BinaryOp::Div && !is_floating(common) && !is_complex(common)) compute_as = DType::F64;
   if (boolean && (op == BinaryOp::FloorDiv || op == BinaryOp::Mod || op == BinaryOp::Pow || op == BinaryOp::LShift ||
                   op == BinaryOp::RShift))
     compute_as = DType::I8;
@@ -141,7 +163,8 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
   }
   bool bits = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor || op == BinaryOp::LShift ||
               op == BinaryOp::RShift;
-  if (bits && is_floating(common)) {
+  bool ordered = op == BinaryOp::FloorDiv || op == BinaryOp::Mod;
+  if ((bits && (is_floating(common) || is_complex(common))) || (ordered && is_complex(common))) {
     return fail(ErrorKind::TypeError,
                 "ufunc '{}' not supported for the input types, and the inputs could not be safely coerced to any supported types "
                 "according to the casting rule ''safe''",
@@ -165,6 +188,7 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
     case BinaryOp::Mod:
       return is_floating(compute_as) ? apply1(interp.context, Op::mod, {a, b}) : divide_integers(interp, Op::mod, a, b);
     case BinaryOp::Pow: {
+      if (Tensor power = TFL_TRY(whole_power(interp, a, b))) return power;
       if (is_integer(compute_as) && !is_unsigned(compute_as)) {
         Tensor zero = TFL_TRY(cast_tensor(interp, TFL_TRY(scalar<int32_t>(interp.context, DType::I32, 0)), compute_as));
         Tensor low = TFL_TRY(apply1(interp.context, Op::less, {b, zero}));
@@ -298,6 +322,18 @@ Result<Value> numpy_compare(Interp& interp, CompareOp op, const Value& a, const 
     default: return interp.not_implemented;
   }
   if (strings && !equality) return array_result(interp, TFL_TRY(compare_order(interp, op, s, t)));
+  if (is_complex(common) && !equality) {
+    // By the real parts, then by the imaginary ones.
+    auto part = [&](Op of, const Tensor& x) { return apply1(interp.context, of, {x}); };
+    Tensor x_re = TFL_TRY(part(Op::real, s)), y_re = TFL_TRY(part(Op::real, t));
+    Tensor x_im = TFL_TRY(part(Op::imag, s)), y_im = TFL_TRY(part(Op::imag, t));
+    bool below = op == CompareOp::Lt || op == CompareOp::Le;
+    Tensor first = TFL_TRY(apply1(interp.context, below ? Op::less : Op::greater, {x_re, y_re}));
+    Tensor same = TFL_TRY(apply1(interp.context, Op::equal, {x_re, y_re}));
+    Tensor second = TFL_TRY(apply1(interp.context, which, {x_im, y_im}));
+    second = TFL_TRY(apply1(interp.context, Op::logical_and, {same, second}));
+    return array_result(interp, TFL_TRY(apply1(interp.context, Op::logical_or, {first, second})));
+  }
   return array_result(interp, TFL_TRY(apply1(interp.context, which, {s, t})));
 }
 

@@ -3,6 +3,7 @@
 
 #include "frontend/core/scope.h"
 #include "frontend/core/tensor_api.h"
+#include "frontend/core/tensor_operators.h"
 #include "runtime/kernels/elementwise/cast.h"
 #include "runtime/kernels/elementwise/elementwise.h"
 
@@ -56,7 +57,9 @@ Result<void> unify_operands(Interp& interp, std::span<Value> operands) {
   for (Value& v : operands) {
     if (v.is_tensor() || v.is(Kind::Symbolic)) continue;
     ToTensor wanted;
-    if (!v.is(Kind::Variable)) wanted.dtype = dtype;
+    // A complex number beside real ones stays what it is, and the operation tells.
+    const bool mixed = v.is(Kind::Complex) && dtype && !is_complex(*dtype);
+    if (!v.is(Kind::Variable) && !mixed) wanted.dtype = dtype;
     v = TFL_TRY(to_tensor(interp, v, wanted));
     if (!dtype) dtype = dtype_of(interp, v);
   }
@@ -76,6 +79,7 @@ Result<Value> apply_binary(Interp& interp, Op op, const Value& a, const Value& b
 
 Result<Value> apply_unary(Interp& interp, Op op, const Value& a) {
   Value x = TFL_TRY(to_tensor(interp, a));
+  if (op == Op::abs) op = absolute_of(*dtype_of(interp, x));
   if (x.is_tensor() && !interp.sink) return Value::of(TFL_TRY(apply1(interp.context, op, {x.tensor()})));
   return apply_op(interp, op, {std::move(x)});
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "frontend/core/complex_value.h"
 #include "frontend/core/scope.h"
 #include "frontend/core/tensor_api.h"
 #include "frontend/tensors/tensor/convert_scan.h"
@@ -39,7 +40,12 @@ bool store_leaf(const Value& v, DType dtype, std::byte* at) {
         return false;
       return true;
     default:
-      if (is_floating(dtype)) {
+      if (is_complex(dtype)) {
+        if (v.is_bool()) return false;
+        double re = 0, im = 0;
+        if (!complex_parts(v, re, im)) return false;
+        store_complex(dtype, re, im, at);
+      } else if (is_floating(dtype)) {
         if (!integral && !v.is_float()) return false;
         store_double(dtype, integral ? static_cast<double>(v.as_int()) : v.as_float(), at);
       } else {
@@ -151,6 +157,7 @@ DType natural_dtype(const Interp& interp, const Scan& scan) {
     case Leaf::Int: return scan.wide ? DType::I64 : DType::I32;
     case Leaf::Text: return DType::String;
     case Leaf::Float: return interp.sink ? DType::F32 : scan.real;
+    case Leaf::Complex: return DType::C128;
     case Leaf::None: break;
   }
   return DType::F32;
@@ -160,8 +167,9 @@ bool fits(const Scan& scan, DType dtype) {
   switch (scan.leaf) {
     case Leaf::None: return true;
     case Leaf::Bool: return dtype == DType::Bool || is_numeric(dtype);
-    case Leaf::Int: return is_numeric(dtype);
-    case Leaf::Float: return is_floating(dtype);
+    case Leaf::Int: return is_numeric(dtype) || is_complex(dtype);
+    case Leaf::Float: return is_floating(dtype) || is_complex(dtype);
+    case Leaf::Complex: return is_complex(dtype);
     case Leaf::Text: return dtype == DType::String;
   }
   return false;
@@ -293,6 +301,7 @@ Result<Value> to_tensor(Interp& interp, const Value& v, const ToTensor& wanted) 
   }
   if (v.is_none() && interp.sink && interp.sink->building()) return fail(ErrorKind::ValueError, "None values not supported.");
   Scan scan;
+  scan.by_numpy = wanted.dtype == DType::C128 || (interp.sink && interp.sink->building());
   auto scanned = scan_value(interp, v, 0, scan, true);
   if (!scanned && scan.objects) return to_tensor(interp, TFL_TRY(without_objects(interp, v, 0)), wanted);
   if (!scanned) return scanned.failure();

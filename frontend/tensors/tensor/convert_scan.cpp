@@ -35,6 +35,10 @@ Result<void> join_leaf(Scan& scan, Leaf leaf) {
   }
   // The first element decides; a bool fits among numbers, an int among floats and the other way round.
   if (scan.leaf == Leaf::Text || leaf == Leaf::Text || scan.leaf == Leaf::Bool) return mixed();
+  // A graph's constants are made by NumPy, which takes the widest kind; eagerly a complex number must come first.
+  if (leaf == Leaf::Complex && !scan.by_numpy) return mixed();
+  if (leaf == Leaf::Complex) scan.leaf = Leaf::Complex;
+  if (scan.leaf == Leaf::Complex) return {};
   if (leaf == Leaf::Float) scan.leaf = Leaf::Float;
   return {};
 }
@@ -69,6 +73,7 @@ Result<void> note_array(Interp& interp, const Tensor& t, Scan& scan) {
   return join_leaf(scan, d == DType::Bool     ? Leaf::Bool
                          : d == DType::String ? Leaf::Text
                          : is_integer(d)      ? Leaf::Int
+                         : is_complex(d)      ? Leaf::Complex
                                               : Leaf::Float);
 }
 
@@ -90,6 +95,8 @@ Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
       }
       if (v.is(Kind::Str) || v.is(Kind::Bytes))
         leaf = Leaf::Text;
+      else if (v.is(Kind::Complex))
+        leaf = Leaf::Complex;
       else if (v.is_none() && scan.leaf != Leaf::None)
         return mixed();
       else

@@ -8,7 +8,7 @@
 namespace tfl {
 
 /// What the elements of a nested sequence are.
-enum class Leaf : uint8_t { None, Bool, Int, Float, Text };
+enum class Leaf : uint8_t { None, Bool, Int, Float, Complex, Text };
 
 /// What a nested sequence turned out to be.
 struct Scan {
@@ -20,6 +20,7 @@ struct Scan {
   std::optional<DType> decided;  // dtype of the first tensor among the leaves
   std::optional<DType> arrays;   // dtype of NumPy's scalars and arrays, when these are all the leaves and alike
   DType real = DType::F32;       // of floats: NumPy's float64 and float16 stay what they are when they come first
+  bool by_numpy = false;         // as in a graph
   bool hosts = false;            // leaves that are neither tensors nor NumPy's
 };
 

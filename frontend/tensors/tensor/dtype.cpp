@@ -62,6 +62,9 @@ Result<Value> dtype_compare(Interp& interp, CompareOp op, const Value& a, const 
     }
     if (self_dtype(self)->numpy && other.identical(Value::share(interp.types.int_)))
       equal = self_dtype(self)->dtype == DType::I64;
+    if (self_dtype(self)->numpy &&
+        (other.identical(Value::share(interp.types.complex)) || (other.is_str() && other.as<Str>()->text == "complex")))
+      equal = self_dtype(self)->dtype == DType::C128;
   }
   return Value::boolean(equal == (op == CompareOp::Eq));
 }
@@ -78,14 +81,21 @@ Result<Value> get_is_floating(Interp&, Value* args) { return Value::boolean(is_f
 Result<Value> get_is_integer(Interp&, Value* args) { return Value::boolean(is_integer(dtype_arg(args))); }
 Result<Value> get_is_unsigned(Interp&, Value* args) { return Value::boolean(is_unsigned(dtype_arg(args))); }
 Result<Value> get_is_bool(Interp&, Value* args) { return Value::boolean(dtype_arg(args) == DType::Bool); }
-Result<Value> get_is_numeric(Interp&, Value* args) { return Value::boolean(is_numeric(dtype_arg(args))); }
+Result<Value> get_is_numeric(Interp&, Value* args) {
+  return Value::boolean(is_numeric(dtype_arg(args)) || is_complex(dtype_arg(args)));
+}
+Result<Value> get_is_complex(Interp&, Value* args) { return Value::boolean(is_complex(dtype_arg(args))); }
+Result<Value> get_real_dtype(Interp& interp, Value* args) {
+  const DTypeObject* d = self_dtype(args[0]);
+  return d->numpy || !is_complex(d->dtype) ? args[0] : dtype_value(interp, part_dtype(d->dtype));
+}
 Result<Value> get_false(Interp&, Value*) { return Value::boolean(false); }
 Result<Value> get_true(Interp&, Value*) { return Value::boolean(true); }
 Result<Value> get_self(Interp&, Value* args) { return args[0]; }
 
 Result<Value> get_enum(Interp&, Value* args) {
   // TensorFlow's DataType numbers, in the order of dtypes.def.
-  constexpr std::array<int, kDTypeCount> kNumbers = {19, 14, 1, 2, 6, 5, 3, 9, 4, 17, 22, 23, 10, 7};
+  constexpr std::array<int, kDTypeCount> kNumbers = {19, 14, 1, 2, 6, 5, 3, 9, 4, 17, 22, 23, 10, 8, 18, 7};
   return Value::integer(kNumbers[static_cast<size_t>(dtype_arg(args))]);
 }
 
@@ -105,6 +115,7 @@ Result<Value> get_kind(Interp& interp, Value* args) {
     case DTypeGroup::Signed: return interp.str("i");
     case DTypeGroup::Unsigned: return interp.str("u");
     case DTypeGroup::Bool: return interp.str("b");
+    case DTypeGroup::Complex: return interp.str("c");
     case DTypeGroup::String: break;
   }
   const DTypeObject* d = self_dtype(args[0]);
@@ -113,7 +124,8 @@ Result<Value> get_kind(Interp& interp, Value* args) {
 
 Result<Value> get_char(Interp& interp, Value* args) {
   if (dtype_arg(args) == DType::String) return get_kind(interp, args);
-  constexpr std::array<const char*, kDTypeCount> kChars = {"e", "E", "f", "d", "b", "h", "i", "l", "B", "H", "I", "L", "?", "O"};
+  constexpr std::array<const char*, kDTypeCount> kChars = {"e", "E", "f", "d", "b", "h", "i", "l",
+                                                           "B", "H", "I", "L", "?", "F", "D", "O"};
   return interp.str(kChars[static_cast<size_t>(dtype_arg(args))]);
 }
 
@@ -143,7 +155,8 @@ Result<Value> limit(Interp& interp, Value* args, bool high) {
   DType d = dtype_arg(args);
   if (is_floating(d)) return numpy_real(interp, d, high ? largest_finite(d) : -largest_finite(d));
   if (!is_integer(d))
-    return fail(ErrorKind::TypeError, "Cannot find {} value of <dtype: '{}'>.", high ? "maximum" : "minimum", dtype_name(d));
+    return fail(ErrorKind::TypeError, "Cannot find {} value of <dtype: '{}'>{}.", high ? "maximum" : "minimum", dtype_name(d),
+                is_complex(d) ? fmt::format(" with type <dtype: '{}'>", dtype_name(d)) : "");
   int bits = static_cast<int>(dtype_size(d)) * 8;
   if (is_unsigned(d)) {
     if (!high) return Value::integer(0);
@@ -159,6 +172,7 @@ Result<Value> get_max(Interp& interp, Value* args) { return limit(interp, args, 
 
 Result<Value> get_limits(Interp& interp, Value* args) {
   DType d = dtype_arg(args);
+  if (is_complex(d)) return fail(ErrorKind::ValueError, "<dtype: '{}'> does not have defined limits.", dtype_name(d));
   if (is_floating(d) || d == DType::Bool) return interp.tuple({Value::integer(0), Value::integer(1)});
   Value high = TFL_TRY(limit(interp, args, true));
   return interp.tuple({Value::integer(0), std::move(high)});
@@ -179,11 +193,11 @@ constexpr NativeDef kDtypeMethods[] = {
     {"is_unsigned", "self", get_is_unsigned, nullptr, How::Getter},
     {"is_bool", "self", get_is_bool, nullptr, How::Getter},
     {"is_numeric", "self", get_is_numeric, nullptr, How::Getter},
-    {"is_complex", "self", get_false, nullptr, How::Getter},
+    {"is_complex", "self", get_is_complex, nullptr, How::Getter},
     {"is_quantized", "self", get_false, nullptr, How::Getter},
     {"is_numpy_compatible", "self", get_true, nullptr, How::Getter},
     {"base_dtype", "self", get_self, nullptr, How::Getter},
-    {"real_dtype", "self", get_self, nullptr, How::Getter},
+    {"real_dtype", "self", get_real_dtype, nullptr, How::Getter},
     {"as_numpy_dtype", "self", get_numpy_type, nullptr, How::Getter},
     {"as_datatype_enum", "self", get_enum, nullptr, How::Getter},
     {"type", "self", get_numpy_type, nullptr, How::Getter},

@@ -1,4 +1,5 @@
 // Single elements and whole tensors as host values: truth, length, iteration, int(), float(), tolist().
+#include "frontend/core/complex_value.h"
 #include "frontend/core/tensor_operators.h"
 #include "runtime/tensor/element.h"
 
@@ -20,6 +21,7 @@ Value element_value(Interp& interp, const Tensor& t, const std::byte* at) {
     return text_type(t).is_text() ? interp.str(s) : interp.bytes(s);
   }
   if (dtype == DType::Bool) return Value::boolean(load_int(dtype, at) != 0);
+  if (is_complex(dtype)) return complex_value(interp, load_double(dtype, at), load_imag(dtype, at));
   if (is_floating(dtype)) return Value::real(load_double(dtype, at));
   return Value::integer(load_int(dtype, at));
 }
@@ -53,6 +55,7 @@ Result<Value> to_host(Interp& interp, const Tensor& t) {
 
 Result<Value> tensor_to_int(Interp& interp, const Value& v) {
   Tensor t = TFL_TRY(scalar_of(interp, v));
+  if (is_complex(t.dtype())) return to_int_value(interp, Value::real(load_double(t.dtype(), t.raw())));
   return to_int_value(interp, element_value(interp, t, t.raw()));
 }
 
@@ -88,7 +91,7 @@ Result<bool> tensor_truth(Interp& interp, const Value& self) {
                 "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
   if (t.size() == 0) return false;
   if (t.dtype() == DType::String) return !t.data<std::string>()->empty();
-  return load_double(t.dtype(), t.raw()) != 0;
+  return load_double(t.dtype(), t.raw()) != 0 || (is_complex(t.dtype()) && load_imag(t.dtype(), t.raw()) != 0);
 }
 
 Result<int64_t> tensor_length(Interp& interp, const Value& self) {

@@ -98,7 +98,7 @@ Result<Value> sizes_operand(Interp& interp, const Value& v) {
 Result<Value> scalar_value(Interp& interp, DType dtype, int one) {
   Tensor t = TFL_TRY(Tensor::empty(interp.context, dtype, {}));
   if (dtype != DType::String) {
-    if (is_floating(dtype))
+    if (is_floating(dtype) || is_complex(dtype))
       store_double(dtype, one, t.raw());
     else
       store_int(dtype, one, t.raw());
@@ -116,8 +116,8 @@ Value few(Interp& interp, DType dtype, std::span<const int64_t> dims, int one) {
   auto t = Tensor::empty(interp.context, dtype, dims);
   if (!t) return Value();
   size_t size = dtype_size(dtype), bytes = t->bytes();
-  std::byte element[8] = {};
-  if (is_floating(dtype))
+  std::byte element[16] = {};
+  if (is_floating(dtype) || is_complex(dtype))
     store_double(dtype, one, element);
   else
     store_int(dtype, one, element);

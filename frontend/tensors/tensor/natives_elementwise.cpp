@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/core/native.h"
+#include "frontend/core/tensor_operators.h"
 #include "frontend/tensors/tensor/natives.h"
 #include "runtime/kernels/elementwise/elementwise.h"
 #include "runtime/ops/facts.h"
@@ -56,6 +57,11 @@ Result<Value> add(Interp& interp, Value* args) {
   hint.preferred = dtype_of(interp, args[0]);
   args[1] = TFL_TRY(to_tensor(interp, args[1], hint));
   return apply_to_arguments(interp, Op::add, std::span<Value>(args, 2), named(args[2]));
+}
+
+Result<Value> absolute(Interp& interp, Value* args) {
+  args[0] = TFL_TRY(to_tensor(interp, args[0]));
+  return apply_to_arguments(interp, absolute_of(*dtype_of(interp, args[0])), std::span<Value>(args, 1), named(args[1]));
 }
 
 Result<Value> divide(Interp& interp, Value* args) { return true_divide(interp, args[0], args[1]); }
@@ -156,6 +162,7 @@ constexpr NativeDef kElementwiseNatives[] = {
 #undef TFL_ELEMENTWISE
     // Later rows replace earlier ones of the same name.
     function("add", "x, y, name=None", add),
+    function("abs", "x, name=None", absolute),
     function("divide", "x, y, name=None", divide_as_operator),
     function("truediv", "x, y, name=None", divide),
     function("_divide_floats", "x, y, name=None", elementwise_native<Op::divide, 2, TypeClass::floating>),

@@ -163,6 +163,8 @@ Result<Value> matmul(Interp& interp, Value* args) {
   ToTensor hint;
   hint.preferred = dtype_of(interp, a);
   b = TFL_TRY(to_tensor(interp, b, hint));
+  if (adjoint_a && is_complex(*dtype_of(interp, a))) a = TFL_TRY(apply_op(interp, Op::conj, {a}));
+  if (adjoint_b && is_complex(*dtype_of(interp, b))) b = TFL_TRY(apply_op(interp, Op::conj, {b}));
   Value r = TFL_TRY(apply_op(
       interp, Op::matmul, {a, b},
       Attrs().set_bool(Attr::transpose_a, transpose_a || adjoint_a).set_bool(Attr::transpose_b, transpose_b || adjoint_b)));

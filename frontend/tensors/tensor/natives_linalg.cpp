@@ -67,6 +67,11 @@ Result<Value> of_matrix(Interp& interp, Value* args) {
 }
 
 template <Op op>
+Result<Value> function_of_matrix(Interp& interp, Value* args) {
+  return apply_op(interp, op, {TFL_TRY(to_tensor(interp, args[0]))});
+}
+
+template <Op op>
 Result<Value> parts_of_matrix(Interp& interp, Value* args) {
   Value operands[1] = {TFL_TRY(to_tensor(interp, args[0]))};
   return apply_many(interp, op, operands, Attrs());
@@ -122,6 +127,9 @@ constexpr NativeDef kLinalgNatives[] = {
     function("_lu", "input", parts_of_matrix<Op::lu>),
     function("_slogdet", "input", parts_of_matrix<Op::log_matrix_determinant>),
     function("_eigh", "input", parts_of_matrix<Op::eigh>),
+    function("_eig", "input", parts_of_matrix<Op::eig>),
+    function("_matrix_square_root", "input", function_of_matrix<Op::matrix_square_root>),
+    function("_matrix_logarithm", "input", function_of_matrix<Op::matrix_logarithm>),
     function("_qr", "input, full_matrices", factors<Op::qr>),
     function("_svd", "input, full_matrices", factors<Op::svd>),
     function("unsorted_segment_sum", kSegment, segment<Op::unsorted_segment_sum>),

@@ -35,6 +35,7 @@ Result<Value> reshape(Interp& interp, Value* args) {
 
 Result<Value> transpose(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
+  if (TFL_TRY(truth(interp, args[2])) && is_complex(*dtype_of(interp, x))) x = TFL_TRY(apply_op(interp, Op::conj, {x}));
   if (args[1].is_none()) return apply_op(interp, Op::transpose, {x});
   Value perm = TFL_TRY(index_operand(interp, args[1]));
   return apply_op(interp, Op::transpose, {x, perm});
