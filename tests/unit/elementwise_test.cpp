@@ -37,7 +37,7 @@ uint64_t formula_bits(bool first, T x, T y, T z) {
 // Compares `result` (contiguous) with the formula over contiguous operands of the same shape.
 template <class Row, class T, bool Truth>
 int64_t compare_row(std::span<const Tensor> in, const Tensor& result) {
-  if constexpr (row_takes<T>(Row::types, Truth)) {
+  if constexpr (row_takes<T>(Row::types, Truth) && Row::result != ResultType::pair) {
     constexpr bool choice = Row::types == TypeClass::choice;
     for (int64_t i = 0; i < result.size(); ++i) {
       T v[3] = {};
@@ -47,7 +47,7 @@ int64_t compare_row(std::span<const Tensor> in, const Tensor& result) {
     }
     return -1;
   } else {
-    return 0;
+    return -1;
   }
 }
 

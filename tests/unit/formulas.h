@@ -44,7 +44,7 @@ template <class F>
 void for_rows_and_types(F&& f) {
   for (int i = 0; i < kElementwiseCount; ++i) {
     Op op = static_cast<Op>(i);
-    for (int d = 0; d < kDTypeCount; ++d) {
+    for (int d = 0; d < kRealTypes && op_info(op).result != ResultType::pair; ++d) {
       auto dtype = static_cast<DType>(d);
       if (dtype != DType::String && type_class_has(op_info(op).types, dtype)) f(op, dtype);
     }

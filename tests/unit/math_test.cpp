@@ -54,7 +54,7 @@ std::vector<T> samples(std::size_t n, unsigned seed) {
 
 template <class T>
 std::size_t result_size(const Row& row) {
-  return row.result == tfl::ResultType::same ? sizeof(T) : 1;
+  return row.result == tfl::ResultType::same ? sizeof(T) : row.result == tfl::ResultType::pair ? 2 * sizeof(T) : 1;
 }
 
 template <class T>

@@ -64,9 +64,17 @@ inline Tensor cast_to(Context& c, const Tensor& t, DType dtype) {
   return apply1(c, Op::cast, {t}, Attrs().set_dtype(Attr::dtype, dtype)).take();
 }
 
+/// The dtypes that are one number, or a truth value, each: those that machine code knows.
+inline constexpr int kRealTypes = static_cast<int>(DType::Bool) + 1;
+
 /// Elements that exercise a type: all magnitudes, special values unless `tame`, small integers.
 inline Tensor random_tensor(Context& c, DType dtype, Dims dims, uint32_t seed, bool tame = false) {
   Tensor t = Tensor::empty(c, dtype, dims).take();
+  if (is_complex(dtype)) {
+    Tensor parts = random_tensor(c, part_dtype(dtype), Dims{2 * t.size()}, seed, tame);
+    std::memcpy(t.raw(), parts.raw(), parts.bytes());
+    return t;
+  }
   std::mt19937_64 random(seed);
   auto n = t.size();
   if (is_floating(dtype)) {
