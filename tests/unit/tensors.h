@@ -41,6 +41,17 @@ inline int64_t first_difference(const Tensor& a, const Tensor& b) {
     }
     return -1;
   }
+  if (is_complex(a.dtype())) {  // part by part
+    const DType part = part_dtype(a.dtype());
+    const size_t size = dtype_size(part);
+    for (int64_t i = 0; i < 2 * a.size(); ++i) {
+      uint64_t x = 0, y = 0;
+      std::memcpy(&x, a.raw() + static_cast<size_t>(i) * size, size);
+      std::memcpy(&y, b.raw() + static_cast<size_t>(i) * size, size);
+      if (!same_bits(part, x, y)) return i / 2;
+    }
+    return -1;
+  }
   for (int64_t i = 0; i < a.size(); ++i) {
     if (!same_bits(a.dtype(), element_bits(a, i), element_bits(b, i))) return i;
   }
