@@ -234,9 +234,9 @@ void Checker::class_(const ClassDef* c) {
 
 void Checker::imports(const Stmt* s) {
   auto look_for = [&](std::string_view module, Span span) {
-    std::optional<std::string> hint = missing_module(module);
-    if (hint) would_raise(span, "ModuleNotFoundError", "No module named '" + std::string(module) + "'", *hint);
-    return !hint;
+    auto found = find_module(module);
+    if (!found) report(span, found.failure());
+    return static_cast<bool>(found);
   };
   if (s->kind == StmtKind::Import) {
     for (const Alias& a : as<Import>(s)->names) look_for(a.name, a.span);

@@ -86,7 +86,7 @@ class Checker {
   Known imported(const Definition& d);
   Known own_function(const ast::FunctionDef* d);
   Known own_class(const ast::ClassDef* c);
-  std::optional<std::string> missing_module(std::string_view name);
+  Result<void> find_module(std::string_view name);
 
   Result<void> bind(const Known& callee, const ast::Call* c);
 

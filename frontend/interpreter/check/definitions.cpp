@@ -140,23 +140,22 @@ Known Checker::own_class(const ast::ClassDef* c) {
   return known;
 }
 
-/// Whether `import name` fails, and then what to say; nothing where that depends on what the script does.
-std::optional<std::string> Checker::missing_module(std::string_view name) {
-  if (name.starts_with('_') || name.empty() || is_module(name)) return std::nullopt;
-  if (!dict_get_str(interp_.modules.as<Dict>(), interp_.intern(name)).is_empty()) return std::nullopt;
+/// The error of `import name` where it certainly fails: that names the first part that is missing. Nothing where it depends on the script.
+Result<void> Checker::find_module(std::string_view name) {
+  if (name.starts_with('_') || name.empty() || is_module(name)) return {};
+  if (!dict_get_str(interp_.modules.as<Dict>(), interp_.intern(name)).is_empty()) return {};
   std::string_view root = name.substr(0, name.find('.'));
-  auto hint_of = [&](Failure failure) { return interp_.exception_of(*failure.error).as<Exception>()->hint; };
   if (is_module(root)) {
     auto found = interp_.import_module(name, false);
-    return found || !error_is(found.error(), ErrorKind::ModuleNotFoundError) ? std::nullopt
-                                                                             : std::optional(hint_of(found.failure()));
+    if (!found && error_is(found.error(), ErrorKind::ModuleNotFoundError)) return found.failure();
+    return {};
   }
-  if (paths_changed_ || root != name) return std::nullopt;
+  if (paths_changed_ || root != name) return {};
   std::string beside = folder_ + std::string(root);
   for (const char* extension : {".tfl", ".py", ""}) {
-    if (access((beside + extension).c_str(), F_OK) == 0) return std::nullopt;
+    if (access((beside + extension).c_str(), F_OK) == 0) return {};
   }
-  return hint_of(module_not_found(interp_, name));
+  return module_not_found(interp_, name);
 }
 
 }  // namespace tfl::check
