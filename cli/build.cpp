@@ -154,8 +154,8 @@ int build_files(const Arguments& a) {
   for (const std::string& e : a.build.exports) wanted.push_back(interp.str(e));
   Result<Value> found = [&] {
     OutputAside aside(interp);
-    if (saved) return ask_library(interp, "tensorflow._exports", "of_saved_model", {interp.str(file)});
-    return ask_library(interp, "tensorflow._exports", "exports", {ran.names, interp.list(std::move(wanted))});
+    if (saved) return ask_library(interp, "tensorflow._function.exports", "of_saved_model", {interp.str(file)});
+    return ask_library(interp, "tensorflow._function.exports", "exports", {ran.names, interp.list(std::move(wanted))});
   }();
   if (!found) return session.report(found.error());
   if (found->is_str()) {

@@ -114,7 +114,7 @@ int build_executable(const Arguments& given) {
     Interp& interp = session.interp;
     Result<Value> compiled = [&] {
       OutputAside aside(interp);
-      return ask_library(interp, "tensorflow._exports", "compile_declared", {ran.names});
+      return ask_library(interp, "tensorflow._function.exports", "compile_declared", {ran.names});
     }();
     if (!compiled) return session.report(compiled.error());
     if (!add_module(interp, files, file, base)) return kExitUncaught;

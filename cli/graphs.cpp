@@ -1,5 +1,5 @@
 // tfl dump --ir, --optimized, --passes, --dot, --svg and tfl explain: what became of a script's traced functions. Which function and
-// which trace is meant is decided in the library (tensorflow._inspect).
+// which trace is meant is decided in the library (tensorflow._function.inspection).
 #include <cstdio>
 #include <memory>
 
@@ -58,7 +58,8 @@ int dump_graph(const Arguments& a) {
   Interp& interp = session.interp;
   Result<Value> found = [&] {
     OutputAside aside(interp);
-    return ask_library(interp, "tensorflow._inspect", "graph_or_reason", {ran.names, interp.str(path), interp.str(g.signature)});
+    return ask_library(interp, "tensorflow._function.inspection", "graph_or_reason",
+                       {ran.names, interp.str(path), interp.str(g.signature)});
   }();
   if (!found) return session.report(found.error());
   if (found->is_str()) {
@@ -104,7 +105,7 @@ int explain_script(const Arguments& a) {
   session.context.gpu_report = nullptr;
   if (ran.names.is_empty()) return ran.code;
   Interp& interp = session.interp;
-  Result<Value> report = ask_library(interp, "tensorflow._inspect", "explain", {ran.names, interp.str(ran.text)});
+  Result<Value> report = ask_library(interp, "tensorflow._function.inspection", "explain", {ran.names, interp.str(ran.text)});
   if (!report) return session.report(report.error());
   print(stdout, std::string(text_of(*report)));
   if (!on_gpu.empty()) print(stdout, "on a GPU\n" + on_gpu);

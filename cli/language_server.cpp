@@ -1,4 +1,4 @@
-// tfl lsp: the server that editors talk to, which is TFL source (stdlib/_language_server.tfl).
+// tfl lsp: the server that editors talk to, which is TFL source (stdlib/tools/_language_server.tfl).
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "frontend/core/protocol.h"

@@ -1,5 +1,5 @@
-// tfl inspect DIR and tfl run DIR: hands saved models to the library (stdlib/_saved_model_cli.tfl), ONNX models likewise
-// (stdlib/_onnx_cli.tfl), and gives its exit code; tfl inspect of a native library shows what it tells of itself.
+// tfl inspect DIR and tfl run DIR: hands saved models to the library (stdlib/tools/_saved_model_cli.tfl), ONNX models likewise
+// (stdlib/tools/_onnx_cli.tfl), and gives its exit code; tfl inspect of a native library shows what it tells of itself.
 #include <cstdio>
 #include <cstring>
 

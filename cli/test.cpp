@@ -1,4 +1,4 @@
-// tfl test: hands the options to the runner, which is TFL source (stdlib/_test_runner.tfl), and gives its exit code.
+// tfl test: hands the options to the runner, which is TFL source (stdlib/tools/_test_runner.tfl), and gives its exit code.
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "frontend/core/protocol.h"

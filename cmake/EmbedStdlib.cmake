@@ -4,15 +4,36 @@
 # tfl_stdlib_text holds the texts alone. With it, the program tfl_stdlib_compiler (frontend/stdlib/compiler/*.cpp, which belongs to no
 # library) is linked; it is called as `tfl_stdlib_compiler NAME SOURCE OUTPUT` for each file and writes its bytecode. tfl_stdlib holds
 # both. A program that links tfl_frontend links one of the two. Without the compiler's sources tfl_stdlib is tfl_stdlib_text.
+#
+# Some folders only keep the files of stdlib/ apart; they are no part of the names of modules: stdlib/python/json.tfl is `json`.
+set(TFL_STDLIB_SHELVES python packages tools)
 
-# Writes the table of files to `assembly`. CODE names each file's bytecode, in the order of the files, or nothing.
+# Sets `result` to the list of NAME|FILE of all files, sorted by name: where the module is looked up, and the file itself.
+function(tfl_stdlib_names result)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stdlib/*.tfl)
+  list(JOIN TFL_STDLIB_SHELVES "|" shelves)
+  set(found "")
+  foreach(file IN LISTS files)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/stdlib ${file})
+    string(REGEX REPLACE "^(${shelves})/" "" name ${name})
+    list(APPEND found "${name}|${file}")
+  endforeach()
+  list(SORT found)
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Writes the table of files (tfl_stdlib_names) to `assembly`. CODE names each file's bytecode, in their order, or nothing.
 function(tfl_write_embedded assembly)
   cmake_parse_arguments(arg "" "" "FILES;CODE" ${ARGN})
   set(blobs "")
   set(table "")
   set(count 0)
-  foreach(file IN LISTS arg_FILES)
-    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/stdlib ${file})
+  set(inputs "")
+  foreach(entry IN LISTS arg_FILES)
+    string(REPLACE "|" ";" entry "${entry}")
+    list(GET entry 0 name)
+    list(GET entry 1 file)
+    list(APPEND inputs ${file})
     string(APPEND blobs "name_${count}: .asciz \"${name}\"\ntext_${count}: .incbin \"${file}\"\ntext_end_${count}: .byte 0\n")
     set(code "0, 0")
     if(arg_CODE)
@@ -38,12 +59,11 @@ tfl_stdlib_files:
   .quad 0, 0, 0, 0, 0
   .section .note.GNU-stack, "", %progbits
 ]])
-  set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS "${arg_FILES};${arg_CODE}")
+  set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS "${inputs};${arg_CODE}")
 endfunction()
 
 function(tfl_embed_stdlib frontend)
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stdlib/*.tfl)
-  list(SORT files)
+  tfl_stdlib_names(files)
   set(text ${CMAKE_BINARY_DIR}/stdlib/text.S)
   tfl_write_embedded(${text} FILES ${files})
   add_library(tfl_stdlib_text STATIC ${text})
@@ -55,8 +75,10 @@ function(tfl_embed_stdlib frontend)
     return()
   endif()
   set(codes)
-  foreach(file IN LISTS files)
-    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/stdlib ${file})
+  foreach(entry IN LISTS files)
+    string(REPLACE "|" ";" entry "${entry}")
+    list(GET entry 0 name)
+    list(GET entry 1 file)
     set(code ${CMAKE_BINARY_DIR}/stdlib/${name}c)
     get_filename_component(folder ${code} DIRECTORY)
     file(MAKE_DIRECTORY ${folder})

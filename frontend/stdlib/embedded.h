@@ -9,7 +9,7 @@
 namespace tfl {
 
 struct EmbeddedFile {
-  const char* name;  // path below stdlib/, with '/' between folders, e.g. "tensorflow/nn.tfl"
+  const char* name;  // path below stdlib/, with '/' between folders, e.g. "tensorflow/nn/__init__.tfl"
   const char* data;  // `size` bytes of text, followed by a zero byte
   std::size_t size;
   const char* code_data;  // its bytecode, 16-byte aligned; null in the program that makes it

@@ -220,6 +220,29 @@ def check_named_files(paths):
                         yield f"{path}:{number}: {option} is not there"
 
 
+SHELVES = ("python", "packages", "tools")  # folders of stdlib that are no part of modules' names (cmake/EmbedStdlib.cmake)
+
+
+def check_library_imports(paths):
+    """What the library imports from its packages is there."""
+    modules = {}
+    for path in paths:
+        if path.startswith("stdlib/") and path.endswith(".tfl"):
+            parts = path[len("stdlib/"):-len(".tfl")].split("/")
+            parts = parts[parts[0] in SHELVES:]
+            modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    for path in modules.values():
+        for number, line in enumerate(read(path).split("\n"), 1):
+            found = re.match(r"\s*from ((?:tensorflow|numpy)[\w.]*) import ([\w, ]*)", line) or re.match(r"\s*import (tensorflow\.[\w.]*)()", line)
+            if not found:
+                continue
+            home = modules.get(found[1])
+            names = [name.split(" as ")[0].strip() for name in found[2].split(",")]
+            gone = [n for n in names if n[:1] == "_" and f"{found[1]}.{n}" not in modules and home and not re.search(rf"\b{n}\b", read(home))]
+            if not home or gone:
+                yield f"{path}:{number}: {'.'.join([found[1], *gone])} is not there"
+
+
 def check_words(paths, pattern):
     for path in paths:
         for number, line in enumerate(read(path).split("\n"), 1):
@@ -248,6 +271,7 @@ def main():
         report("headers-begin-with-their-purpose", check_headers(sources)),
         report("errors-are-values", check_exceptions(sources)),
         report("named-files-are-there", check_named_files(paths)),
+        report("library-imports-are-there", check_library_imports(paths)),
         report("file-length", check_length(paths)),
     ]
     results += [report(rule, check_words(paths, pattern)) for rule, pattern in WORDS]

@@ -1,4 +1,4 @@
-// The module `_binascii`: bytes as base64 and hexadecimal digits and back, and CRC-32, for stdlib/binascii.tfl. The class of its errors is
+// The module `_binascii`: bytes as base64 and hexadecimal digits and back, and CRC-32, for stdlib/python/binascii.tfl. The class of its errors is
 // put into it by that module.
 #include <zlib.h>
 

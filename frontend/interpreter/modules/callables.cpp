@@ -1,4 +1,4 @@
-// The module `_functools`: objects that are called in place of a function, for stdlib/functools.tfl and stdlib/operator.tfl.
+// The module `_functools`: objects that are called in place of a function, for stdlib/python/functools.tfl and stdlib/python/operator.tfl.
 #include "frontend/core/native_module.h"
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/object/containers/dict.h"

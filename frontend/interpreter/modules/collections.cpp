@@ -1,4 +1,4 @@
-// The module `_collections`: what stdlib/collections.tfl is built of. deque is in deque.cpp.
+// The module `_collections`: what stdlib/python/collections.tfl is built of. deque is in deque.cpp.
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/modules/deque.h"
 #include "frontend/interpreter/object/containers/dict.h"

@@ -1,4 +1,4 @@
-// The module `_copy`: copies of the built-in containers and of plain instances, for stdlib/copy.tfl, which has the rest.
+// The module `_copy`: copies of the built-in containers and of plain instances, for stdlib/python/copy.tfl, which has the rest.
 #include "frontend/core/attributes.h"
 #include "frontend/core/native_module.h"
 #include "frontend/interpreter/object/containers/dict.h"

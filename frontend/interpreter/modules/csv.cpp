@@ -1,4 +1,4 @@
-// The module `_csv`: the reader and the writer of stdlib/csv.tfl, which settles the dialect. The class of errors is put into it by that module.
+// The module `_csv`: the reader and the writer of stdlib/python/csv.tfl, which settles the dialect. The class of errors is put into it by that module.
 #include <array>
 
 #include "frontend/core/attributes.h"

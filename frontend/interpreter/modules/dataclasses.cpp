@@ -1,4 +1,4 @@
-// The module `_dataclasses`: the methods that stdlib/dataclasses.tfl gives classes, written as bytecode, so that a call of them costs what one
+// The module `_dataclasses`: the methods that stdlib/python/dataclasses.tfl gives classes, written as bytecode, so that a call of them costs what one
 // of a method written by hand does and its errors read as that one's.
 #include "frontend/core/code.h"
 #include "frontend/core/native_module.h"

@@ -1,4 +1,4 @@
-// The module `_hash`: digests in progress, for stdlib/hashlib.tfl.
+// The module `_hash`: digests in progress, for stdlib/python/hashlib.tfl.
 #include "frontend/core/native_module.h"
 #include "frontend/core/registry.h"
 #include "runtime/support/digest.h"

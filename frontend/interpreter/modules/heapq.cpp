@@ -1,4 +1,4 @@
-// The module `_heapq`: heaps in lists and binary search, for stdlib/heapq.tfl and stdlib/bisect.tfl.
+// The module `_heapq`: heaps in lists and binary search, for stdlib/python/heapq.tfl and stdlib/python/bisect.tfl.
 #include <algorithm>
 
 #include "frontend/core/native_module.h"

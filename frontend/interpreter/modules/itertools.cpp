@@ -1,4 +1,4 @@
-// The module `_itertools`: the iterators of stdlib/itertools.tfl. Those that go through combinations of items are in itertools_combine.cpp.
+// The module `_itertools`: the iterators of stdlib/python/itertools.tfl. Those that go through combinations of items are in itertools_combine.cpp.
 #include "frontend/interpreter/modules/itertools.h"
 
 namespace tfl::itertools {

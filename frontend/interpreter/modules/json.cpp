@@ -1,4 +1,4 @@
-// The native half of the json module: parsing; json_encode.cpp writes. stdlib/json.tfl has the rest.
+// The native half of the json module: parsing; json_encode.cpp writes. stdlib/python/json.tfl has the rest.
 #include <charconv>
 #include <cmath>
 #include <limits>

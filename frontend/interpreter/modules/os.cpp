@@ -1,5 +1,5 @@
 // The native half of os, os.path, tempfile and traceback: system calls on paths that the script may use, the environment, and
-// tracebacks as text. stdlib/os and its neighbours have the rest.
+// tracebacks as text. stdlib/python/os and its neighbours have the rest.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>

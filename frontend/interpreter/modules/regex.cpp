@@ -1,4 +1,4 @@
-// The module `_re`: patterns are compiled here, for stdlib/re.tfl; regex_pattern.cpp and regex_match.cpp have what they do.
+// The module `_re`: patterns are compiled here, for stdlib/python/re.tfl; regex_pattern.cpp and regex_match.cpp have what they do.
 
 #include "frontend/interpreter/modules/regex_objects.h"
 #include "frontend/interpreter/modules/regex_syntax.h"

@@ -1,4 +1,4 @@
-// The module `_source`: what the parser and the checker know of a text, for the language server (stdlib/_language_server.tfl) and other tools
+// The module `_source`: what the parser and the checker know of a text, for the language server (stdlib/tools/_language_server.tfl) and other tools
 // that are written in TFL; and messages over standard input and output as that server speaks them. It judges nothing itself.
 #include <poll.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // The module `_statistics`: sums of numbers and of squared deviations with 113 bits, so that what Python computes exactly comes out
-// rounded once. stdlib/statistics.tfl has the rest.
+// rounded once. stdlib/python/statistics.tfl has the rest.
 #include <cmath>
 #include <limits>
 

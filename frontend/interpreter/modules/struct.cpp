@@ -1,4 +1,4 @@
-// The module `_struct`: numbers packed into bytes, for stdlib/struct.tfl.
+// The module `_struct`: numbers packed into bytes, for stdlib/python/struct.tfl.
 #include <algorithm>
 #include <bit>
 #include <cmath>

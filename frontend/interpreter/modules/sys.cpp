@@ -42,7 +42,7 @@ Result<Value> sys_exc_info(Interp& interp, Value*) {
   return interp.tuple({type, e, trace});
 }
 
-/// version_info and float_info are made by stdlib/_sys_info.tfl when a script asks for them.
+/// version_info and float_info are made by stdlib/python/_sys_info.tfl when a script asks for them.
 Result<Value> lazy_info(Interp& interp, Module*, Str* name) {
   if (name->text != "version_info" && name->text != "float_info") return Value();
   Value made = TFL_TRY(interp.import_module("_sys_info"));

@@ -1,5 +1,5 @@
 // The module `_bundle`: what files of TensorFlow's checkpoints need done fast: the tables of their names, and the elements of tensors
-// with their checksums. What the names and values of a table mean is TFL source in stdlib/tensorflow/_tensor_bundle.tfl.
+// with their checksums. What the names and values of a table mean is TFL source in stdlib/tensorflow/_checkpoint/bundle.tfl.
 #include <sys/stat.h>
 #include <unistd.h>
 

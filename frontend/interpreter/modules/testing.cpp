@@ -1,4 +1,4 @@
-// What the test runner (stdlib/_test_runner.tfl) needs from the host: files that hold tests, modules loaded from a path, what
+// What the test runner (stdlib/tools/_test_runner.tfl) needs from the host: files that hold tests, modules loaded from a path, what
 // a test printed, tracebacks as text, results written to a file.
 #include <dirent.h>
 #include <sys/stat.h>

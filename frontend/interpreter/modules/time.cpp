@@ -1,4 +1,4 @@
-// The time module. Broken-down times are made by stdlib/_struct_time.tfl.
+// The time module. Broken-down times are made by stdlib/python/_struct_time.tfl.
 #include <time.h>
 
 #include <algorithm>

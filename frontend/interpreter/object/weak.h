@@ -1,4 +1,4 @@
-// Objects that somebody watches without keeping them alive: what stdlib/weakref.tfl is made from. A watched object has a bit; when it
+// Objects that somebody watches without keeping them alive: what stdlib/python/weakref.tfl is made from. A watched object has a bit; when it
 // goes, the function `_dead` of the module `weakref` is told its number. Must not know what references are made of it.
 #pragma once
 

@@ -116,7 +116,7 @@ std::string cast_advice(Interp& interp, Exception* e, std::string_view text) {
 /// Why the gradient is None that a tape gave in the function that fails: what the tape knows (_gradients._lost: file, line, why).
 std::string lost_gradient(Interp& interp, const Exception* e) {
   constexpr int64_t kNear = 60;  // lines
-  Value module = dict_get_str(interp.modules.as<Dict>(), interp.intern("tensorflow._gradients"));
+  Value module = dict_get_str(interp.modules.as<Dict>(), interp.intern("tensorflow.autodiff._tape"));
   if (!module.is(Kind::Module)) return {};
   Value lost = dict_get_str(module.as<Module>()->dict.as<Dict>(), interp.intern("_lost"));
   if (!lost.is(Kind::Tuple) || lost.as<Tuple>()->size != 3) return {};

@@ -185,6 +185,8 @@ Result<Value> Interp::import_module(std::string_view name, bool for_library) {
   if (size_t dot = name.rfind('.'); dot != std::string_view::npos) {
     leaf = name.substr(dot + 1);
     parent = TFL_TRY(import_module(name.substr(0, dot), for_library));
+    if (Value found = dict_get_str(table, intern(name)); !found.is_empty() && !found.is_none())
+      return found;  // the parent has loaded it
     // What the parent offers under that name as a module is the submodule, unless it has a file of its own (which the parent may
     // be asking for just now).
     if (parent.is(Kind::Module) && !is_script_package(*this, *parent.as<Module>()) && !find_native(name) && !find_library(name)) {

@@ -166,7 +166,7 @@ Result<Value> recursive_function(Interp& interp, const Value& function) {
   Str* key = interp.intern("_autograph_recursive");
   Value made = dict_get_str(f->dict.as<Dict>(), key);
   if (!made.is_empty()) return made;
-  Value module = TFL_TRY(interp.import_module("tensorflow._function"));
+  Value module = TFL_TRY(interp.import_module("tensorflow._function.function"));
   made = TFL_TRY(interp.call_method(module, interp.intern("function"), {function}));
   dict_set_str(f->dict.as<Dict>(), key, made);
   return made;

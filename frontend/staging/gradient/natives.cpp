@@ -1,5 +1,5 @@
 // The module `_gradient`: the tape as an object of the library. tf.GradientTape and what is built on it are TFL source
-// (stdlib/tensorflow/_gradients.tfl).
+// (stdlib/tensorflow/autodiff/_tape.tfl).
 //
 //   Tape(persistent, watch_variables)       .push() .pop() .stop() .go_on() .reset() .watch(value) .watched() .tracks(value) .recording
 //   tape.gradient(targets, sources, seeds, make_slices)   lists; seeds: None, or one a target, None for ones; make_slices(values,

@@ -23,8 +23,8 @@ struct InterpHost final : ir::Host {
       interp.streams.err(text);
     } else {
       // Files are the library's: it knows what may be written.
-      TFL_TRY(interp.import_module("tensorflow._print"));
-      Value module = interp.find_module("tensorflow._print");
+      TFL_TRY(interp.import_module("tensorflow._framework.printing"));
+      Value module = interp.find_module("tensorflow._framework.printing");
       Value writer = TFL_TRY(get_attr(interp, module, interp.intern("append_to_file")));
       TFL_TRY(interp.call(writer, {interp.str(std::string(stream)), interp.str(std::string(text))}));
     }

@@ -1,5 +1,5 @@
 // `_graph.Dispatcher`, the native part of tf.function objects: a call whose arguments look like those of an earlier one finds its
-// trace here; the library (stdlib/tensorflow/_function.tfl) decides about every other call.
+// trace here; the library (stdlib/tensorflow/_function/function.tfl) decides about every other call.
 #include <bit>
 #include <list>
 #include <unordered_map>

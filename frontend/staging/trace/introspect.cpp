@@ -1,4 +1,4 @@
-// The nodes of a graph as rows, and the symbolic values they give: what stdlib/tensorflow/_graph_def.tfl is made from.
+// The nodes of a graph as rows, and the symbolic values they give: what stdlib/tensorflow/_graphs/definition.tfl is made from.
 #include "frontend/staging/trace/introspect.h"
 
 #include <map>

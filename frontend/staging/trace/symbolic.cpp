@@ -65,8 +65,8 @@ bool is_numpy_name(std::string_view name) {
 
 /// variable[key].assign(value) as nodes: the library computes the new value of the variable.
 Result<Value> assign_slice(Interp& interp, Value* args) {
-  TFL_TRY(interp.import_module("tensorflow._variable_slices"));
-  Value module = interp.find_module("tensorflow._variable_slices");
+  TFL_TRY(interp.import_module("tensorflow._framework.variable_slices"));
+  Value module = interp.find_module("tensorflow._framework.variable_slices");
   Value assign = TFL_TRY(get_attr(interp, module, interp.intern("assign_slice")));
   Value variable = symbolic(args[0])->slice_of, key = symbolic(args[0])->slice_key;
   return interp.call(assign, {variable, key, args[1]});
@@ -87,8 +87,8 @@ Result<Value> symbolic_get_attr(Interp& interp, const Value& self, Str* name) {
   if (name->text == "assign" && !symbolic(self)->slice_of.is_empty())
     return interp.bound_method(interp.native(kSliceAssign, {}, interp.types.symbolic), self);
   if (name->text == "op" || name->text == "graph") {
-    TFL_TRY(interp.import_module("tensorflow._graph_def"));
-    Value module = interp.find_module("tensorflow._graph_def");
+    TFL_TRY(interp.import_module("tensorflow._graphs.definition"));
+    Value module = interp.find_module("tensorflow._graphs.definition");
     Value maker = TFL_TRY(get_attr(interp, module, interp.intern(name->text + "_of")));
     return interp.call(maker, {self});
   }

@@ -1,5 +1,5 @@
 // The module `_random`: the Mersenne Twister as Python's random uses it. Its state is an array of 626 uint32 that these functions
-// change; stdlib/random.tfl draws its distributions from them.
+// change; stdlib/python/random.tfl draws its distributions from them.
 #include <sys/random.h>
 
 #include <algorithm>

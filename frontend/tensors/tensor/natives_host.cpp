@@ -278,8 +278,8 @@ constexpr NativeDef kHostNatives[] = {
 }  // namespace
 
 Result<Value> reference_to(Interp& interp, Value* args) {
-  TFL_TRY(interp.import_module("tensorflow._objects"));
-  Value module = interp.find_module("tensorflow._objects");
+  TFL_TRY(interp.import_module("tensorflow._framework.scopes"));
+  Value module = interp.find_module("tensorflow._framework.scopes");
   Value cls = TFL_TRY(get_attr(interp, module, interp.intern("Reference")));
   return interp.call(cls, {args[0]});
 }
