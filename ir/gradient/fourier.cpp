@@ -25,7 +25,15 @@ void irfft(RuleCall& c) {
   if (c.wanted(0)) c.give(0, emit(Op::rfft, {c.g()}, turned(c, Attr::adjoint)));
 }
 
+// Complex numbers seen as pairs, or pairs as complex numbers; TensorFlow's own `bitcast` has no gradient.
+void pairs(RuleCall& c) {
+  if (c.attrs.get_text(Attr::mode) != "pairs") return;
+  Attrs back = Attrs().set_dtype(Attr::dtype, c.operand_type(0).tensor.dtype).set_text(Attr::mode, "pairs");
+  c.give(0, emit(Op::bitcast, {c.g()}, back));
+}
+
 constexpr RuleRow kFourierRules[] = {
+    {Op::bitcast, pairs},
     {Op::fft, fft},
     {Op::rfft, rfft},
     {Op::irfft, irfft},

@@ -12,7 +12,7 @@ NONE = {
     "the result is a step, a truth value or an index": """floordiv truncatediv floor ceil round rint equal not_equal less
         less_equal greater greater_equal is_nan is_inf is_finite logical_and logical_or logical_xor logical_not reduce_any reduce_all
         argmax argmin argsort argsort_rows nonzero searchsorted unique unique_with_counts""",
-    "of integers and bits": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift population_count bitcast",
+    "of integers and bits": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift population_count",
     "of sizes, made of no tensor, or of integers alone": "shape size rank range eye",
     "what it is for": "stop_gradient",
     "the library computes it of operations that have one": "linspace",

@@ -28,7 +28,17 @@ Result<Value> irfft(Interp& interp, Value* args) {
   return apply_op(interp, Op::irfft, {x, sizes}, Attrs().set_text(Attr::mode, TFL_TRY(str_text(interp, args[2]))));
 }
 
+/// Complex numbers as pairs along a last axis of 2, and back: the same bits, and unlike `bitcast` with a gradient.
+template <DType (*other)(DType)>
+Result<Value> seen_as(Interp& interp, Value* args) {
+  Value x = TFL_TRY(to_tensor(interp, args[0]));
+  DType dtype = other(dtype_of(interp, x).value_or(DType::F32));
+  return apply_op(interp, Op::bitcast, {x}, Attrs().set_dtype(Attr::dtype, dtype).set_text(Attr::mode, "pairs"));
+}
+
 constexpr NativeDef kFourierNatives[] = {
+    function("_pairs_of_complex", "x", seen_as<part_dtype>),
+    function("_complex_of_pairs", "x", seen_as<complex_of>),
     function("_fft", "x, axis, inverse, mode", fft),
     function("_rfft", "x, mode", rfft),
     function("_irfft", "x, sizes, mode", irfft),
