@@ -157,13 +157,13 @@ Result<Value> source_send(Interp&, Value* args) {
 }
 
 constexpr NativeDef kFunctions[] = {
-    function("check", "name, text, /", source_check),
-    function("occurrences", "text, /", source_occurrences),
-    function("format", "text, line_length, first, last, /", source_format),
+    function("check", "name: str, text: str, /", source_check),
+    function("occurrences", "text: str, /", source_occurrences),
+    function("format", "text: str, line_length, first, last, /", source_format),
     function("receive", "", source_receive),
     function("pending", "milliseconds, /", source_pending),
-    function("send", "text, /", source_send),
-    function("library_text", "name, /", source_library_text),
+    function("send", "text: str, /", source_send),
+    function("library_text", "name: str, /", source_library_text),
 };
 
 }  // namespace
