@@ -120,6 +120,32 @@ std::string_view nearest_option(const CLI::App& app, const std::string& given, s
   return suggest(given.substr(0, given.find('=')), names);
 }
 
+void add_export(CLI::App& command, Arguments& out) {
+  ExportOptions& e = out.exported;
+  command.add_option("model", out.files, "A function of a script, or a model: .keras, .h5, a saved model's folder")
+      ->required()
+      ->expected(1)
+      ->type_name("FILE::FUNCTION|MODEL");
+  command.add_option("-o,--output", e.path, "The file to write")->required()->type_name("FILE.onnx");
+  command.add_option("--signature", out.graph.signature, "Types of the function's arguments, e.g. \"f32[batch,784], i32\"")
+      ->type_name("TYPES");
+  command.add_option("--opset", e.opset, "Version of ONNX's operations, 18 to 23 (default: 20)")
+      ->check(CLI::Range(18, 23))
+      ->type_name("N");
+  command.add_option("--name", e.name, "Name of the graph")->type_name("NAME");
+  command.add_flag("--external-data", e.external_data,
+                   "Elements of constants go to FILE.onnx.data (default: where they are more than 2 GB)");
+  auto several = [&](const char* name, std::vector<std::string>& into, const char* about, const char* type) {
+    command.add_option(name, into, about)->type_name(type)->expected(1)->take_all();
+  };
+  several("--inputs", e.inputs, "Names of the inputs, with commas between them", "A,B");
+  several("--outputs", e.outputs, "Names of the outputs", "A,B");
+  several("--dynamic", e.dynamic, "The name of a size that is open: x:0=batch; may be repeated", "NAME:AXIS=SIZE");
+  several("--metadata", e.metadata, "What the model tells of itself; may be repeated", "KEY=VALUE");
+  add_fixed(command, out);
+  add_color(command, out);
+}
+
 /// NAME, with dots.
 bool names_something(std::string_view text) {
   auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; };
@@ -130,9 +156,9 @@ bool names_something(std::string_view text) {
 
 int parse_arguments(int argc, char** argv, Arguments& out) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::string_view kCommands[] = {"run",   "check",   "fmt",     "lsp",  "repl",  "test",
-                                                   "dump",  "explain", "profile", "info", "cache", "completion",
-                                                   "build", "inspect", "convert", "diff", "help"};
+  static constexpr std::string_view kCommands[] = {"run",   "check",   "fmt",     "lsp",  "repl",   "test",
+                                                   "dump",  "explain", "profile", "info", "cache",  "completion",
+                                                   "build", "inspect", "convert", "diff", "export", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
   if (words.empty()) words.push_back("repl");
   bool of_command = words.size() == 2 && std::find(known.begin(), known.end(), words[1]) != known.end();
@@ -318,6 +344,9 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     add_color(*two, out);
   }
 
+  CLI::App* exported = command("export", "Write a function or a model as an ONNX file");
+  if (chosen == exported) add_export(*exported, out);
+
   command("info", "Version, processor, memory, folders");
   CLI::App* cache = command("cache", "What the caches of bytecode and machine code hold");
   if (chosen == cache) {
@@ -447,6 +476,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     out.command = Command::Convert;
   } else if (chosen == diff) {
     out.command = Command::Diff;
+  } else if (chosen == exported) {
+    out.command = Command::Export;
   } else if (chosen == explain) {
     out.command = Command::Explain;
   } else if (chosen == cache) {

@@ -25,7 +25,8 @@ enum class Command : uint8_t {
   Inspect,
   Profile,
   Convert,
-  Diff
+  Diff,
+  Export
 };
 
 enum class DumpKind : uint8_t { Tokens, Ast, Bytecode, Autograph, Graph };
@@ -71,6 +72,14 @@ struct BuildOptions {
   std::vector<std::string> exports;
 };
 
+/// How tfl export writes a model for others.
+struct ExportOptions {
+  std::string path, name;
+  int opset = 0;                                                // 0: the usual one
+  std::vector<std::string> inputs, outputs, dynamic, metadata;  // names; NAME:AXIS=SIZE; KEY=VALUE
+  bool external_data = false;
+};
+
 /// Files that tfl profile writes beside its tables; empty: none.
 struct ProfileOptions {
   std::string html, trace;
@@ -99,6 +108,7 @@ struct Arguments {
   TestOptions test;
   FormatArguments format;
   BuildOptions build;
+  ExportOptions exported;
   bool json = false;  // tfl inspect: as it stands in the library
   ProfileOptions profile;
   std::string function;  // of a saved model

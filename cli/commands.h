@@ -21,6 +21,8 @@ int run_tests(const Arguments& arguments);
 int inspect_model(const Arguments& arguments);
 /// tfl convert A B, tfl diff A B: models in files.
 int convert_model(const Arguments& arguments);
+/// tfl export FILE::FUNCTION or a model: as an ONNX file.
+int export_model(const Arguments& arguments);
 /// tfl run DIR or MODEL.onnx: a function of a saved model, or a foreign one.
 int run_model(const Arguments& arguments);
 int build_files(const Arguments& arguments);

@@ -29,6 +29,7 @@ int dispatch(int argc, char** argv) {
     case Command::Inspect: return inspect_model(arguments);
     case Command::Convert:
     case Command::Diff: return convert_model(arguments);
+    case Command::Export: return export_model(arguments);
     case Command::Dump: return dump_file(arguments);
     case Command::Explain: return explain_script(arguments);
     case Command::Profile: return profile_script(arguments);

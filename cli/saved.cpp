@@ -13,11 +13,6 @@ namespace tfl::cli {
 
 namespace {
 
-std::string folder_of(const std::string& path) {
-  size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 int request_error(const std::string& message) {
   std::fprintf(stderr,
                "tfl: error: %s\nusage: tfl run DIR|MODEL.onnx [--function NAME] [--inputs "

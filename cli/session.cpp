@@ -167,6 +167,11 @@ bool use_color(const Arguments& a) {
   return !(no && *no) && isatty(2) && !(term && std::strcmp(term, "dumb") == 0);
 }
 
+std::string folder_of(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
 bool read_source(const std::string& path, std::string& text, const std::vector<std::string>& fixed) {
   if (is_model_file(path)) {
     text = embed::keras_script(path);

@@ -28,6 +28,8 @@ void print(std::FILE* stream, std::string_view text);
 
 /// "tfl: error: ...", a line of its own on standard error.
 void say_error(std::string_view text);
+/// The folder that a file is in.
+std::string folder_of(const std::string& path);
 
 /// Whether messages get colour: the flag, NO_COLOR, and whether standard error is a terminal.
 bool use_color(const Arguments& arguments);

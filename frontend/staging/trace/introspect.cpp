@@ -1,7 +1,6 @@
 // The nodes of a graph as rows, and the symbolic values they give: what stdlib/tensorflow/_graphs/definition.tfl is made from.
 #include "frontend/staging/trace/introspect.h"
 
-#include <map>
 #include <span>
 
 #include "frontend/core/concrete.h"
@@ -22,7 +21,8 @@ std::string tf_op(const ir::Node& n) {
 
 std::string input_text(const ir::Ref& r) { return r.index == 0 ? r.node->name : r.node->name + ":" + std::to_string(r.index); }
 
-/// One node as (name, op, inputs, {attribute: value}, types, constant or None, variable)
+}  // namespace
+
 Value node_value(Interp& interp, const ir::Node& n) {
   std::vector<Value> inputs, types;
   for (const ir::Ref& r : n.operands) inputs.push_back(interp.str(input_text(r)));
@@ -57,6 +57,8 @@ Value node_value(Interp& interp, const ir::Node& n) {
                        Value::integer(static_cast<int64_t>(n.regions.size())),
                        interp.str(n.target() ? n.target()->name : std::string()), interp.str(std::string(op_info(n.op).name))});
 }
+
+namespace {
 
 void add_nodes(Interp& interp, std::vector<Value>& list, const ir::Block& block, bool deep) {
   for (const auto& p : block.params) list.push_back(node_value(interp, *p));
@@ -132,63 +134,7 @@ Result<Value> result_values(Interp& interp, Value* args) {
   return interp.list(std::move(list));
 }
 
-/// A graph with everything in it: what writes it in another program's format reads this. Values are (number of the node, its result).
-struct ProgramRecord {
-  Interp& interp;
-  std::map<const ir::Node*, int64_t> numbers = {};
-  std::map<const ir::Function*, int64_t> functions = {};
-  std::vector<Value> bodies = {};
-
-  Value refs(std::span<const ir::Ref> given) {
-    std::vector<Value> list;
-    for (const ir::Ref& r : given) list.push_back(interp.tuple({Value::integer(numbers.at(r.node)), Value::integer(r.index)}));
-    return interp.list(std::move(list));
-  }
-  /// (number, the row of node_value, operands, regions, number of the called function or None, {attribute: list of numbers})
-  Value node(const ir::Node& n) {
-    numbers.emplace(&n, static_cast<int64_t>(numbers.size()));
-    std::vector<Value> regions;
-    for (const auto& region : n.regions) regions.push_back(block(*region));
-    Value called = n.target() ? Value::integer(function(*n.target())) : Value::none();
-    Value lists = interp.dict();
-    for (const AttrValue& a : n.attrs.items()) {
-      if (a.kind != AttrValue::Kind::Ints) continue;
-      std::vector<Value> items;
-      for (int64_t i : a.ints) items.push_back(Value::integer(i));
-      dict_set_str(lists.as<Dict>(), interp.intern(attr_name(a.name)), interp.list(std::move(items)));
-    }
-    return interp.tuple({Value::integer(numbers.at(&n)), node_value(interp, n), refs(n.operands), interp.list(std::move(regions)),
-                         called, lists});
-  }
-  /// (parameters, nodes, results)
-  Value block(const ir::Block& b) {
-    std::vector<Value> params, nodes;
-    for (const auto& p : b.params) params.push_back(node(*p));
-    for (const auto& n : b.nodes) nodes.push_back(node(*n));
-    return interp.tuple({interp.list(std::move(params)), interp.list(std::move(nodes)), refs(b.results)});
-  }
-  int64_t function(const ir::Function& f) {
-    auto known = functions.find(&f);
-    if (known != functions.end()) return known->second;
-    auto number = static_cast<int64_t>(functions.size());
-    functions.emplace(&f, number);
-    bodies.emplace_back();
-    Value body = block(f.body);
-    bodies[static_cast<size_t>(number)] = interp.tuple({interp.str(f.name), body});
-    return number;
-  }
-};
-
-/// graph_program(graph): (name, body) of the graph, which is the first, and of each function that it calls.
-Result<Value> graph_program(Interp& interp, Value* args) {
-  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
-  ProgramRecord record{interp};
-  record.function(*g->call.function);
-  return interp.list(std::move(record.bodies));
-}
-
 constexpr NativeDef kIntrospectionNatives[] = {
-    function("graph_program", "graph", graph_program),
     function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
     function("node_of", "v: symbolic", node_of),
     function("scope_nodes", "v: symbolic", scope_nodes),

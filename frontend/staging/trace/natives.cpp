@@ -399,6 +399,7 @@ std::span<const NativeDef> traced_graph_methods() { return kGraphMethods; }
 Result<void> init_graph(Interp& interp, Module& module) {
   define_all(interp, module, kTraceNatives);
   define_all(interp, module, introspection_natives());
+  define_all(interp, module, program_record_natives());
   define_all(interp, module, record_natives());
   define_all(interp, module, saved_natives());
   define(interp, module, "Region", Value::share(interp.types.graph_region));
