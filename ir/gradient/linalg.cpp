@@ -8,13 +8,20 @@ namespace tfl::gradient {
 
 namespace {
 
+/// The conjugate transpose: what is the transpose in formulas for real matrices.
 X transposed(X m) {
+  m = conjugate(m);
   if (!m) return {};
   Dims perm;
   int64_t rank = static_cast<int64_t>(m.type().dims.size());
   for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
   std::swap(perm[static_cast<size_t>(rank - 1)], perm[static_cast<size_t>(rank - 2)]);
   return emit(Op::transpose, {m}, Attrs().set_ints(Attr::perm, perm));
+}
+
+/// The product of two matrices, of which each may be taken by its conjugate transpose.
+X adjoint_product(X a, X b, bool adjoint_a = false, bool adjoint_b = false) {
+  return product(adjoint_a ? conjugate(a) : a, adjoint_b ? conjugate(b) : b, adjoint_a, adjoint_b);
 }
 
 // The lower (or upper) triangle with its diagonal.
@@ -40,7 +47,7 @@ X reciprocal_or_zero(X x) { return emit(Op::divide_no_nan, {literal_like(x, 1.0)
 
 void cholesky(RuleCall& c) {
   X l = c.r();
-  X p = triangle(product(l, c.g(), true), true);
+  X p = triangle(adjoint_product(l, c.g(), true), true);
   p = p - X(0.5) * diagonal_part(p);
   // S = L^-T P L^-1, and its symmetric part.
   X left = solve_lower(l, p, true);
@@ -48,6 +55,7 @@ void cholesky(RuleCall& c) {
   c.give(0, X(0.5) * (s + transposed(s)));
 }
 
+// As TensorFlow has it, which does not conjugate the determinant.
 void determinant(RuleCall& c) { c.give(0, scalar_matrix(c.g() * c.r()) * transposed(inverse(c.x()))); }
 
 void log_determinant(RuleCall& c) {
@@ -58,16 +66,17 @@ void matrix_inverse(RuleCall& c) {
   X r = c.r();
   if (c.attrs.get_bool(Attr::adjoint)) {
     // r = (x^T)^-1: the gradient of x^T transposed.
-    return c.give(0, transposed(neg(product(product(r, c.g(), true), r, false, true))));
+    return c.give(0, transposed(neg(adjoint_product(adjoint_product(r, c.g(), true), r, false, true))));
   }
-  c.give(0, neg(product(product(r, c.g(), true), r, false, true)));
+  c.give(0, neg(adjoint_product(adjoint_product(r, c.g(), true), r, false, true)));
 }
 
 void matrix_solve(RuleCall& c) {
   bool adjoint = c.attrs.get_bool(Attr::adjoint);
   X b = emit(Op::matrix_solve, {c.x(0), c.g()}, Attrs().set_bool(Attr::adjoint, !adjoint));
   if (c.wanted(1)) c.give_unbroadcast(1, b);
-  if (c.wanted(0)) c.give_unbroadcast(0, neg(adjoint ? product(c.r(), b, false, true) : product(b, c.r(), false, true)));
+  if (c.wanted(0))
+    c.give_unbroadcast(0, neg(adjoint ? adjoint_product(c.r(), b, false, true) : adjoint_product(b, c.r(), false, true)));
 }
 
 void triangular_solve(RuleCall& c) {
@@ -75,7 +84,7 @@ void triangular_solve(RuleCall& c) {
   X b = emit(Op::triangular_solve, {c.x(0), c.g()}, Attrs().set_bool(Attr::lower, lower).set_bool(Attr::adjoint, !adjoint));
   if (c.wanted(1)) c.give_unbroadcast(1, b);
   if (c.wanted(0)) {
-    X a = neg(adjoint ? product(c.r(), b, false, true) : product(b, c.r(), false, true));
+    X a = neg(adjoint ? adjoint_product(c.r(), b, false, true) : adjoint_product(b, c.r(), false, true));
     c.give_unbroadcast(0, triangle(a, lower));
   }
 }
@@ -83,41 +92,69 @@ void triangular_solve(RuleCall& c) {
 // 1 / (v_j - v_i) off the diagonal, 0 on it and where both are equal.
 X inverse_gaps(X v) { return reciprocal_or_zero(row(v) - column(v)); }
 
+/// Real numbers in the type of the matrices they belong to.
+X as_type(X x, DType dtype) { return !x || x.dtype() == dtype ? x : emit(Op::cast, {x}, Attrs().set_dtype(Attr::dtype, dtype)); }
+
+// General matrices: values and vectors are complex. The vectors have length 1, and their phase is free.
+void eig(RuleCall& c) {
+  X v = c.r(1), adjoint = transposed(v), inner;
+  if (X g = c.g(0)) inner = emit(Op::matrix_diag, {g});
+  if (X g = c.g(1)) {
+    X vg = adjoint_product(v, g, true);
+    X diagonal = diagonal_part(vg);
+    X real = X(0.5) * (diagonal + transposed(diagonal));
+    X off = conjugate(inverse_gaps(c.r(0))) * (vg - adjoint_product(adjoint_product(v, v, true), real));
+    inner = inner ? inner + off : off;
+  }
+  X whole = emit(Op::matrix_solve, {adjoint, adjoint_product(inner, adjoint)});
+  c.give(0, is_complex(c.operand_type(0).tensor.dtype) ? whole : emit(Op::real, {whole}));
+}
+
 void eigh(RuleCall& c) {
   X v = c.r(1);
   X inner;
   if (X g = c.g(0)) inner = emit(Op::matrix_diag, {g});
   if (X g = c.g(1)) {
-    X off = inverse_gaps(c.r(0)) * product(v, g, true);
+    X off = inverse_gaps(c.r(0)) * adjoint_product(v, g, true);
     inner = inner ? inner + off : off;
   }
-  X full = product(product(v, inner), v, false, true);
+  X full = adjoint_product(adjoint_product(v, inner), v, false, true);
   // Only the lower triangle is read: what belongs to the upper one is added to it.
   X lower = triangle(full + transposed(full), true);
   c.give(0, lower - X(0.5) * diagonal_part(lower));
 }
 
 void svd(RuleCall& c) {
-  X s = c.r(0), u = c.r(1), v = c.r(2);
+  const DType dtype = c.operand_type(0).tensor.dtype;
+  X s = as_type(c.r(0), dtype), u = c.r(1), v = c.r(2);
   X inner;  // between u and v^T
   auto add = [](X& sum, X term) { sum = sum ? sum + term : term; };
+  // What is imaginary of a diagonal: left and right vectors turn together, which is written down on the shorter side.
+  const Dims& sizes = c.operand_type(0).tensor.dims;
+  const bool tall = sizes.size() >= 2 && sizes.back() >= 0 && sizes[sizes.size() - 2] > sizes.back();
+  auto imaginary = [](X m) {
+    X diagonal = diagonal_part(m);
+    return X(0.5) * (diagonal - transposed(diagonal));
+  };
   X outer;
-  if (X g = c.g(0)) add(inner, emit(Op::matrix_diag, {g}));
+  if (X g = c.g(0)) add(inner, emit(Op::matrix_diag, {as_type(g, dtype)}));
   if (c.g(1) || c.g(2)) {
     X gaps = inverse_gaps(s * s);
     X inverse_s = reciprocal_or_zero(s);
     if (X g = c.g(1)) {
-      X ug = product(u, g, true);
+      X ug = adjoint_product(u, g, true);
       add(inner, gaps * (ug - transposed(ug)) * row(s));
-      add(outer, product((g - product(u, ug)) * row(inverse_s), v, false, true));
+      if (is_complex(dtype) && tall) add(inner, imaginary(ug) * row(inverse_s));
+      add(outer, adjoint_product((g - adjoint_product(u, ug)) * row(inverse_s), v, false, true));
     }
     if (X g = c.g(2)) {
-      X vg = product(v, g, true);
+      X vg = adjoint_product(v, g, true);
       add(inner, column(s) * (gaps * (vg - transposed(vg))));
-      add(outer, product(u * row(inverse_s), g - product(v, vg), false, true));
+      if (is_complex(dtype) && !tall) add(inner, neg(imaginary(vg)) * row(inverse_s));
+      add(outer, adjoint_product(u * row(inverse_s), g - adjoint_product(v, vg), false, true));
     }
   }
-  X whole = inner ? product(product(u, inner), v, false, true) : X();
+  X whole = inner ? adjoint_product(adjoint_product(u, inner), v, false, true) : X();
   if (outer) add(whole, outer);
   c.give(0, whole);
 }
@@ -125,11 +162,12 @@ void svd(RuleCall& c) {
 // The gradient of what has as many rows as columns, or more: q r with an upper triangle r.
 X qr_input(X q, X r, X gq, X gr) {
   X m;
-  if (gr) m = product(r, gr, false, true);
-  if (gq) m = m ? m - product(gq, q, true) : neg(product(gq, q, true));
-  X lower = triangle(m, true);
-  X symmetric = lower + transposed(lower - diagonal_part(lower));
-  X left = product(q, symmetric);
+  if (gr) m = adjoint_product(r, gr, false, true);
+  if (gq) m = m ? m - adjoint_product(gq, q, true) : neg(adjoint_product(gq, q, true));
+  X lower = triangle(m, true), diagonal = diagonal_part(m);
+  X symmetric = lower + transposed(lower - diagonal);
+  if (m && is_complex(m.dtype())) symmetric = symmetric + X(0.5) * (transposed(diagonal) - diagonal);
+  X left = adjoint_product(q, symmetric);
   if (gq) left = gq + left;
   // left R^-T
   X solved =
@@ -167,9 +205,9 @@ void qr(RuleCall& c) {
     return c.give(0, emit(Op::concat, {qr_input(q, u, gq, {}), zeros}, Attrs().set_int(Attr::axis, -1)));
   }
   X gv = columns_of(c.a, gr, rank, rows, -1);
-  X across = product(columns_of(c.a, c.x(0), rank, rows, -1), gv, false, true);
+  X across = adjoint_product(columns_of(c.a, c.x(0), rank, rows, -1), gv, false, true);
   X gx = qr_input(q, u, gq ? gq + across : across, columns_of(c.a, gr, rank, 0, rows));
-  c.give(0, emit(Op::concat, {gx, product(q, gv)}, Attrs().set_int(Attr::axis, -1)));
+  c.give(0, emit(Op::concat, {gx, adjoint_product(q, gv)}, Attrs().set_int(Attr::axis, -1)));
 }
 
 // The rows of x in the order p are L U; L has ones on its diagonal. Both gradients meet between the factors.
@@ -180,8 +218,8 @@ void lu(RuleCall& c) {
   X ones = emit(Op::stop_gradient, {emit(Op::divide_no_nan, {diagonal, diagonal})});
   X u = triangle(both, false), l = both - u + ones;
   X g_upper = triangle(g, false);
-  X below = triangle(product(l, g - g_upper, true), true);
-  X middle = below - diagonal_part(below) + triangle(product(g_upper, u, false, true), false);
+  X below = triangle(adjoint_product(l, g - g_upper, true), true);
+  X middle = below - diagonal_part(below) + triangle(adjoint_product(g_upper, u, false, true), false);
   X left = solve_lower(l, middle, true);
   X solved =
       emit(Op::triangular_solve, {u, transposed(left)}, Attrs().set_bool(Attr::lower, false).set_bool(Attr::adjoint, false));
@@ -200,6 +238,7 @@ constexpr RuleRow kLinalgRules[] = {
     {Op::matrix_solve, matrix_solve},
     {Op::triangular_solve, triangular_solve},
     {Op::eigh, eigh},
+    {Op::eig, eig},
     {Op::svd, svd},
     {Op::qr, qr},
     {Op::lu, lu},

@@ -7,11 +7,11 @@ using namespace shape_rules;
 
 namespace {
 
-Result<void> check_matrices(InferCall& call, size_t operand = 0, bool with_complex = false) {
+Result<void> check_matrices(InferCall& call, size_t operand = 0) {
   const TensorType& x = call.operands[operand].type;
-  if (with_complex && is_complex(x.dtype)) {
-  } else if (x.dtype != DType::F32 && x.dtype != DType::F64 && x.dtype != DType::F16) {
-    return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: half, float, double",
+  if (!is_complex(x.dtype) && x.dtype != DType::F32 && x.dtype != DType::F64 && x.dtype != DType::F16) {
+    return invalid(call.op,
+                   "Value for attr 'T' of {} is not in the list of allowed values: double, float, half, complex64, complex128",
                    dtype_tf_name(x.dtype));
   }
   if (x.ranked && x.dims.size() < 2)
@@ -19,8 +19,8 @@ Result<void> check_matrices(InferCall& call, size_t operand = 0, bool with_compl
   return {};
 }
 
-Result<void> check_square(InferCall& call, bool with_complex = false) {
-  TFL_TRY(check_matrices(call, 0, with_complex));
+Result<void> check_square(InferCall& call) {
+  TFL_TRY(check_matrices(call));
   const TensorType& x = call.operands[0].type;
   if (x.ranked && !may_equal(x.dims[x.dims.size() - 2], x.dims.back())) return invalid(call.op, "Input matrix must be square.");
   return {};
@@ -92,7 +92,7 @@ Result<void> infer_eigh(InferCall& call) {
 }
 
 Result<void> infer_eig(InferCall& call) {
-  TFL_TRY(check_square(call, true));
+  TFL_TRY(check_square(call));
   TensorType vectors = call.operands[0].type;
   vectors.dtype = complex_of(vectors.dtype);
   call.results.push_back(without_axes(vectors, 1));
@@ -100,12 +100,12 @@ Result<void> infer_eig(InferCall& call) {
 }
 
 Result<void> infer_matrix_square_root(InferCall& call) {
-  TFL_TRY(check_square(call, true));
+  TFL_TRY(check_square(call));
   return give(call, call.operands[0].type);
 }
 
 Result<void> infer_matrix_logarithm(InferCall& call) {
-  TFL_TRY(check_square(call, true));
+  TFL_TRY(check_square(call));
   if (!is_complex(call.operands[0].type.dtype))
     return invalid(call.op, "Value for attr 'T' of {} is not in the list of allowed values: complex64, complex128",
                    dtype_tf_name(call.operands[0].type.dtype));
@@ -131,6 +131,7 @@ Result<void> infer_svd(InferCall& call) {
   TFL_TRY(check_matrices(call));
   const TensorType& x = call.operands[0].type;
   TensorType s = without_axes(x, 1), u = x, v = x;
+  s.dtype = part_dtype(x.dtype);
   if (x.ranked) {
     size_t rank = x.dims.size();
     int64_t m = x.dims[rank - 2], n = x.dims[rank - 1], k = smaller(m, n);

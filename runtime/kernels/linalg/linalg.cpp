@@ -1,5 +1,6 @@
 // Linear algebra over batches: matrix_loops.h over tensors.
 #include "runtime/kernels/context_workers.h"
+#include "runtime/kernels/linalg/complex_linalg.h"
 #include "runtime/kernels/linalg/matrix_loops.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/tensor/dtype_dispatch.h"
@@ -53,6 +54,7 @@ Result<Tensor> factor_memory(Context& context, MatrixFactor kind, int64_t flags,
 }
 
 Result<void> solve(RunCall& call, MatrixSolve kind, int64_t flags, const char* refusal = "") {
+  if (is_complex(call.operands[0].dtype())) return solve_complex(call, kind, flags, refusal);
   Tensor a = TFL_TRY(contiguous(call.context, call.operands[0])), b;
   bool system = call.operands.size() == 2;
   if (system) b = TFL_TRY(contiguous(call.context, call.operands[1]));
@@ -71,6 +73,8 @@ Result<void> solve(RunCall& call, MatrixSolve kind, int64_t flags, const char* r
 }
 
 Result<void> factor(RunCall& call, MatrixFactor kind) {
+  if (is_complex(call.operands[0].dtype()))
+    return factor_complex(call, kind, call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
   Tensor a = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor first = TFL_TRY(call.allocate(0)), second = TFL_TRY(call.allocate(1));
   int64_t rows = a.dim(a.rank() - 2), columns = a.dim(a.rank() - 1);
@@ -85,6 +89,24 @@ Result<void> factor(RunCall& call, MatrixFactor kind) {
   if (!done) return shape_rules::invalid(call.op, "Input is not invertible.");
   TFL_TRY(call.give(std::move(first)));
   return call.give(std::move(second));
+}
+
+/// Eigenvalues and vectors, or singular values and both kinds of vectors.
+Result<void> spectrum(Context& context, MatrixFactor kind, int64_t flags, Tensor& a, Tensor& first, Tensor& second,
+                      Tensor* third) {
+  int64_t rows = a.dim(a.rank() - 2), columns = a.dim(a.rank() - 1);
+  flags |= static_cast<int64_t>(kind);
+  const int64_t lots = matrices::matrix_lots(matrix_count(a), rows, columns);
+  Tensor memory = TFL_TRY(factor_memory(context, kind, flags, lots, rows, columns));
+  RoutineCall c = matrix_call(flags, a, first.raw(), second.raw(), third ? third->raw() : memory.raw(), rows, columns, lots);
+  if (third) c.at[4] = memory.raw();
+  Workers workers = workers_of(context);
+  const MatrixLevel& level = matrix_level(context.isa());
+  if (a.dtype() == DType::F16)
+    matrices::factor_all<f16>(workers, level, c);
+  else
+    matrices::factor(workers, level, c);
+  return {};
 }
 
 }  // namespace
@@ -102,23 +124,19 @@ Result<void> run_qr(RunCall& call) { return factor(call, MatrixFactor::qr); }
 Result<void> run_eigh(RunCall& call) { return factor(call, MatrixFactor::eigen); }
 
 Result<void> run_svd(RunCall& call) {
+  if (is_complex(call.operands[0].dtype()))
+    return factor_complex(call, MatrixFactor::singular, call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
   Tensor a = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor values = TFL_TRY(call.allocate(0)), u = TFL_TRY(call.allocate(1)), v = TFL_TRY(call.allocate(2));
-  int64_t rows = a.dim(a.rank() - 2), columns = a.dim(a.rank() - 1);
-  int64_t flags = static_cast<int64_t>(MatrixFactor::singular) | (call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
-  const int64_t lots = matrices::matrix_lots(matrix_count(a), rows, columns);
-  Tensor memory = TFL_TRY(factor_memory(call.context, MatrixFactor::singular, flags, lots, rows, columns));
-  RoutineCall c = matrix_call(flags, a, values.raw(), u.raw(), v.raw(), rows, columns, lots);
-  c.at[4] = memory.raw();
-  Workers workers = workers_of(call.context);
-  const MatrixLevel& level = matrix_level(call.context.isa());
-  if (a.dtype() == DType::F16)
-    matrices::factor_all<f16>(workers, level, c);
-  else
-    matrices::factor(workers, level, c);
+  int64_t flags = call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0;
+  TFL_TRY(spectrum(call.context, MatrixFactor::singular, flags, a, values, u, &v));
   TFL_TRY(call.give(std::move(values)));
   TFL_TRY(call.give(std::move(u)));
   return call.give(std::move(v));
+}
+
+Result<void> factor_real(Context& context, MatrixFactor kind, Tensor& a, Tensor& first, Tensor& second, Tensor* third) {
+  return spectrum(context, kind, 0, a, first, second, third);
 }
 
 }  // namespace tfl
