@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/tensors/numpy/object_arrays.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/tensor/copy.h"
 
@@ -46,6 +47,17 @@ Group group_of(DType d) {
   return is_integer(d) ? Group::Signed : Group::Other;
 }
 
+/// Whether a view's elements are among those of its root.
+bool lies_within(const NdArrayObject& view, const Tensor& root) {
+  if (view.array.size() == 0) return true;
+  int64_t first = view.offset, last = view.offset;
+  for (int i = 0; i < view.array.rank(); ++i) {
+    int64_t step = view.array.strides()[static_cast<size_t>(i)];
+    (step < 0 ? first : last) += (view.array.dim(i) - 1) * step;
+  }
+  return first >= 0 && last < root.size() && root.dtype() == view.array.dtype();
+}
+
 DType signed_of_size(size_t bytes) {
   return bytes <= 1 ? DType::I8 : bytes == 2 ? DType::I16 : bytes == 4 ? DType::I32 : DType::I64;
 }
@@ -55,7 +67,9 @@ DType signed_of_size(size_t bytes) {
 Tensor& array_content(Interp& interp, NdArrayObject* a) {
   if (!a->base.is(Kind::NdArray)) return a->array;
   NdArrayObject* root = a->base.as<NdArrayObject>();
-  if (a->generation != root->generation) {
+  if (a->generation != root->generation && !lies_within(*a, root->array)) {
+    a->generation = root->generation;  // the root was resized: what the view sees is its own now
+  } else if (a->generation != root->generation) {
     a->array = Tensor::view(interp.context, root->array, Dims(a->array.dims()), Dims(a->array.strides()), a->offset);
     a->generation = root->generation;
   }
@@ -271,6 +285,10 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
   }
   if (std::optional<Tensor> mixed = TFL_TRY(mixed_text(interp, v)))
     return wanted ? cast_tensor(interp, *mixed, *wanted) : Result<Tensor>(*mixed);
+  if (walk.other && becomes_objects(v)) {
+    Tensor objects = TFL_TRY(objects_of(interp, v));
+    return wanted ? cast_tensor(interp, objects, *wanted) : Result<Tensor>(objects);
+  }
   if (!wanted && walk.decided == DType::String) how.dtype = walk.decided;
   auto t = to_concrete(interp, v, how);
   if (!t || t->dtype() != DType::String) {

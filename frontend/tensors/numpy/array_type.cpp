@@ -2,6 +2,7 @@
 #include "frontend/core/attributes.h"
 #include "frontend/core/native.h"
 #include "frontend/tensors/numpy/array.h"
+#include "frontend/tensors/numpy/object_arrays.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/tensor/copy.h"
 #include "runtime/tensor/element.h"
@@ -16,12 +17,34 @@ Tensor content(Interp& interp, const Value& v) {
   return v.is(Kind::NdArray) ? array_content(interp, self_of(v)) : v.as<NumPyScalarObject>()->value;
 }
 
-Result<Value> array_repr_slot(Interp& interp, const Value& self) {
-  return interp.str(array_repr(content(interp, self), interp.tensors->print_options));
+/// A function of the library's files, by name; Empty: there is none.
+Result<Value> library_function(Interp& interp, std::string_view module, std::string_view name) {
+  Value home = TFL_TRY(interp.import_module(module));
+  Value found = dict_get_str(home.as<Module>()->dict.as<Dict>(), interp.intern(name));
+  return found.is(Kind::Function) ? found : Value();
 }
-Result<Value> array_str_slot(Interp& interp, const Value& self) {
-  return interp.str(array_str(content(interp, self), interp.tensors->print_options));
+
+/// The text of an array by one of the functions for it. The elements of an array of objects are shown as they show themselves.
+Result<Value> shown(Interp& interp, const Value& self, std::string (*text)(const Tensor&, const PrintOptions&)) {
+  Tensor t = content(interp, self);
+  PrintOptions options = interp.tensors->print_options;
+  if (t.rank() > 0) {
+    Value methods = TFL_TRY(interp.import_module("numpy._methods"));
+    Value formatter = dict_get_str(methods.as<Module>()->dict.as<Dict>(), interp.intern("_formatter"));
+    if (formatter.is(Kind::Dict)) {
+      Value written = TFL_TRY(library_function(interp, "numpy._formatters", "shown"));
+      return interp.call(written, {self, Value::boolean(text == array_repr)});
+    }
+  }
+  if (holds_objects(t)) {
+    if (t.rank() == 0 && text == array_str) return interp.str(TFL_TRY(str_text(interp, TFL_TRY(text_element(interp, t)))));
+    t = TFL_TRY(shown_objects(interp, t));
+    options.quote = [](std::string_view word, bool) { return std::string(word); };
+  }
+  return interp.str(text(t, options));
 }
+Result<Value> array_repr_slot(Interp& interp, const Value& self) { return shown(interp, self, array_repr); }
+Result<Value> array_str_slot(Interp& interp, const Value& self) { return shown(interp, self, array_str); }
 
 Result<bool> array_truth(Interp& interp, const Value& self) {
   Tensor t = content(interp, self);
@@ -32,6 +55,7 @@ Result<bool> array_truth(Interp& interp, const Value& self) {
     return fail(ErrorKind::ValueError,
                 "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
   }
+  if (holds_objects(t)) return truth(interp, TFL_TRY(text_element(interp, Tensor::view(interp.context, t, {}, {}, 0))));
   if (t.dtype() == DType::String) return !t.data<std::string>()->empty();
   return load_double(t.dtype(), t.raw()) != 0 || (is_complex(t.dtype()) && load_imag(t.dtype(), t.raw()) != 0);
 }
@@ -96,9 +120,9 @@ Result<Value> array_format(Interp& interp, const Value& self, std::string_view s
   return fail(ErrorKind::TypeError, "unsupported format string passed to numpy.ndarray.__format__");
 }
 
-Result<Value> construct_array(Interp&, Type*, CallArgs&) {
-  return fail(ErrorKind::TypeError, "numpy.ndarray is not called directly in TFL")
-      .with_hint("write np.array(...), np.zeros(...) or np.empty(...)");
+Result<Value> construct_array(Interp& interp, Type*, CallArgs& args) {
+  Value made = TFL_TRY(library_function(interp, "numpy._memory", "_made"));
+  return interp.call(made, args);
 }
 
 Result<bool> array_set_attr(Interp& interp, const Value& self, Str* name, const Value& value) {
@@ -120,7 +144,11 @@ Result<bool> array_set_attr(Interp& interp, const Value& self, Str* name, const 
     a->array = Tensor::view(interp.context, t, dims, Tensor::row_major_strides(dims), 0);
     return true;
   }
-  return false;
+  if (value.is_empty()) return false;
+  Value setter = TFL_TRY(library_function(interp, "numpy._memory", "set_" + std::string(name->text)));
+  if (setter.is_empty()) return false;
+  TFL_TRY(interp.call(setter, {self, value}));
+  return true;
 }
 
 void destroy_array(Object* o) { destroy_object<NdArrayObject>(o); }
@@ -229,13 +257,6 @@ Result<Value> method_index(Interp& interp, Value* args) {
 }
 Result<Value> method_array(Interp& interp, Value* args) { return ndarray_value(interp, content(interp, args[0])); }
 
-/// A function of the library's files, by name; Empty: there is none.
-Result<Value> library_function(Interp& interp, std::string_view module, std::string_view name) {
-  Value home = TFL_TRY(interp.import_module(module));
-  Value found = dict_get_str(home.as<Module>()->dict.as<Dict>(), interp.intern(name));
-  return found.is(Kind::Function) ? found : Value();
-}
-
 Result<Value> method_abs(Interp& interp, Value* args) {
   Value function = TFL_TRY(library_function(interp, "numpy._methods", "_absolute"));
   return interp.call(function, {args[0]});
@@ -262,6 +283,7 @@ constexpr NativeDef kMethods[] = {
     method("astype", "self, dtype, order=None, casting=None, subok=None, copy=True", method_astype),
     method("copy", "self, order=None", method_copy),
     method("__copy__", "self", method_copy),
+    method("__deepcopy__", "self, memo=None", method_copy),
     method("fill", "self, value", method_fill),
     method("tobytes", "self, order=None", method_tobytes),
     method("__int__", "self", method_int),
@@ -280,9 +302,13 @@ Result<Value> numpy_get_attr(Interp& interp, const Value& self, Str* name) {
   Value found = dict_get_str(methods.as<Module>()->dict.as<Dict>(), name);
   if (name->text.starts_with("_")) return Value();
   if (found.is(Kind::Function)) return interp.bound_method(found, self);
-  Value property = TFL_TRY(library_function(interp, "numpy._methods", "property_" + std::string(name->text)));
-  if (property.is_empty()) return Value();
-  return interp.call(property, {self});
+  for (const char* home : {"numpy._methods", "numpy._memory"}) {
+    Value property = TFL_TRY(library_function(interp, home, "property_" + std::string(name->text)));
+    if (!property.is_empty()) return interp.call(property, {self});
+  }
+  if (name->text.starts_with("set_") || name->text.starts_with("property_")) return Value();
+  found = TFL_TRY(library_function(interp, "numpy._memory", name->text));
+  return found.is_empty() ? Value() : interp.bound_method(found, self);
 }
 
 extern const Slots ndarray_slots;

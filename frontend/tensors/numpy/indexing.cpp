@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "frontend/tensors/numpy/elements.h"
+#include "frontend/tensors/numpy/object_arrays.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/tensor/copy.h"
 #include "runtime/tensor/element.h"
@@ -218,6 +219,12 @@ Result<Selection> select(Interp& interp, const Tensor& t, const Value& key) {
   return s;
 }
 
+bool has_ellipsis(Interp& interp, const Value& key) {
+  if (!key.is(Kind::Tuple)) return key.identical(interp.ellipsis);
+  std::span<Value> items = key.as<Tuple>()->span();
+  return std::any_of(items.begin(), items.end(), [&](const Value& v) { return v.identical(interp.ellipsis); });
+}
+
 /// Calls visit(offset of a block, number of the block) for each index tuple: the result's axes before the index axes are walked
 /// outside, those behind them are one strided block.
 template <class F>
@@ -277,7 +284,8 @@ Result<Value> array_get_item(Interp& interp, const Value& self, const Value& key
   Tensor t = content;
   Selection s = TFL_TRY(select(interp, t, key));
   if (!s.advanced) {
-    if (s.dims.empty()) {
+    // With ... in the key even a single element is an array that can be assigned to.
+    if (s.dims.empty() && !has_ellipsis(interp, key)) {
       Tensor one = TFL_TRY(Tensor::empty(interp.context, t.dtype(), {}));
       one.rep()->extra = t.rep()->extra;
       copy_strided(interp.context, t.dtype(), {}, one.raw(), {}, t.raw() + s.offset * static_cast<int64_t>(dtype_size(t.dtype())),
@@ -302,19 +310,9 @@ Result<Value> array_get_item(Interp& interp, const Value& self, const Value& key
   return array_result(interp, out);
 }
 
-Result<void> array_set_item(Interp& interp, const Value& self, const Value& key, const Value& value) {
-  NdArrayObject* a = self.as<NdArrayObject>();
-  if (value.is_empty()) return fail(ErrorKind::ValueError, "cannot delete array elements");
-  DType dtype = array_content(interp, a).dtype();
-  if (a->writable && dtype != DType::String && element_place(array_content(interp, a), key)) {
-    Tensor* own = TFL_TRY(array_for_write(interp, a));  // which may lie elsewhere now
-    auto* place = const_cast<std::byte*>(element_place(*own, key));
-    if (place && store_element(dtype, place, value)) return {};
-  }
-  bool host = value.is_int() || value.is(Kind::List) || value.is(Kind::Tuple);  // integers that do not fit are refused
-  Tensor source = TFL_TRY(host && is_integer(dtype) ? as_array(interp, value, dtype) : as_array(interp, value));
-  source = TFL_TRY(dtype == DType::String ? text_to_store(interp, source, array_content(interp, a))
-                                          : cast_tensor(interp, source, dtype));
+/// a[key] = source, whose elements have the array's type.
+static Result<void> store(Interp& interp, NdArrayObject* a, const Value& key, Tensor source) {
+  DType dtype = source.dtype();
   Tensor* target = TFL_TRY(array_for_write(interp, a));
   Selection s = TFL_TRY(select(interp, *target, key));
   if (source.rep()->buffer && source.rep()->buffer == target->rep()->buffer) {
@@ -344,6 +342,30 @@ Result<void> array_set_item(Interp& interp, const Value& self, const Value& key,
     }
   });
   return {};
+}
+
+Result<void> array_set_item(Interp& interp, const Value& self, const Value& key, const Value& value) {
+  NdArrayObject* a = self.as<NdArrayObject>();
+  if (value.is_empty()) return fail(ErrorKind::ValueError, "cannot delete array elements");
+  DType dtype = array_content(interp, a).dtype();
+  if (a->writable && dtype != DType::String && element_place(array_content(interp, a), key)) {
+    Tensor* own = TFL_TRY(array_for_write(interp, a));  // which may lie elsewhere now
+    auto* place = const_cast<std::byte*>(element_place(*own, key));
+    if (place && store_element(dtype, place, value)) return {};
+  }
+  if (holds_objects(array_content(interp, a))) {
+    // A single place takes any object; more of them take the items of a sequence.
+    Selection s = TFL_TRY(select(interp, array_content(interp, a), key));
+    size_t rank = s.dims.size() + s.index_dims.size();
+    Tensor objects =
+        is_tensor_like(value) && rank > 0 ? TFL_TRY(as_array(interp, value)) : TFL_TRY(objects_of(interp, value, rank));
+    return store(interp, a, key, TFL_TRY(text_to_store(interp, objects, array_content(interp, a))));
+  }
+  bool host = value.is_int() || value.is(Kind::List) || value.is(Kind::Tuple);  // integers that do not fit are refused
+  Tensor source = TFL_TRY(host && is_integer(dtype) ? as_array(interp, value, dtype) : as_array(interp, value));
+  source = TFL_TRY(dtype == DType::String ? text_to_store(interp, source, array_content(interp, a))
+                                          : cast_tensor(interp, source, dtype));
+  return store(interp, a, key, std::move(source));
 }
 
 }  // namespace tfl

@@ -9,6 +9,7 @@
 #include "frontend/core/native_module.h"
 #include "frontend/tensors/numpy/array.h"
 #include "frontend/tensors/numpy/eigen.h"
+#include "frontend/tensors/numpy/object_arrays.h"
 #include "frontend/tensors/numpy/stored.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/tensor/copy.h"
@@ -23,9 +24,27 @@ Result<std::optional<DType>> dtype_argument(Interp& interp, const Value& v) {
   return std::optional<DType>(d);
 }
 
+/// Whether bytes, and whether other things, are among the items of nested lists.
+void look_for_bytes(const Value& v, bool& bytes, bool& other, int depth = 0) {
+  bool list = v.is(Kind::List);
+  if (depth > 64 || (!list && !v.is(Kind::Tuple))) {
+    (v.is(Kind::Bytes) ? bytes : other) = true;
+    return;
+  }
+  for (const Value& item : list ? std::span<const Value>(v.as<List>()->items) : v.as<Tuple>()->span())
+    look_for_bytes(item, bytes, other, depth + 1);
+}
+
 /// What np.array(v, dtype) holds.
 Result<Tensor> array_argument(Interp& interp, const Value& v, const Value& dtype) {
-  if (auto text = wanted_text_type(interp, dtype)) return to_text(interp, TFL_TRY(as_array(interp, v)), *text);
+  auto text = wanted_text_type(interp, dtype);
+  if (text && text->kind == TextKind::text_objects && !is_tensor_like(v)) {
+    // Bytes alone are what a tensor of strings holds.
+    bool bytes = false, other = false;
+    look_for_bytes(v, bytes, other);
+    if (!bytes || other) return objects_of(interp, v);
+  }
+  if (text) return to_text(interp, TFL_TRY(as_array(interp, v)), *text);
   return as_array(interp, v, TFL_TRY(dtype_argument(interp, dtype)));
 }
 
@@ -137,6 +156,52 @@ Result<Value> np_transpose(Interp& interp, Value* args) {
     strides.push_back(t.strides()[static_cast<size_t>(axis)]);
   }
   return array_view(interp, self, dims, strides, 0);
+}
+
+/// A view of any sizes and steps, counted in elements. ValueError where it would leave the memory of the array.
+Result<Value> np_strided(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::NdArray)) return fail(ErrorKind::TypeError, "an array is expected");
+  NdArrayObject* a = args[0].as<NdArrayObject>();
+  Tensor& root = a->base.is(Kind::NdArray) ? a->base.as<NdArrayObject>()->array : a->array;
+  Tensor& t = array_content(interp, a);
+  Dims dims = TFL_TRY(to_axes(interp, args[1])), strides = TFL_TRY(to_axes(interp, args[2]));
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }))
+    return fail(ErrorKind::ValueError, "negative dimensions are not allowed");
+  TFL_TRY(element_count(dims));
+  if (dims.size() != strides.size()) return fail(ErrorKind::ValueError, "as many steps as sizes are expected");
+  int64_t first = (t.raw() - root.raw()) / static_cast<int64_t>(dtype_size(t.dtype())), last = first;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    int64_t reach;
+    bool over = __builtin_mul_overflow(std::max<int64_t>(dims[i] - 1, 0), strides[i], &reach);
+    int64_t& end = strides[i] < 0 ? first : last;
+    if (over || __builtin_add_overflow(end, reach, &end)) return fail(ErrorKind::ValueError, "the steps overflow");
+  }
+  bool empty = std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d == 0; });
+  if (!empty && (first < 0 || last >= root.size()))
+    return fail(ErrorKind::ValueError, "the view would leave the memory of the array");
+  return array_view(interp, args[0], dims, strides, 0);
+}
+
+/// Elements from one to the next along each axis.
+Result<Value> np_steps(Interp& interp, Value* args) {
+  std::vector<Value> steps;
+  if (args[0].is(Kind::NdArray)) {
+    for (int64_t s : array_content(interp, args[0].as<NdArrayObject>()).strides()) steps.push_back(Value::integer(s));
+  }
+  return interp.list(std::move(steps));
+}
+
+/// Gives an array the sizes and elements of another, whose own they are: a.resize().
+Result<Value> np_become(Interp& interp, Value* args) {
+  if (!args[0].is(Kind::NdArray) || !args[1].is(Kind::NdArray)) return fail(ErrorKind::TypeError, "arrays are expected");
+  NdArrayObject* a = args[0].as<NdArrayObject>();
+  if (!a->writable) return fail(ErrorKind::ValueError, "cannot resize this array: it is read-only");
+  a->array = TFL_TRY(copy_of(interp, array_content(interp, args[1].as<NdArrayObject>())));
+  a->base = Value();
+  a->owned = false;
+  a->offset = 0;
+  ++a->generation;
+  return Value::none();
 }
 
 /// frombuffer(bytes, dtype, shape, offset): elements copied out of bytes, little-endian.
@@ -288,6 +353,11 @@ Result<Value> np_dtype(Interp& interp, Value* args) {
 Result<Value> np_text_ranks(Interp& interp, Value* args) {
   Tensor t = TFL_TRY(contiguous(interp.context, TFL_TRY(as_array(interp, args[0]))));
   if (t.dtype() != DType::String) return fail(ErrorKind::TypeError, "an array of strings is expected");
+  if (TFL_TRY(has_object_codes(interp, t))) {
+    Value methods = TFL_TRY(interp.import_module("numpy._memory"));
+    Value ranks = dict_get_str(methods.as<Module>()->dict.as<Dict>(), interp.intern("_object_ranks"));
+    return interp.call(ranks, {args[0], TFL_TRY(to_host(interp, t))});
+  }
   std::vector<int64_t> order(static_cast<size_t>(t.size()));
   std::iota(order.begin(), order.end(), 0);
   const auto* strings = t.data<std::string>();
@@ -299,6 +369,17 @@ Result<Value> np_text_ranks(Interp& interp, Value* args) {
     ranks.data<int64_t>()[order[i]] = rank;
   }
   return ndarray_value(interp, ranks);
+}
+/// Whether elements may be stored; with an argument, whether they may be from now on.
+Result<Value> np_writable(Interp&, Value* args) {
+  if (!args[0].is(Kind::NdArray)) return Value::boolean(false);
+  auto* a = args[0].as<NdArrayObject>();
+  if (args[1].is_bool()) {
+    if (args[1].as_bool() && a->base.is(Kind::NdArray) && !a->base.as<NdArrayObject>()->writable)
+      return fail(ErrorKind::ValueError, "cannot set WRITEABLE flag to True of this array");
+    a->writable = args[1].as_bool();
+  }
+  return Value::boolean(a->writable);
 }
 Result<Value> np_set_readonly(Interp&, Value* args) {
   if (args[0].is(Kind::NdArray)) args[0].as<NdArrayObject>()->writable = false;
@@ -314,6 +395,10 @@ constexpr NativeDef kNumPy[] = {
     function("result_type", "*args", np_result_type),
     function("reshape", "a, shape, /", np_reshape),
     function("transpose", "a, axes, /", np_transpose),
+    function("strided", "a, shape, steps, /", np_strided),
+    function("steps", "a, /", np_steps),
+    function("become", "a, other, /", np_become),
+    function("writable", "a, value=None, /", np_writable),
     function("frombuffer", "data, dtype, shape=None, offset=0, /", np_frombuffer),
     function("stored_size", "source, /", np_stored_size),
     function("stored_bytes", "source, at, n, /", np_stored_bytes),

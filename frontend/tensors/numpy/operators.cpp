@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "frontend/tensors/numpy/elements.h"
+#include "frontend/tensors/numpy/object_arrays.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/shapes/elementwise_rules.h"
 #include "runtime/tensor/copy.h"
@@ -142,7 +143,7 @@ Result<Tensor> compute(Interp& interp, BinaryOp op, const Operand& x, const Oper
                 "ufunc '{}' did not contain a loop with signature matching types (dtype('{}'), dtype('{}')) -> None",
                 ufunc_name(op), text_type_name(text_type(x.t)), text_type_name(text_type(y.t)));
   }
-  if (common == DType::String && op != BinaryOp::Add) {
+  if (common == DType::String && (op != BinaryOp::Add || x.t.dtype() != y.t.dtype())) {
     auto name = [](const Tensor& t) {
       return t.dtype() == DType::String ? text_type_name(text_type(t)) : std::string(dtype_name(t.dtype()));
     };
@@ -241,6 +242,7 @@ Result<Tensor> compare_order(Interp& interp, CompareOp op, const Tensor& a, cons
 
 Result<Value> numpy_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   if (Value simple = scalar_binary(interp, op, a, b); !simple.is_empty()) return simple;
+  if (holds_objects(interp, a) || holds_objects(interp, b)) return objects_binary(interp, op, a, b);
   if (!is_data(a) || !is_data(b)) return interp.not_implemented;
   if (op == BinaryOp::Mul && (a.is(Kind::NumPyScalar) ? is_host_sequence(b) : b.is(Kind::NumPyScalar) && is_host_sequence(a))) {
     return a.is(Kind::NumPyScalar) ? repeat_sequence(interp, b, a) : repeat_sequence(interp, a, b);
@@ -252,6 +254,7 @@ Result<Value> numpy_binary(Interp& interp, BinaryOp op, const Value& a, const Va
 }
 
 Result<Value> numpy_unary(Interp& interp, UnaryOp op, const Value& a) {
+  if (holds_objects(interp, a)) return objects_unary(interp, op, a);
   Tensor t = TFL_TRY(as_array(interp, a));
   switch (op) {
     case UnaryOp::Minus:
@@ -281,6 +284,7 @@ Result<Value> numpy_unary(Interp& interp, UnaryOp op, const Value& a) {
 
 Result<Value> numpy_compare(Interp& interp, CompareOp op, const Value& a, const Value& b) {
   if (Value simple = scalar_compare(interp, op, a, b); !simple.is_empty()) return simple;
+  if (holds_objects(interp, a) || holds_objects(interp, b)) return objects_compare(interp, op, a, b);
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (!is_data(a) || !is_data(b)) {
     if (!equality || (!a.is_none() && !b.is_none())) return interp.not_implemented;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "frontend/core/native_module.h"
 #include "frontend/core/protocol.h"
+#include "frontend/tensors/numpy/object_arrays.h"
 #include "frontend/text/quote.h"
 #include "frontend/text/utf8.h"
 #include "runtime/tensor/element.h"
@@ -142,11 +144,19 @@ Result<Tensor> with_text_type(Interp& interp, const Tensor& t, TextType type) {
   TextType now = text_type(t);
   if (type.width == 0 && type.kind == now.kind) type.width = now.width;
   if (now == type) return t;
-  if (type.kind == TextKind::text_objects && !now.is_text()) type.kind = TextKind::bytes_objects;  // objects stay what they are
+  bool coded = TFL_TRY(has_object_codes(interp, t));
+  if (now.kind == TextKind::bytes_objects && type.kind == TextKind::text_objects)
+    type.kind = now.kind;  // objects stay what they are
   Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::String, t.dims()));
   auto* to = out.data<std::string>();
   bool cuts = type.fixed() && type.width != 0 && type.width != kUnboundedWidth;
-  TFL_TRY(for_each_string(interp, t, [&](int64_t i, const std::string& s) -> Result<void> {
+  TFL_TRY(for_each_string(interp, t, [&](int64_t i, const std::string& stored) -> Result<void> {
+    std::string s = stored;
+    if (coded && type.fixed()) s = TFL_TRY(str_text(interp, TFL_TRY(object_of(interp, stored))));
+    if (now.kind == TextKind::bytes && type.kind == TextKind::text_objects)
+      s = "\xFF"
+          "b" +
+          stored;
     if (type.fixed() && now.is_text() != type.is_text() &&
         std::any_of(s.begin(), s.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
       return not_ascii(s, now.is_text());
@@ -164,10 +174,7 @@ Result<Tensor> with_text_type(Interp& interp, const Tensor& t, TextType type) {
 
 Result<Tensor> to_text(Interp& interp, const Tensor& t, TextType type) {
   if (t.dtype() == DType::String) return with_text_type(interp, t, type);
-  if (!type.fixed()) {
-    return fail(ErrorKind::TypeError, "arrays of objects other than text are not in TFL's numpy")
-        .with_hint("keep the objects in a list");
-  }
+  if (!type.fixed()) return numbers_as_objects(interp, t);
   Tensor out = TFL_TRY(Tensor::empty(interp.context, DType::String, t.dims()));
   Tensor row_major = TFL_TRY(contiguous(interp.context, t));
   for (int64_t i = 0; i < t.size(); ++i) {
@@ -182,9 +189,8 @@ Result<Tensor> to_text(Interp& interp, const Tensor& t, TextType type) {
 Result<Tensor> text_to_store(Interp& interp, const Tensor& t, const Tensor& target) {
   TextType type = text_type(target);
   Tensor out = TFL_TRY(to_text(interp, t, type));
-  if (t.dtype() == DType::String && !type.fixed() && text_type(t).is_text() != type.is_text()) {
-    return fail(ErrorKind::TypeError, "an array of objects holds {} here and cannot take {} in TFL",
-                type.is_text() ? "str" : "bytes", type.is_text() ? "bytes" : "str");
+  if (t.dtype() == DType::String && type.kind == TextKind::bytes_objects && text_type(t).is_text()) {
+    return fail(ErrorKind::TypeError, "an array of objects holds {} here and cannot take {} in TFL", "bytes", "str");
   }
   return out;
 }
@@ -198,7 +204,9 @@ Result<Tensor> from_text(Interp& interp, const Tensor& t, DType dtype) {
     Tensor one = Tensor::view(interp.context, row_major, {}, {}, i);
     Value element = TFL_TRY(text_element(interp, one));
     if (dtype == DType::Bool) {
-      *reinterpret_cast<bool*>(at) = !s.empty();
+      *reinterpret_cast<bool*>(at) = is_object_code(s) ? TFL_TRY(truth(interp, element)) : !s.empty();
+    } else if (is_floating(dtype) && element.is_none()) {
+      store_double(dtype, std::numeric_limits<double>::quiet_NaN(), at);
     } else if (is_floating(dtype)) {
       store_double(dtype, TFL_TRY(interp.call(Value::share(interp.types.float_), {element})).as_float(), at);
     } else {
@@ -230,6 +238,7 @@ Value text_dtype_value(Interp& interp, TextType type) {
 Result<Value> text_element(Interp& interp, const Tensor& t) {
   TextType type = text_type(t);
   const std::string& s = *t.data<std::string>();
+  if (type.kind == TextKind::text_objects) return object_of(interp, s);
   Value plain = type.is_text() ? interp.str(s) : interp.bytes(s);
   if (!type.fixed()) return plain;
   Value module = TFL_TRY(interp.import_module("numpy"));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "frontend/core/complex_value.h"
+#include "frontend/core/object_elements.h"
 #include "frontend/core/scope.h"
 #include "frontend/core/tensor_api.h"
 #include "frontend/tensors/tensor/convert_scan.h"
@@ -252,6 +253,16 @@ Result<Value> convert_tensor(Interp& interp, const Value& v, const Tensor& t, co
     // An array may change later; a tensor may not. Nor is the number that x.numpy() gave x itself, which a tape may watch.
     Tensor copy = TFL_TRY(Tensor::empty(interp.context, t.dtype(), t.dims()));
     Tensor row_major = TFL_TRY(contiguous(interp.context, t));
+    if (t.dtype() == DType::String && text_type(t).kind == TextKind::text_objects) {
+      for (int64_t i = 0; i < t.size(); ++i) {
+        const std::string& s = row_major.data<std::string>()[i];
+        if (!is_object_code(s)) continue;
+        Value object = TFL_TRY(object_of(interp, s));
+        if (!object.is(Kind::Bytes))
+          return fail(ErrorKind::ValueError, "Failed to convert a NumPy array to a Tensor (Unsupported object type {}).",
+                      interp.type_name(object));
+      }
+    }
     if (t.dtype() == DType::String)
       std::copy_n(row_major.data<std::string>(), t.size(), copy.data<std::string>());
     else

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "frontend/core/hashing.h"
+#include "frontend/core/native_module.h"
 #include "frontend/core/tensor_api.h"
 #include "runtime/tensor/element.h"
 
@@ -183,6 +184,23 @@ Result<Value> is_compatible_with(Interp& interp, Value* args) {
   return Value::boolean(d && *d == dtype_arg(args));
 }
 
+Result<Value> get_none(Interp&, Value*) { return Value::none(); }
+Result<Value> get_byteorder(Interp& interp, Value* args) {
+  Value kind = TFL_TRY(get_kind(interp, args));
+  char letter = kind.as<Str>()->text[0];
+  return interp.str(letter == 'O' || letter == 'S' || (letter != 'U' && item_size(self_dtype(args[0])) == 1) ? "|" : "=");
+}
+Result<Value> get_no_sizes(Interp& interp, Value*) { return interp.tuple({}); }
+Result<Value> get_no_axes(Interp&, Value*) { return Value::integer(0); }
+Result<Value> get_has_objects(Interp&, Value* args) {
+  return Value::boolean(dtype_arg(args) == DType::String && !self_dtype(args[0])->text.fixed());
+}
+Result<Value> with_byteorder(Interp& interp, Value* args) {
+  Value module = TFL_TRY(interp.import_module("numpy"));
+  Value swapped = dict_get_str(module.as<Module>()->dict.as<Dict>(), interp.intern("_swapped"));
+  return interp.call(swapped, {args[0], args[1]});
+}
+
 using How = NativeDef::How;
 constexpr NativeDef kDtypeMethods[] = {
     {"name", "self", get_name, nullptr, How::Getter},
@@ -204,6 +222,17 @@ constexpr NativeDef kDtypeMethods[] = {
     {"kind", "self", get_kind, nullptr, How::Getter},
     {"char", "self", get_char, nullptr, How::Getter},
     {"str", "self", get_typestr, nullptr, How::Getter},
+    {"names", "self", get_none, nullptr, How::Getter},
+    {"fields", "self", get_none, nullptr, How::Getter},
+    {"subdtype", "self", get_none, nullptr, How::Getter},
+    {"metadata", "self", get_none, nullptr, How::Getter},
+    {"base", "self", get_self, nullptr, How::Getter},
+    {"shape", "self", get_no_sizes, nullptr, How::Getter},
+    {"ndim", "self", get_no_axes, nullptr, How::Getter},
+    {"byteorder", "self", get_byteorder, nullptr, How::Getter},
+    {"isnative", "self", get_true, nullptr, How::Getter},
+    {"hasobject", "self", get_has_objects, nullptr, How::Getter},
+    {"newbyteorder", "self, new_order='S'", with_byteorder, nullptr, How::Method},
     {"min", "self", get_min, nullptr, How::Getter},
     {"max", "self", get_max, nullptr, How::Getter},
     {"limits", "self", get_limits, nullptr, How::Getter},

@@ -1,5 +1,6 @@
 // Single elements and whole tensors as host values: truth, length, iteration, int(), float(), tolist().
 #include "frontend/core/complex_value.h"
+#include "frontend/core/object_elements.h"
 #include "frontend/core/tensor_operators.h"
 #include "runtime/tensor/element.h"
 
@@ -14,10 +15,11 @@ Result<Tensor> scalar_of(Interp& interp, const Value& v) {
   return t;
 }
 
-Value element_value(Interp& interp, const Tensor& t, const std::byte* at) {
+Result<Value> element_value(Interp& interp, const Tensor& t, const std::byte* at) {
   DType dtype = t.dtype();
   if (dtype == DType::String) {
     const auto& s = *reinterpret_cast<const std::string*>(at);
+    if (text_type(t).kind == TextKind::text_objects) return object_of(interp, s);
     return text_type(t).is_text() ? interp.str(s) : interp.bytes(s);
   }
   if (dtype == DType::Bool) return Value::boolean(load_int(dtype, at) != 0);
@@ -56,7 +58,7 @@ Result<Value> to_host(Interp& interp, const Tensor& t) {
 Result<Value> tensor_to_int(Interp& interp, const Value& v) {
   Tensor t = TFL_TRY(scalar_of(interp, v));
   if (is_complex(t.dtype())) return to_int_value(interp, Value::real(load_double(t.dtype(), t.raw())));
-  return to_int_value(interp, element_value(interp, t, t.raw()));
+  return to_int_value(interp, TFL_TRY(element_value(interp, t, t.raw())));
 }
 
 Result<int64_t> tensor_to_index(Interp& interp, const Value& v) {
@@ -72,7 +74,8 @@ Result<int64_t> tensor_to_index(Interp& interp, const Value& v) {
 Result<double> tensor_to_double(Interp& interp, const Value& v) {
   Tensor t = TFL_TRY(scalar_of(interp, v));
   if (t.dtype() == DType::String) {
-    Value bytes = element_value(interp, t, t.raw());
+    Value bytes = TFL_TRY(element_value(interp, t, t.raw()));
+    if (bytes.is_int() || bytes.is_float()) return to_double(interp, bytes);
     return bad_float(interp, bytes);
   }
   return load_double(t.dtype(), t.raw());
