@@ -51,6 +51,11 @@ Id memory_type(DType dtype) {
   }
 }
 
+size_t element_bytes(DType dtype) {
+  const Id type = memory_type(dtype);
+  return type ? H5Tget_size(type.get()) : 0;
+}
+
 std::string last_error() {
   std::string text;
   H5Ewalk2(

@@ -37,12 +37,17 @@ class Id {
 
 /// The type that elements have in memory; none for texts.
 Id memory_type(DType dtype);
+/// Bytes of one element in memory; 0 for dtypes that no file holds.
+size_t element_bytes(DType dtype);
 /// What HDF5 said last, for people: "truncated file". To be asked before anything is closed.
 std::string last_error();
 /// No messages on the standard error, no plug-ins, nothing at exit.
 void prepare();
 
+/// Reads a file in a process of its own.
 void read(const ReadRequest& request, Node& root, std::string& error);
+/// Reads a file in this process.
+void read_here(const ReadRequest& request, Node& root, std::string& error);
 void write(const Node& root, std::string& file, std::string& error);
 
 }  // namespace tfl::hdf5

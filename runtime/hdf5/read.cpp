@@ -288,9 +288,6 @@ class Reader {
 
 }  // namespace
 
-void read(const ReadRequest& request, Node& root, std::string& error) {
-  prepare();
-  Reader(request, error).read(root);
-}
+void read_here(const ReadRequest& request, Node& root, std::string& error) { Reader(request, error).read(root); }
 
 }  // namespace tfl::hdf5

@@ -34,17 +34,12 @@ class Writer {
   static uint64_t elements_of(const Node& node) {
     uint64_t total = 0;
     if (!node.group && node.content.kind == Content::Kind::Array) {
-      total = dtype_bytes(node.content.dtype);
+      total = element_bytes(node.content.dtype);
       for (int64_t d : node.content.dims) total *= static_cast<uint64_t>(d);
     }
     for (const Node& child : node.children) total += elements_of(child);
     return total;
   }
-  static uint64_t dtype_bytes(DType dtype) {
-    Id type = memory_type(dtype);
-    return type ? H5Tget_size(type.get()) : 0;
-  }
-
   void fill(hid_t group, const Node& node) {
     attributes(group, node);
     for (const Node& child : node.children) {
