@@ -24,6 +24,8 @@ namespace tfl {
 
 namespace {
 
+double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9; }
+
 /// (kind, size, modified): kind is 'f', 'd', 'o' or None when there is nothing that the script may see.
 Result<Value> os_stat(Interp& interp, Value* args) {
   std::string path = TFL_TRY(path_argument(interp, args[0]));
@@ -33,8 +35,77 @@ Result<Value> os_stat(Interp& interp, Value* args) {
   }
   const struct stat& s = place.status;
   const char* kind = S_ISREG(s.st_mode) ? "f" : S_ISDIR(s.st_mode) ? "d" : "o";
-  return interp.tuple({interp.str(kind), Value::integer(s.st_size),
-                       Value::real(static_cast<double>(s.st_mtim.tv_sec) + static_cast<double>(s.st_mtim.tv_nsec) * 1e-9)});
+  return interp.tuple({interp.str(kind), Value::integer(s.st_size), Value::real(seconds(s.st_mtim))});
+}
+
+/// What a path that has to be there stands for.
+Result<FilePlace> existing(Interp& interp, const std::string& path, Access access) {
+  FilePlace place = TFL_TRY(find_file(interp, path, access));
+  if (!place.exists) return os_error(interp, ENOENT, path);
+  return place;
+}
+
+/// (mode, inode, device, links, user, group, size, accessed, modified, changed); times in seconds.
+Result<Value> os_status(Interp& interp, Value* args) {
+  std::string path = TFL_TRY(path_argument(interp, args[0]));
+  FilePlace place = TFL_TRY(existing(interp, path, Access::Read));
+  const struct stat& s = place.status;
+  auto number = [](auto n) { return Value::integer(static_cast<int64_t>(n)); };
+  return interp.tuple({number(s.st_mode), number(s.st_ino), number(s.st_dev), number(s.st_nlink), number(s.st_uid),
+                       number(s.st_gid), number(s.st_size), Value::real(seconds(s.st_atim)), Value::real(seconds(s.st_mtim)),
+                       Value::real(seconds(s.st_ctim))});
+}
+
+/// utime(path, accessed, modified): the times of a file, in nanoseconds; None: now.
+Result<Value> os_utime(Interp& interp, Value* args) {
+  std::string path = TFL_TRY(path_argument(interp, args[0]));
+  FilePlace place = TFL_TRY(existing(interp, path, Access::Write));
+  timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
+  for (int i = 0; i < 2; ++i) {
+    if (args[1 + i].is_none()) continue;
+    constexpr int64_t kSecond = 1000000000;
+    int64_t all = TFL_TRY(to_index(interp, args[1 + i]));
+    int64_t rest = (all % kSecond + kSecond) % kSecond;
+    times[i] = {(all - rest) / kSecond, rest};
+  }
+  if (::utimensat(place.folder.get(), place.name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) return os_error(interp, errno, path);
+  return Value::none();
+}
+
+/// chmod(path, mode)
+Result<Value> os_chmod(Interp& interp, Value* args) {
+  std::string path = TFL_TRY(path_argument(interp, args[0]));
+  int64_t mode = TFL_TRY(to_index(interp, args[1]));
+  FilePlace place = TFL_TRY(existing(interp, path, Access::Write));
+  // By descriptor, since a name could have become a link meanwhile.
+  Descriptor fd(::openat(place.folder.get(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!fd || ::fchmod(fd.get(), static_cast<mode_t>(mode & 0777)) != 0) return os_error(interp, errno, path);
+  return Value::none();
+}
+
+/// access(path, mode): may the script, and the user, read (4), write (2), execute (1) what is there (0)?
+Result<Value> os_access(Interp& interp, Value* args) {
+  std::string path = TFL_TRY(path_argument(interp, args[0]));
+  int64_t mode = TFL_TRY(to_index(interp, args[1])) & 7;
+  FilePlace place;
+  if (sandbox(interp).find(path, mode & W_OK ? Access::Write : Access::Read, Links::Follow, place) != 0 || !place.exists)
+    return Value::boolean(false);
+  return Value::boolean(::faccessat(place.folder.get(), place.name.c_str(), static_cast<int>(mode), AT_EACCESS) == 0);
+}
+
+/// urandom(n): bytes that nobody can foresee.
+Result<Value> os_urandom(Interp& interp, Value* args) {
+  int64_t n = TFL_TRY(to_index(interp, args[0]));
+  if (n < 0) return fail(ErrorKind::ValueError, "negative argument not allowed");
+  TFL_TRY(guard_memory(interp, static_cast<size_t>(n)));
+  std::string out(static_cast<size_t>(n), '\0');
+  for (size_t at = 0; at < out.size();) {
+    ssize_t got = ::getrandom(out.data() + at, std::min<size_t>(out.size() - at, size_t{1} << 20), 0);
+    if (got < 0 && errno != EINTR) return os_error(interp, errno, "");
+    if (got > 0) at += static_cast<size_t>(got);
+    TFL_TRY(interp.check_interrupt());
+  }
+  return interp.bytes(std::move(out));
 }
 
 Result<Value> os_listdir(Interp& interp, Value* args) {
@@ -190,6 +261,11 @@ Result<Value> os_traceback(Interp& interp, Value* args) {
 
 constexpr NativeDef kOs[] = {
     function("stat", "path, /", os_stat),
+    function("status", "path, /", os_status),
+    function("utime", "path, accessed, modified, /", os_utime),
+    function("chmod", "path, mode, /", os_chmod),
+    function("access", "path, mode, /", os_access),
+    function("urandom", "n, /", os_urandom),
     function("listdir", "path, /", os_listdir),
     function("mkdir", "path, /", os_mkdir),
     function("remove", "path, /", os_remove),
