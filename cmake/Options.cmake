@@ -13,9 +13,10 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-# Dev is for the edit-compile-test loop; Release is what ./dev builds and what is measured; RelWithDebInfo is the same with line numbers for a
-# debugger, which take a tenth of the time of a build.
-set(CMAKE_CXX_FLAGS_DEV "-O1 -g1 -D_GLIBCXX_ASSERTIONS" CACHE STRING "flags of build type Dev" FORCE)
+# Dev checks itself (TFL_DEBUG_CHECK, the verifier after every pass, the C++ library's assertions): the preset debug, and the sanitizers' ones;
+# Release is what ./dev builds and what is measured; RelWithDebInfo is the same with line numbers for a debugger, which take a tenth of the
+# time of a build.
+set(CMAKE_CXX_FLAGS_DEV "-O1 -g1 -D_GLIBCXX_ASSERTIONS -DTFL_CHECKED" CACHE STRING "flags of build type Dev" FORCE)
 set(CMAKE_C_FLAGS_DEV "-O1 -g1" CACHE STRING "flags of build type Dev" FORCE)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g0 -DNDEBUG" CACHE STRING "" FORCE)
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG" CACHE STRING "" FORCE)

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "runtime/support/check.h"
+
 namespace tfl::ir {
 
 uint32_t Locations::add(Location l) {
@@ -92,7 +94,9 @@ class Copier {
 
   void map(const Node* param, Ref value) { values_[param] = value; }
   Ref operator()(Ref r) const {
-    Ref base = values_.find(r.node)->second;
+    const auto found = values_.find(r.node);
+    TFL_CHECK(found != values_.end(), "what a copied node uses has been copied before it");
+    Ref base = found->second;
     return r.node->op == Op::parameter ? base : Ref{base.node, r.index};
   }
 

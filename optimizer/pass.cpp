@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "ir/infer.h"
+#include "runtime/support/check.h"
 
 namespace tfl::optimizer {
 
@@ -19,6 +20,12 @@ constexpr PassInfo kPasses[] = {
 // A pipeline repeats while it changes something: what one pass uncovers is another's work.
 constexpr int kRounds[] = {0, 2, 4};  // by level
 constexpr size_t kMostNodesForRounds = 20000;
+
+/// What a pass has broken, in builds that check: the first complaint of the verifier.
+[[maybe_unused]] std::string broken_by(Context& context, const PassInfo& pass, const ir::Function& f) {
+  const std::vector<std::string> broken = ir::verify(context, f);
+  return broken.empty() ? std::string() : fmt::format("pass {} broke function {}: {}", pass.name, f.name, broken[0]);
+}
 
 }  // namespace
 
@@ -80,6 +87,7 @@ Result<void> optimize(Context& context, ir::Function& f, int level) {
     for (const PassInfo* pass : passes) {
       PassCall call{context, f};
       pass->run(call);
+      TFL_DEBUG_CHECK(broken_by(context, *pass, f).empty(), broken_by(context, *pass, f).c_str());
       // What these change gives work to the others; the rest only tidies up.
       again |= call.changed &&
                (pass->run == run_inline || pass->run == run_control || pass->run == run_loop_vars || pass->run == run_licm);

@@ -3,6 +3,7 @@
 #include "codegen/plan/arrays.h"
 #include "codegen/plan/builder.h"
 #include "ir/state.h"
+#include "runtime/support/check.h"
 
 namespace tfl::plan {
 
@@ -77,6 +78,7 @@ std::optional<Plan> build_plan(Context& context, const ir::Function& given, bool
   plan.body.results.clear();
   place_values(b);
   if (b.failed) return std::nullopt;
+  TFL_CHECK(verify_plan(plan).empty(), verify_plan(plan).c_str());
   return plan;
 }
 

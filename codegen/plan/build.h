@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "codegen/plan/plan.h"
 #include "ir/graph.h"
@@ -16,6 +17,9 @@ std::shared_ptr<const ir::Function> of_tensors(Context& context, const ir::Funct
 
 /// None when the cluster cannot be planned (sizes that only the run knows): the graph is then run as it is.
 std::optional<Plan> build_plan(Context& context, const ir::Function& cluster, bool growing = false);
+
+/// What is wrong with a plan; empty when it is sound. `build_plan` gives none that is not.
+std::string verify_plan(const Plan& plan);
 
 /// Kernels that are equal but for the memory they work on become one, which runs several times.
 void share_kernels(Plan& plan);

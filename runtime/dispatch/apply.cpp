@@ -6,6 +6,7 @@
 #include "runtime/kernels/elementwise/elementwise_checks.h"
 #include "runtime/ops/structural.h"
 #include "runtime/shapes/elementwise_rules.h"
+#include "runtime/support/check.h"
 #include "runtime/tensor/text_type.h"
 
 namespace tfl {
@@ -42,6 +43,20 @@ Result<Dims> broadcast_operands(Op op, std::span<const Tensor> operands, const A
     }
   }
   return dims;
+}
+
+/// Do results have the types and sizes that the rule of their operation has said?
+[[maybe_unused]] bool as_inferred(std::span<const TensorType> types, std::span<const Tensor> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const TensorType& type = types[i];
+    if (results[i].dtype() != type.dtype) return false;
+    if (!type.ranked) continue;
+    if (type.dims.size() != results[i].dims().size()) return false;
+    for (size_t k = 0; k < type.dims.size(); ++k) {
+      if (type.dims[k] >= 0 && type.dims[k] != results[i].dims()[k]) return false;
+    }
+  }
+  return true;
 }
 
 // An operand whose memory the result may take over: unshared, of the result's type and sizes, row-major.
@@ -189,6 +204,9 @@ Result<void> apply(Context& context, Op op, std::span<const Tensor> operands, co
   size_t before = results.size();
   TFL_TRY(kStructural[static_cast<int>(op) - kElementwiseCount].run(call));
   TFL_TRY(check_whole(context));
+  TFL_CHECK(results.size() - before == types.size(), op_info(op).name.data());
+  TFL_DEBUG_CHECK(as_inferred({types.data(), types.size()}, {results.data() + before, results.size() - before}),
+                  op_info(op).name.data());
   if (text) [[unlikely]]
     hand_on_text_type(operands, {results.data() + before, results.size() - before});
   return {};

@@ -2,10 +2,12 @@
 
 #include "frontend/interpreter/bytecode/bytecode.h"
 #include "frontend/interpreter/bytecode/cache.h"
+#include "frontend/interpreter/bytecode/operands.h"
 #include "frontend/interpreter/check/check.h"
 #include "frontend/interpreter/compile/function_compiler.h"
 #include "frontend/syntax/parse/parse.h"
 #include "runtime/files/bundle.h"
+#include "runtime/support/check.h"
 
 namespace tfl {
 CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& options) {
@@ -19,6 +21,8 @@ CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> sourc
   if (!has_errors(result.diagnostics)) {
     compile::Session session{interp, std::move(source), options, *scopes, result.diagnostics};
     result.code = compile::FunctionCompiler(session, scopes->module()).compile_module(parsed.module);
+    TFL_DEBUG_CHECK(result.code.is_empty() || verify_code(*result.code.as<Code>()),
+                    "registers, constants and jumps of compiled code are within what there is");
   }
   if (options.check && result.code.is(Kind::Code))
     check::check_program(interp, parsed.module, *scopes, result.code, result.diagnostics, options.seen);
