@@ -8,7 +8,7 @@
 
 #include "runtime/files/bundle.h"
 #include "runtime/files/cache_files.h"
-#include "runtime/support/sha512.h"
+#include "runtime/support/digest.h"
 
 namespace tfl::codegen {
 
@@ -33,7 +33,7 @@ struct Header {
 static_assert(sizeof(Header) == 64);
 
 std::array<uint8_t, 16> checksum_of(std::string_view object) {
-  std::array<uint8_t, 64> digest = sha512(object);
+  const std::string digest = digest_of("sha512", object);
   std::array<uint8_t, 16> first;
   std::memcpy(first.data(), digest.data(), first.size());
   return first;
@@ -57,7 +57,7 @@ ObjectKey object_key(std::string_view plan_text, std::string_view cpu) {
        {program_identity(), program_identity("libtfl_llvm.so"), program_identity("../lib/tfl/libtfl_llvm.so"), kFormat})
     all.append(reinterpret_cast<const char*>(&part), sizeof part);
   all += cpu;
-  std::array<uint8_t, 64> digest = sha512(all);
+  const std::string digest = digest_of("sha512", all);
   ObjectKey key;
   std::memcpy(key.data(), digest.data(), key.size());
   return key;

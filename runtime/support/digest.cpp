@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/support/check.h"
+
 namespace tfl {
 
 namespace {
@@ -103,6 +105,13 @@ std::unique_ptr<Digest> Digest::make(std::string_view name) {
   if (name == "blake2b") return make_blake2({});
   if (name == "blake2s") return make_blake2({.wide = false, .size = 32});
   return nullptr;
+}
+
+std::string digest_of(std::string_view name, std::string_view bytes) {
+  std::unique_ptr<Digest> digest = Digest::make(name);
+  TFL_CHECK(digest, "a digest of that name is there");
+  digest->update(bytes);
+  return digest->finish(digest->size);
 }
 
 }  // namespace tfl

@@ -25,6 +25,9 @@ class Digest {
   static std::unique_ptr<Digest> make(std::string_view name);
 };
 
+/// The digest of one text, by Python's name of a kind that is there.
+std::string digest_of(std::string_view name, std::string_view bytes);
+
 /// The parameters of BLAKE2 (RFC 7693, and the tree mode of the BLAKE2 paper).
 struct Blake2Parameters {
   bool wide = true;  // BLAKE2b; else BLAKE2s

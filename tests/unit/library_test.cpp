@@ -3,7 +3,7 @@
 
 #include "frontend/interpreter/modules/regex_syntax.h"
 #include "frontend/text/codec.h"
-#include "runtime/support/sha512.h"
+#include "runtime/support/digest.h"
 
 using namespace tfl;
 
@@ -11,7 +11,8 @@ namespace {
 
 std::string hex(std::string_view data) {
   std::string out;
-  for (uint8_t b : sha512(data)) {
+  for (char c : digest_of("sha512", data)) {
+    const auto b = static_cast<uint8_t>(c);
     out += "0123456789abcdef"[b >> 4];
     out += "0123456789abcdef"[b & 15];
   }

@@ -8,7 +8,7 @@
 #include "frontend/core/native_module.h"
 #include "frontend/tensors/numpy/array.h"
 #include "frontend/tensors/numpy/generators.h"
-#include "runtime/support/sha512.h"
+#include "runtime/support/digest.h"
 
 namespace tfl {
 
@@ -38,8 +38,7 @@ Result<Value> seed(Interp& interp, Value* args) {
   std::vector<uint32_t> words;  // least significant first
   if (args[1].is(Kind::Bytes)) {
     std::string text = args[1].as<Bytes>()->data;
-    auto digest = sha512(text);
-    text.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+    text += digest_of("sha512", text);
     for (size_t at = 0; at < text.size(); ++at) {
       auto byte = static_cast<uint8_t>(text[text.size() - 1 - at]);
       if (at % 4 == 0) words.push_back(0);
