@@ -22,12 +22,17 @@ function(tfl_stdlib_names result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Writes the table of files (tfl_stdlib_names) to `assembly`. CODE names each file's bytecode, in their order, or nothing.
+# Writes the table of files (tfl_stdlib_names) to `assembly`. CODE names each file's bytecode, in their order, or nothing; EXPORTS the
+# table of public names.
 function(tfl_write_embedded assembly)
-  cmake_parse_arguments(arg "" "" "FILES;CODE" ${ARGN})
+  cmake_parse_arguments(arg "" "EXPORTS" "FILES;CODE" ${ARGN})
   set(blobs "")
   set(table "")
   set(count 0)
+  set(exports "")
+  if(arg_EXPORTS)
+    set(exports ".incbin \"${arg_EXPORTS}\"")
+  endif()
   set(inputs "")
   foreach(entry IN LISTS arg_FILES)
     string(REPLACE "|" ";" entry "${entry}")
@@ -47,6 +52,12 @@ function(tfl_write_embedded assembly)
   file(CONFIGURE OUTPUT ${assembly} @ONLY CONTENT [[
   .section .rodata
 @blobs@
+  .globl tfl_stdlib_exports
+  .globl tfl_stdlib_exports_end
+  .hidden tfl_stdlib_exports
+  .hidden tfl_stdlib_exports_end
+tfl_stdlib_exports: @exports@
+tfl_stdlib_exports_end: .byte 0
   .section .data.rel.ro, "aw"
   .balign 8
   .globl tfl_stdlib_files
@@ -59,7 +70,7 @@ tfl_stdlib_files:
   .quad 0, 0, 0, 0, 0
   .section .note.GNU-stack, "", %progbits
 ]])
-  set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS "${inputs};${arg_CODE}")
+  set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS "${inputs};${arg_CODE};${arg_EXPORTS}")
 endfunction()
 
 function(tfl_embed_stdlib frontend)
@@ -86,8 +97,16 @@ function(tfl_embed_stdlib frontend)
       DEPENDS tfl_stdlib_compiler ${file} COMMENT "Compiling stdlib/${name}" VERBATIM)
     list(APPEND codes ${code})
   endforeach()
+  set(list ${CMAKE_BINARY_DIR}/stdlib/files.txt)
+  list(JOIN files "\n" lines)
+  file(CONFIGURE OUTPUT ${list} @ONLY CONTENT "${lines}\n")
+  set(exports ${CMAKE_BINARY_DIR}/stdlib/exports.txt)
+  set(sources ${files})
+  list(TRANSFORM sources REPLACE "^.*\\|" "")
+  add_custom_command(OUTPUT ${exports} COMMAND tfl_stdlib_compiler --exports ${list} ${exports}
+    DEPENDS tfl_stdlib_compiler ${list} ${sources} COMMENT "Listing the public names of stdlib" VERBATIM)
   set(both ${CMAKE_BINARY_DIR}/stdlib/both.S)
-  tfl_write_embedded(${both} FILES ${files} CODE ${codes})
+  tfl_write_embedded(${both} FILES ${files} CODE ${codes} EXPORTS ${exports})
   add_library(tfl_stdlib STATIC ${both})
   set_target_properties(tfl_stdlib PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()

@@ -230,6 +230,7 @@ void FunctionCompiler::import(const Import* s) {
 
 void FunctionCompiler::import_from(const ImportFrom* s) {
   if (s->module == "__future__") return;
+  if (s->module == "tensorflow._exports" && session_.source->internal) return;  // only for marks, which the parser has read
   Reg module = code_.alloc();
   code_.emit(Opcode::Import, module, code_.name(s->module), 0, 1);
   for (const Alias& a : s->names) {

@@ -11,13 +11,25 @@ using ast::ParamKind;
 using ast::Stmt;
 using ast::StmtKind;
 
+namespace {
+
+/// @export("tf.norm") tells the build under which names the library shows a function (frontend/stdlib/exports.h); nothing happens to it.
+bool is_export(const Expr* decorator) {
+  if (decorator->kind != ast::ExprKind::Call) return false;
+  const Expr* function = ast::as<ast::Call>(decorator)->function;
+  return function->kind == ast::ExprKind::Name && ast::as<ast::Name>(function)->id == "export";
+}
+
+}  // namespace
+
 Stmt* TreeBuilder::decorated(Node* node) {
   Children children(node);
   std::vector<Expr*> decorators;
   while (children.rule_index() == TflParser::RuleDecorator) {
     Children part(children.node());
     part.take();  // @
-    decorators.push_back(named_test(part.node()));
+    Expr* decorator = named_test(part.node());
+    if (!source_.internal || !is_export(decorator)) decorators.push_back(decorator);
   }
   Node* definition = children.node();
   auto list = arena_.list(decorators);

@@ -3,6 +3,8 @@
 // This header must not know how a module is imported.
 #pragma once
 
+#include <functional>
+
 #include "frontend/core/tensor_api.h"
 
 namespace tfl {
@@ -35,6 +37,9 @@ Result<Value> apply_list(Interp&, Op op, std::span<const Value> operands, const 
 bool needs_int64(Interp&, const Value& v);
 /// All results as a list.
 Result<Value> apply_many(Interp&, Op op, std::span<const Value> operands, const Attrs& attrs);
+
+/// What the rows of operations say about where scripts find them: found("math", "floormod", "mod") is tf.math.floormod, the operation mod.
+void each_native_export(const std::function<void(std::string_view module, std::string_view name, std::string_view own)>& found);
 
 // Tables of natives, joined by the module's init function.
 std::span<const NativeDef> elementwise_natives();

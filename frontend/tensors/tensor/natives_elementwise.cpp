@@ -129,20 +129,6 @@ void each_home(Found found) {
   }
 }
 
-/// The operations that scripts find in a module of tf, as tables of names have it: "abs mod floormod:mod".
-Result<Value> names_in(Interp& interp, Value* args) {
-  const std::string_view module = args[0].as<Str>()->text;
-  std::string out;
-  out.reserve(1024);
-  each_home([&](Op op, std::string_view home, std::string_view alias) {
-    if (home != module) return;
-    if (!out.empty()) out += ' ';
-    if (!alias.empty()) (out += alias) += ':';
-    out += op_info(op).name;
-  });
-  return interp.str(std::move(out));
-}
-
 /// The names of elementwise operations of so many operands.
 Result<Value> elementwise_of(Interp& interp, Value* args) {
   std::string out;
@@ -170,11 +156,17 @@ constexpr NativeDef kElementwiseNatives[] = {
     function("gelu", "features, approximate=False, name=None", gelu),
     function("silu", "features, beta=1.0", silu),
     function("where", "condition, x=None, y=None, name=None", where),
-    function("_names_in", "module: str, /", names_in),
     function("_elementwise", "operands: int, /", elementwise_of),
 };
 
 }  // namespace
+
+void each_native_export(const std::function<void(std::string_view, std::string_view, std::string_view)>& found) {
+  each_home([&](Op op, std::string_view home, std::string_view alias) {
+    const std::string_view own = op_info(op).name;
+    found(home, alias.empty() ? own : alias, own);
+  });
+}
 
 std::span<const NativeDef> elementwise_natives() { return kElementwiseNatives; }
 

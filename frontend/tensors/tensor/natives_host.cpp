@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "frontend/core/advice.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/native_module.h"
 #include "frontend/core/scope.h"
@@ -9,6 +10,7 @@
 #include "frontend/core/tensor_operators.h"
 #include "frontend/interpreter/object/file.h"
 #include "frontend/stdlib/embedded.h"
+#include "frontend/stdlib/exports.h"
 #include "frontend/syntax/diagnostics/suggest.h"
 #include "frontend/tensors/tensor/device.h"
 #include "frontend/tensors/tensor/natives.h"
@@ -226,6 +228,50 @@ Result<Value> marked(Interp& interp, Value* args) {
   return interp.str(std::move(out));
 }
 
+/// Is there a public module of that name in the package, with a file of its own?
+bool has_submodule(std::string_view module, std::string_view name) {
+  return !name.starts_with('_') && is_module(std::string(module) + '.' + std::string(name));
+}
+
+/// _exported(module, name): what a module of the library shows under a name: what a file marks with @export, an operation, or a submodule.
+Result<Value> exported(Interp& interp, Value* args) {
+  const std::string module = args[0].as<Str>()->text, name = args[1].as<Str>()->text;
+  Value value;
+  if (std::optional<ExportedName> at = find_export(module, name)) {
+    Value home = TFL_TRY(interp.import_module(at->home, true));
+    value = TFL_TRY(get_attr(interp, home, interp.intern(at->own)));
+  } else if (has_submodule(module, name)) {
+    return interp.import_module(module + '.' + name, true);
+  } else {
+    return fail(ErrorKind::AttributeError, "module '{}' has no attribute '{}'", module, name);
+  }
+  Value shown = interp.find_module(module);
+  dict_set_str(shown.as<Module>()->dict.as<Dict>(), interp.intern(name), value);
+  return value;
+}
+
+/// _exports(module): the names that `_exported` knows.
+Result<Value> exports(Interp& interp, Value* args) {
+  const std::string module = args[0].as<Str>()->text;
+  std::vector<Value> names;
+  each_export(module, {}, [&](const ExportedName& e) {
+    names.push_back(interp.str(std::string(e.name)));
+    return true;
+  });
+  std::string folder = module + '/';
+  std::replace(folder.begin(), folder.end(), '.', '/');
+  for (size_t i = 0; i < stdlib_file_count; ++i) {
+    std::string_view rest = stdlib_files[i].name;
+    if (!rest.starts_with(folder)) continue;
+    rest.remove_prefix(folder.size());
+    const size_t end = rest.find_first_of("./");
+    const std::string_view tail = rest.substr(end);
+    if (rest[0] != '_' && (tail == ".tfl" || tail == "/__init__.tfl"))
+      names.push_back(interp.str(std::string(rest.substr(0, end))));
+  }
+  return interp.list(std::move(names));
+}
+
 /// _ask_objects(names): from now on these natives ask objects among their arguments whether they have something to run instead.
 Result<Value> ask_objects(Interp& interp, Value* args) {
   Value module = interp.find_module("_tf");
@@ -272,6 +318,8 @@ constexpr NativeDef kHostNatives[] = {
     function("_set_thread_count", "n", set_thread_count),
     function("_type_name", "x", type_name_native),
     function("_marked", "folder: str, mark: str, /", marked),
+    function("_exported", "module: str, name: str, /", exported),
+    function("_exports", "module: str, /", exports),
     function("_ask_objects", "names: list, /", ask_objects),
 };
 
