@@ -20,6 +20,7 @@ ELSEWHERE = {
     "call": "functions under a tape: grad_modes, grad_functions", "switch_case": "inside the script's loop; grad_modes",
     "array_push": "made by gradients of loops: grad_modes, gradient_programs.py", "array_pop": "the same", "array_sum": "the same",
     "read_variable": "a type of its own: grad_tape_uses", "sparse_dense_matmul": "sparse/products_gradients",
+    "bitcast": "what has a gradient is in signal/fourier", "eig": "complex results: tensors/complex_matrices",
     **{name: "complex_gradients" for name in "angle complex complex_abs conj imag real".split()},
 }
 # Types that an operation does not take, as in TensorFlow.
