@@ -164,7 +164,9 @@ Result<Value> np_strided(Interp& interp, Value* args) {
   NdArrayObject* a = args[0].as<NdArrayObject>();
   Tensor& root = a->base.is(Kind::NdArray) ? a->base.as<NdArrayObject>()->array : a->array;
   Tensor& t = array_content(interp, a);
-  Dims dims = TFL_TRY(to_axes(interp, args[1])), strides = TFL_TRY(to_axes(interp, args[2]));
+  Dims dims, strides;
+  for (const Value& v : TFL_TRY(to_vector(interp, args[1]))) dims.push_back(TFL_TRY(to_index(interp, v)));
+  for (const Value& v : TFL_TRY(to_vector(interp, args[2]))) strides.push_back(TFL_TRY(to_index(interp, v)));
   if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }))
     return fail(ErrorKind::ValueError, "negative dimensions are not allowed");
   TFL_TRY(element_count(dims));
@@ -201,6 +203,7 @@ Result<Value> np_become(Interp& interp, Value* args) {
   a->owned = false;
   a->offset = 0;
   ++a->generation;
+  TFL_TRY(array_for_write(interp, a));  // in a buffer, which views can share
   return Value::none();
 }
 
