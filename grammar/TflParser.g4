@@ -21,6 +21,7 @@ statement
   | for_statement
   | try_statement
   | with_statement
+  | match_statement
   | function_definition
   | class_definition
   | decorated
@@ -30,7 +31,7 @@ statement
 block : simple_line | NEWLINE INDENT statement+ DEDENT ;
 
 // A line already reported: nothing more is said about it, but the block and the clauses that belong to it are still parsed.
-bad_statement : BAD_LINE NEWLINE (INDENT statement+ DEDENT)? bad_clause* ;
+bad_statement : BAD_LINE NEWLINE (INDENT (statement | case_block)+ DEDENT)? bad_clause* ;
 bad_clause : (ELIF named_test | ELSE | EXCEPT STAR? (test (AS NAME)?)? | FINALLY) COLON block ;
 
 // ---------------------------------------------------------------------------------------------------- simple statements
@@ -75,6 +76,26 @@ finally_clause : FINALLY COLON block ;
 // WITH_LPAREN is the parenthesis that encloses all items; the layout stage has looked ahead to its partner.
 with_statement : WITH (WITH_LPAREN with_item (COMMA with_item?)* RPAREN | with_item (COMMA with_item)*) COLON block ;
 with_item : test (AS target)? ;
+
+// MATCH and CASE are the names `match` and `case` where the layout stage has seen that they begin such a statement and its clauses.
+match_statement : MATCH subject COLON NEWLINE INDENT (case_block | bad_statement)+ DEDENT ;
+subject : (STAR sum | test (WALRUS test)?) (COMMA (STAR sum | test (WALRUS test)?)?)* ;
+case_block : CASE patterns (IF named_test)? COLON block ;
+patterns : (star_pattern | pattern) (COMMA (star_pattern | pattern)?)* ;
+star_pattern : STAR NAME ;
+pattern : closed_pattern (BAR closed_pattern)* (AS NAME)? ;
+closed_pattern
+  : (PLUS | MINUS)? NUMBER ((PLUS | MINUS) NUMBER)?
+  | STRING+ | NONE | TRUE | FALSE
+  | NAME (DOT NAME)* (LPAREN pattern_arguments? RPAREN)?
+  | LPAREN patterns? RPAREN
+  | LBRACKET patterns? RBRACKET
+  | LBRACE mapping_patterns? RBRACE
+  ;
+pattern_arguments : pattern_argument (COMMA pattern_argument?)* ;
+pattern_argument : pattern (ASSIGN pattern)? ;
+mapping_patterns : mapping_pattern (COMMA mapping_pattern?)* ;
+mapping_pattern : DOUBLE_STAR NAME | closed_pattern COLON pattern ;
 
 function_definition : DEF NAME LPAREN parameters? RPAREN (ARROW test)? COLON block ;
 parameters : parameter (COMMA parameter?)* ;

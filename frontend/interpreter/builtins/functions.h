@@ -45,6 +45,10 @@ TFL_BUILTIN(locals_);
 TFL_BUILTIN(dir_);
 TFL_BUILTIN(import_);
 TFL_BUILTIN(help_);
+// patterns.cpp
+TFL_BUILTIN(match_sequence);
+TFL_BUILTIN(match_mapping);
+TFL_BUILTIN(match_class);
 // input_output.cpp
 TFL_BUILTIN(input_);
 Result<Value> print_(Interp& interp, CallArgs& args);

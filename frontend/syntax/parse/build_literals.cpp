@@ -1,5 +1,8 @@
 // Literals as nodes: numbers, strings joined from several tokens, and f-strings, whose replacement fields are laid out, parsed and
 // built by the same stages as everything else, at their place in the source.
+#include <algorithm>
+#include <limits>
+
 #include "frontend/syntax/parse/explain.h"
 #include "frontend/syntax/parse/literals.h"
 #include "frontend/syntax/parse/tree_builder.h"
@@ -21,8 +24,16 @@ Expr* TreeBuilder::number(const Token& token) {
     case NumberLiteral::Kind::Int:
     case NumberLiteral::Kind::Float:
     case NumberLiteral::Kind::Imaginary: break;
-    case NumberLiteral::Kind::Smallest: smallest_ = c; break;
-    case NumberLiteral::Kind::TooLarge: report(DiagnosticId::IntegerTooLarge, c->span); break;
+    case NumberLiteral::Kind::Large:
+      c->text = arena_.intern(text(token));
+      c->integer = std::numeric_limits<int64_t>::max();
+      break;
+    case NumberLiteral::Kind::TooLong: {
+      const std::string_view digits = text(token);
+      report(DiagnosticId::IntegerTooLong, c->span,
+             {std::to_string(digits.size() - static_cast<size_t>(std::count(digits.begin(), digits.end(), '_')))});
+      break;
+    }
     case NumberLiteral::Kind::LeadingZeros: {
       std::string_view digits = text(token);
       bool octal = digits.find_first_of("89") == std::string_view::npos;

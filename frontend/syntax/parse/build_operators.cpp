@@ -72,8 +72,8 @@ bool nests(const Operator& o) { return o.prefix || o.level == kPower; }
 
 class Precedence {
  public:
-  Precedence(ast::Arena& arena, std::vector<Diagnostic>& diagnostics, const Source& source, const ast::Expr*& smallest)
-      : arena_(arena), diagnostics_(diagnostics), source_(source), smallest_(smallest) {}
+  Precedence(ast::Arena& arena, std::vector<Diagnostic>& diagnostics, const Source& source)
+      : arena_(arena), diagnostics_(diagnostics), source_(source) {}
 
   uint32_t nested() const { return nested_; }
 
@@ -121,13 +121,7 @@ class Precedence {
     if (o.prefix) {
       Operand& x = operands_.back();
       Span span{o.token.line, o.token.column, x.span.end_line, x.span.end_column};
-      auto op = static_cast<ast::UnaryOp>(o.op);
-      if (op == ast::UnaryOp::Minus && x.expr == smallest_) {
-        smallest_ = nullptr;
-        x.expr->span = span;  // the literal already holds the smallest integer
-      } else {
-        x.expr = arena_.make<ast::Unary>(ast::Expr{ast::ExprKind::Unary, span}, op, x.expr);
-      }
+      x.expr = arena_.make<ast::Unary>(ast::Expr{ast::ExprKind::Unary, span}, static_cast<ast::UnaryOp>(o.op), x.expr);
       x.span = span;
       return;
     }
@@ -168,7 +162,6 @@ class Precedence {
   ast::Arena& arena_;
   std::vector<Diagnostic>& diagnostics_;
   const Source& source_;
-  const ast::Expr*& smallest_;
   std::vector<Operator> operators_;
   std::vector<Operand> operands_;
   uint32_t nested_ = 0;
@@ -191,13 +184,9 @@ ast::Expr* TreeBuilder::operators(Node* node) {
 ast::Expr* TreeBuilder::operators(Node* node, Children& children) {
   if (children.size() == 1) {
     ast::Expr* e = primary(children.node());
-    if (smallest_ != nullptr) {
-      report(DiagnosticId::IntegerTooLarge, smallest_->span);
-      smallest_ = nullptr;
-    }
     return e;
   }
-  Precedence precedence(arena_, diagnostics_, source_, smallest_);
+  Precedence precedence(arena_, diagnostics_, source_);
   uint32_t outer = nesting_;
   bool want_operand = true;
   while (!children.done() && !children.at(TokenKind::If)) {
@@ -226,10 +215,6 @@ ast::Expr* TreeBuilder::operators(Node* node, Children& children) {
   }
   nesting_ = outer;
   ast::Expr* e = precedence.finish().expr;
-  if (smallest_ != nullptr) {
-    report(DiagnosticId::IntegerTooLarge, smallest_->span);
-    smallest_ = nullptr;
-  }
   if (e->kind == ast::ExprKind::Compare) {
     auto* c = static_cast<ast::Compare*>(e);
     const ast::Expr* left = c->left;

@@ -11,13 +11,6 @@ using ast::StmtKind;
 
 namespace {
 
-Span to_end_of(Span span, ast::Block body) {
-  if (body.empty()) return span;
-  span.end_line = body.back()->span.end_line;
-  span.end_column = body.back()->span.end_column;
-  return span;
-}
-
 ast::BinaryOp augmented_operator(std::string_view text) {
   using ast::BinaryOp;
   if (text == "+=") return BinaryOp::Add;
@@ -53,6 +46,7 @@ void TreeBuilder::statement(Node* node, std::vector<Stmt*>& out) {
     case TflParser::RuleFor_statement: return out.push_back(for_statement(inner));
     case TflParser::RuleTry_statement: return out.push_back(try_statement(inner));
     case TflParser::RuleWith_statement: return out.push_back(with_statement(inner));
+    case TflParser::RuleMatch_statement: return match_statement(inner, out);
     case TflParser::RuleFunction_definition: return out.push_back(function_definition(inner, {}));
     case TflParser::RuleClass_definition: return out.push_back(class_definition(inner, {}));
     case TflParser::RuleDecorated: return out.push_back(decorated(inner));

@@ -41,6 +41,8 @@ std::string_view before_colon(size_t rule, TokenKind first) {
     case TflParser::RuleWith_statement: return "the context manager";
     case TflParser::RuleFunction_definition: return "the parameters";
     case TflParser::RuleClass_definition: return "the class name";
+    case TflParser::RuleMatch_statement: return "the subject";
+    case TflParser::RuleCase_block: return "the pattern";
     case TflParser::RuleBad_clause:
       return first == TokenKind::Elif     ? "the condition"
              : first == TokenKind::Except ? "the exception class"

@@ -1,5 +1,5 @@
-// What can be wrong with the order of logical lines: a block where none may be, or none where one must be; and the statements that
-// TFL leaves out, seen by their first words.
+// What can be wrong with the order of logical lines: a block where none may be, or none where one must be; and which lines
+// begin a statement by a word that is a name elsewhere.
 #include <algorithm>
 
 #include "frontend/syntax/parse/layout.h"
@@ -21,6 +21,8 @@ std::string_view block_owner(TokenKind kind) {
     case TokenKind::With: return "the 'with' statement";
     case TokenKind::Def: return "the function definition";
     case TokenKind::Class: return "the class definition";
+    case TokenKind::Match: return "the 'match' statement";
+    case TokenKind::Case: return "the 'case' statement";
     default: return {};
   }
 }
@@ -107,18 +109,20 @@ class LineChecks {
     line.hollow = true;
   }
 
+  bool begins_with(const LogicalLine& line, std::string_view word) const {
+    return first(line).kind == TokenKind::Name && text_of(source_, first(line)) == word;
+  }
+
   /// `match` and `case` are ordinary names, so the statement is known by its shape: a line that begins with the name and an
-  /// expression, ends with ':' and has a block.
+  /// expression, ends with ':' and has a block that begins with `case`.
   void match_statement(size_t i) {
-    LogicalLine& line = lines_[i];
+    const LogicalLine& line = lines_[i];
     if (line.bad || !line.block || line.end - line.first < 3 || last(line).kind != TokenKind::Colon) return;
-    const Token& word = first(line);
-    if (word.kind != TokenKind::Name || text_of(source_, word) != "match") return;
-    report(DiagnosticId::RefusedMatch, word, {});
-    line.bad = true;
+    if (!begins_with(line, "match") || !begins_with(lines_[i + 1], "case")) return;
+    layout_.tokens[line.first].kind = TokenKind::Match;
     for (size_t k = i + 1; k < lines_.size() && lines_[k].level > line.level; ++k) {
-      const Token& t = first(lines_[k]);
-      if (lines_[k].level == line.level + 1 && t.kind == TokenKind::Name && text_of(source_, t) == "case") lines_[k].bad = true;
+      if (lines_[k].level == line.level + 1 && begins_with(lines_[k], "case"))
+        layout_.tokens[lines_[k].first].kind = TokenKind::Case;
     }
   }
 

@@ -1,5 +1,6 @@
 #include "frontend/syntax/parse/literals.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -15,19 +16,18 @@ int digit_value(char c) {
 }
 
 NumberLiteral read_integer(std::string_view digits, unsigned base) {
-  constexpr uint64_t kSmallest = uint64_t{1} << 63;
+  constexpr size_t kMostDigits = 4300;
   uint64_t value = 0;
+  bool large = false;
   for (char c : digits) {
     if (c == '_') continue;
-    uint64_t next = 0;
-    if (__builtin_mul_overflow(value, uint64_t{base}, &next) ||
-        __builtin_add_overflow(next, static_cast<uint64_t>(digit_value(c)), &value)) {
-      return {NumberLiteral::Kind::TooLarge};
-    }
+    large |= __builtin_mul_overflow(value, uint64_t{base}, &value);
+    large |= __builtin_add_overflow(value, static_cast<uint64_t>(digit_value(c)), &value);
   }
-  if (value == kSmallest) return {NumberLiteral::Kind::Smallest, std::numeric_limits<int64_t>::min()};
-  if (value > kSmallest) return {NumberLiteral::Kind::TooLarge};
-  return {NumberLiteral::Kind::Int, static_cast<int64_t>(value)};
+  if (!large && value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    return {NumberLiteral::Kind::Int, static_cast<int64_t>(value)};
+  const size_t count = digits.size() - static_cast<size_t>(std::count(digits.begin(), digits.end(), '_'));
+  return {base == 10 && count > kMostDigits ? NumberLiteral::Kind::TooLong : NumberLiteral::Kind::Large};
 }
 
 double read_float(std::string_view text) {

@@ -13,7 +13,7 @@
 namespace tfl::parse {
 
 struct NumberLiteral {
-  enum class Kind : uint8_t { Int, Float, Smallest, TooLarge, LeadingZeros, Imaginary };
+  enum class Kind : uint8_t { Int, Float, Large, TooLong, LeadingZeros, Imaginary };
   Kind kind;  // Smallest: 9223372036854775808, an int only behind a minus
   int64_t integer = 0;
   double real = 0;

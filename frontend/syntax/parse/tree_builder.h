@@ -53,10 +53,20 @@ inline const Token& last_token(const antlr4::ParserRuleContext* node) {
   return static_cast<const StreamToken*>(node->stop)->token;
 }
 
+/// The span of a statement that begins with `span` and ends with its body.
+inline Span to_end_of(Span span, ast::Block body) {
+  if (body.empty()) return span;
+  span.end_line = body.back()->span.end_line;
+  span.end_column = body.back()->span.end_column;
+  return span;
+}
+
 /// What a target is for; it decides what may be one and how an error is put.
 enum class TargetUse : uint8_t { Assign, Augmented, Annotated, For, With, Delete };
 
 class TreeBuilder {
+  friend class PatternBuilder;
+
  public:
   /// `tolerant`: what stands below a line that was not understood is kept, too.
   TreeBuilder(const Source& source, ast::Arena& arena, std::vector<Diagnostic>& diagnostics, bool tolerant = false)
@@ -92,6 +102,9 @@ class TreeBuilder {
   ast::Stmt* with_statement(Node* node);
   ast::Block clause_block(Node* node);
   void bad_statement(Node* node, std::vector<ast::Stmt*>& out);
+
+  // build_match.cpp
+  void match_statement(Node* node, std::vector<ast::Stmt*>& out);
 
   // build_definitions.cpp
   ast::Stmt* decorated(Node* node);
@@ -182,7 +195,6 @@ class TreeBuilder {
   uint32_t nesting_ = 0;  // operands to the right of each other, see kMaxNesting
   bool nesting_reported_ = false;
   bool damaged_ = false;
-  const ast::Expr* smallest_ = nullptr;  // the literal 9223372036854775808, which only a minus makes an int
 };
 
 }  // namespace tfl::parse
