@@ -17,6 +17,8 @@ tfl_static_library(pcre2 pcre2.h pcre2-8)
 tfl_static_library(png png.h png16)
 tfl_static_library(jpeg jpeglib.h jpeg)
 tfl_static_library(nettle nettle/nettle-meta.h nettle)
+# Integers of any size.
+tfl_static_library(tommath tommath.h tommath)
 
 # Debian has {fmt} as a shared library only; it is small, so one file of ours compiles it in.
 find_path(TFL_FMT_INCLUDE fmt/format-inl.h REQUIRED)

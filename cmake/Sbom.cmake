@@ -5,7 +5,7 @@
 # tfl_sbom(NAME): to be called when all dependencies have been found.
 function(tfl_sbom name)
   execute_process(COMMAND ${TFL_LLVM_CONFIG} --libdir OUTPUT_VARIABLE llvm OUTPUT_STRIP_TRAILING_WHITESPACE)
-  set(files ${TFL_ANTLR_LIBRARY} ${TFL_pcre2_LIBRARY} ${TFL_png_LIBRARY} ${TFL_jpeg_LIBRARY} ${TFL_nettle_LIBRARY} ${ZLIB_LIBRARY_RELEASE} ${TFL_ZSTD}
+  set(files ${TFL_ANTLR_LIBRARY} ${TFL_pcre2_LIBRARY} ${TFL_png_LIBRARY} ${TFL_jpeg_LIBRARY} ${TFL_nettle_LIBRARY} ${TFL_tommath_LIBRARY} ${ZLIB_LIBRARY_RELEASE} ${TFL_ZSTD}
     ${llvm}/libLLVMCore.a ${TFL_LLD_ELF})
   foreach(library edit tinfo bsd md)
     if(TFL_EDIT_DYNAMIC)

@@ -115,9 +115,10 @@ class Interp {
   Value modules;              // Dict: sys.modules
   Value hidden_modules;       // Dict: those of the library that no script gets hold of
   Value empty_tuple;
-  Frame* frame = nullptr;  // the innermost running frame
-  int depth = 0;           // host calls in progress, native re-entries included
-  bool stopped = false;    // the time is up: everything unwinds, no handler of the script runs
+  Frame* frame = nullptr;         // the innermost running frame
+  int depth = 0;                  // host calls in progress, native re-entries included
+  int64_t max_str_digits = 4300;  // of an int as decimal text, either way; 0: any number (sys.set_int_max_str_digits)
+  bool stopped = false;           // the time is up: everything unwinds, no handler of the script runs
   int undivided =
       0;  // steps in progress that are to be whole (transaction.h): an interrupt waits for their end as long as it may
   FrameStack frames;

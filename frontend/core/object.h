@@ -165,6 +165,13 @@ struct ComplexObject : Object {
   double re, im;
 };
 
+/// An int that 64 bits do not hold: sign and magnitude, as libtommath has it. Its type is int (or that of an int in a Boxed).
+struct BigInt : Object {
+  bool negative;
+  int32_t used;
+  uint64_t digits[1];  // `used` of them, 60 bits each, the lowest first; the last is not 0
+};
+
 struct Cell : Object {
   Value value;
 };

@@ -78,7 +78,11 @@ Value make_iterator(Interp&, Type* type, Result<Value> (*next)(Interp&, Value& s
                     int64_t position = 0);
 
 // Conversion of arguments (conversion.cpp)
-Result<int64_t> to_index(Interp&, const Value& v);    // __index__: int, bool, integer tensors and NumPy integers; TypeError else
+Result<int64_t> to_index(Interp&, const Value& v);  // __index__: int, bool, integer tensors and NumPy integers; TypeError else
+/// The same of any size, as an int.
+Result<Value> to_index_value(Interp&, const Value& v);
+/// The same cut to what fits, as bounds of slices are.
+Result<int64_t> to_clamped_index(Interp&, const Value& v);
 Result<double> to_double(Interp&, const Value& v);    // int, float, bool, __float__, scalars
 Result<Value> to_int_value(Interp&, const Value& v);  // int(v)
 /// start, stop, step of a slice (slice.cpp) over `length` items, clamped as CPython does.

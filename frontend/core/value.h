@@ -52,6 +52,7 @@ enum class Kind : uint8_t {
   Symbolic,
   Native,
   Complex,
+  BigInt,
 };
 
 struct Object;

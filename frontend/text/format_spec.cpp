@@ -73,6 +73,12 @@ std::string sign_of(const FormatSpec& spec, bool negative) {
   return "";
 }
 
+Result<void> check_whole_spec(const FormatSpec& spec) {
+  if (spec.precision >= 0) return fail(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
+  if (!spec.coerce_zero) return {};
+  return fail(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in integer format specifier");
+}
+
 }  // namespace
 
 std::string pad(const FormatSpec& spec, std::string_view prefix, std::string_view body) {
@@ -198,43 +204,40 @@ Result<std::string> format_text(const FormatSpec& spec, std::string_view text, s
   return pad(spec, "", text);
 }
 
-Result<std::string> format_integer(const FormatSpec& spec, int64_t v, std::string_view type_name) {
-  int base = 10;
-  switch (spec.type) {
-    case 'b': base = 2; break;
-    case 'o': base = 8; break;
+int integer_base(char type) {
+  switch (type) {
+    case 'b': return 2;
+    case 'o': return 8;
     case 'x':
-    case 'X': base = 16; break;
+    case 'X': return 16;
     case 'c':
     case 'd':
-    case 'n': break;
-    case 'e':
-    case 'E':
-    case 'f':
-    case 'F':
-    case 'g':
-    case 'G':
-    case '%': return format_real(spec, static_cast<double>(v), type_name);
-    default: return unknown_code(spec.type, type_name);
+    case 'n': return 10;
+    default: return 0;
   }
-  if (spec.precision >= 0) return fail(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
-  if (spec.coerce_zero) {
-    return fail(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in integer format specifier");
-  }
-  if (spec.type == 'c') {
-    if (spec.sign) return fail(ErrorKind::ValueError, "Sign not allowed with integer format specifier 'c'");
-    if (spec.alternate) return fail(ErrorKind::ValueError, "Alternate form (#) not allowed with integer format specifier 'c'");
-    if (v < 0 || v > 0x10FFFF) return fail(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
-    std::string text;
-    utf8::append(text, static_cast<char32_t>(v));
-    return pad(spec, "", text);
-  }
-  std::string prefix = sign_of(spec, v < 0);
+}
+
+Result<std::string> format_integer(const FormatSpec& spec, int64_t v, std::string_view type_name) {
+  const int base = integer_base(spec.type);
+  if (base == 0) return format_real(spec, static_cast<double>(v), type_name);
+  if (spec.type != 'c') return format_digits(spec, v < 0, int_digits(v, base));
+  TFL_TRY(check_whole_spec(spec));
+  if (spec.sign) return fail(ErrorKind::ValueError, "Sign not allowed with integer format specifier 'c'");
+  if (spec.alternate) return fail(ErrorKind::ValueError, "Alternate form (#) not allowed with integer format specifier 'c'");
+  if (v < 0 || v > 0x10FFFF) return fail(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
+  std::string text;
+  utf8::append(text, static_cast<char32_t>(v));
+  return pad(spec, "", text);
+}
+
+Result<std::string> format_digits(const FormatSpec& spec, bool negative, std::string digits) {
+  TFL_TRY(check_whole_spec(spec));
+  const int base = integer_base(spec.type);
+  std::string prefix = sign_of(spec, negative);
   if (spec.alternate && base != 10) {
     prefix += '0';
     prefix += spec.type;
   }
-  std::string digits = int_digits(v, base);
   if (spec.type == 'X') {
     for (char& c : digits) {
       if (c >= 'a') c = static_cast<char>(c - 32);

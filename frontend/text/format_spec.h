@@ -27,6 +27,10 @@ Result<FormatSpec> parse_format_spec(std::string_view spec, char type, char alig
 
 Result<std::string> format_text(const FormatSpec& spec, std::string_view text, std::string_view type_name);
 Result<std::string> format_integer(const FormatSpec& spec, int64_t value, std::string_view type_name);
+/// The base that a letter writes integers in; 0: it writes none.
+int integer_base(char type);
+/// The same of an integer whose digits are known, in the base of the spec's letter.
+Result<std::string> format_digits(const FormatSpec& spec, bool negative, std::string digits);
 Result<std::string> format_real(const FormatSpec& spec, double value, std::string_view type_name);
 
 /// Fills `body` up to the width; `prefix` (sign, 0x) stays in front of the fill for '='.

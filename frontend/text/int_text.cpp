@@ -22,7 +22,7 @@ std::string int_prefixed(int64_t v, int base) {
   return out + int_digits(v, base);
 }
 
-IntParse parse_int(std::string_view text, int base, int64_t& value) {
+IntParse parse_int(std::string_view text, int base, int64_t& value, IntText* large) {
   // One byte a character: digits of other scripts as ASCII digits, other letters as something that is no digit.
   std::string s;
   for (size_t at = 0; at < text.size();) {
@@ -62,6 +62,7 @@ IntParse parse_int(std::string_view text, int base, int64_t& value) {
   if (at >= end) return IntParse::Malformed;
   uint64_t v = 0;
   bool overflow = false, any = false, leading_zero = s[at] == '0';
+  const size_t first = at;
   for (; at < end; ++at) {
     char c = s[at];
     if (c == '_') {
@@ -77,7 +78,13 @@ IntParse parse_int(std::string_view text, int base, int64_t& value) {
   }
   if (!any || !after_digit) return IntParse::Malformed;
   if (no_leading_zeros && leading_zero && (v != 0 || overflow)) return IntParse::Malformed;
-  if (overflow || v > (uint64_t{1} << 63) - (negative ? 0 : 1)) return IntParse::Overflow;
+  if (overflow || v > (uint64_t{1} << 63) - (negative ? 0 : 1)) {
+    if (large) {
+      *large = {negative, base, s.substr(first, end - first)};
+      std::erase(large->digits, '_');
+    }
+    return IntParse::Large;
+  }
   value = static_cast<int64_t>(negative ? uint64_t{0} - v : v);
   return IntParse::Ok;
 }

@@ -75,23 +75,47 @@ TEST_CASE("floats: rounding to decimal places is exact", "[objects]") {
   CHECK(round_decimal(1e-300, 400) == 1e-300);
 }
 
-TEST_CASE("ints: everything beyond 64 bits is an OverflowError that says so", "[objects]") {
+TEST_CASE("ints: what 64 bits do not hold is a BigInt, what they hold never is", "[objects]") {
   Host h;
-  auto op = [&](BinaryOp o, int64_t a, int64_t b) { return h.error(int_arithmetic(h.interp, o, a, b)); };
-  CHECK(op(BinaryOp::Add, INT64_MAX, 1) == "OverflowError: integer overflow: 9223372036854775807 + 1 does not fit in 64 bits");
-  CHECK(op(BinaryOp::Mul, INT64_MIN, -1).find("64 bits") != std::string::npos);
-  CHECK(op(BinaryOp::FloorDiv, INT64_MIN, -1).find("64 bits") != std::string::npos);
-  CHECK(op(BinaryOp::Pow, 2, 63).find("64 bits") != std::string::npos);
-  CHECK(op(BinaryOp::LShift, 1, 63).find("64 bits") != std::string::npos);
-  CHECK(op(BinaryOp::LShift, 1, 1000000).find("64 bits") != std::string::npos);
+  auto op = [&](BinaryOp o, int64_t a, int64_t b) { return int_arithmetic(h.interp, o, a, b).take(); };
+  auto text = [&](const Value& v) { return int_text(h.interp, v).take(); };
+  Value above = op(BinaryOp::Add, INT64_MAX, 1);
+  CHECK(above.is(Kind::BigInt));
+  CHECK(text(above) == "9223372036854775808");
+  CHECK(int_binary(h.interp, BinaryOp::Sub, above, Value::integer(1)).take().as_int() == INT64_MAX);
+  CHECK(int_negate(h.interp, above).take().as_int() == INT64_MIN);
+  CHECK(text(op(BinaryOp::Mul, INT64_MIN, -1)) == "9223372036854775808");
+  CHECK(text(op(BinaryOp::FloorDiv, INT64_MIN, -1)) == "9223372036854775808");
+  CHECK(text(op(BinaryOp::LShift, 1, 64)) == "18446744073709551616");
+  CHECK(h.error(int_arithmetic(h.interp, BinaryOp::LShift, 1, int64_t{1} << 60)) == "MemoryError: ");
+  CHECK(h.error(int_arithmetic(h.interp, BinaryOp::Pow, 10, int64_t{1} << 60)) == "MemoryError: ");
   CHECK(int_arithmetic(h.interp, BinaryOp::Pow, -2, 63).take().as_int() == INT64_MIN);
   CHECK(int_arithmetic(h.interp, BinaryOp::Mod, INT64_MIN, -1).take().as_int() == 0);
-  CHECK(float_to_int(9223372036854775808.0).ok() == false);
-  CHECK(float_to_int(-9223372036854775808.0).take() == INT64_MIN);
+  CHECK(int_of_double(h.interp, 9223372036854775808.0).take().is(Kind::BigInt));
+  CHECK(int_of_double(h.interp, -9223372036854775808.0).take().as_int() == INT64_MIN);
   int64_t v;
-  CHECK(parse_int("9223372036854775808", 10, v) == IntParse::Overflow);
+  CHECK(parse_int("9223372036854775808", 10, v) == IntParse::Large);
   CHECK(parse_int("-9223372036854775808", 10, v) == IntParse::Ok);
   CHECK(parse_int("1__0", 10, v) == IntParse::Malformed);
+}
+
+TEST_CASE("ints: long products, quotients and texts agree with each other", "[objects]") {
+  Host h;
+  h.interp.max_str_digits = 0;
+  auto op = [&](BinaryOp o, const Value& a, const Value& b) { return int_binary(h.interp, o, a, b).take(); };
+  // Long enough for Karatsuba's products and the recursive quotients, and of unlike sizes.
+  for (int64_t bits : {300, 5000, 40000, 200000}) {
+    Value a = op(BinaryOp::Pow, Value::integer(3), Value::integer(bits));
+    Value b = op(BinaryOp::Add, op(BinaryOp::Pow, Value::integer(7), Value::integer(bits / 3)), Value::integer(5));
+    Value q = op(BinaryOp::FloorDiv, a, b), r = op(BinaryOp::Mod, a, b);
+    CHECK(int_compare(op(BinaryOp::Add, op(BinaryOp::Mul, q, b), r), a) == 0);
+    CHECK(int_compare(r, b) < 0);
+    Value square = op(BinaryOp::Mul, a, a);
+    CHECK(int_compare(op(BinaryOp::FloorDiv, square, a), a) == 0);
+    CHECK(int_compare(int_square_root(h.interp, square).take(), a) == 0);
+    std::string text = int_text(h.interp, a).take();
+    CHECK(int_compare(int_of_text(h.interp, text, 10, "").take(), a) == 0);
+  }
 }
 
 TEST_CASE("ints: true division rounds once", "[objects]") {

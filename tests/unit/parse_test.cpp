@@ -79,9 +79,9 @@ TEST_CASE("numbers", "[parse]") {
   CHECK(shape("00") == "Int 0");
   CHECK(shape("9223372036854775807") == "Int 9223372036854775807");
   CHECK(shape("-9223372036854775808") == "Int -9223372036854775808");
-  CHECK(first_error("9223372036854775808") == "IntegerTooLarge");
-  CHECK(first_error("0 - 9223372036854775808") == "IntegerTooLarge");
-  CHECK(first_error("-9223372036854775808 ** 2") == "IntegerTooLarge");
+  CHECK(first_error("9223372036854775808") == "");
+  CHECK(first_error(std::string(4300, '1')) == "");
+  CHECK(first_error(std::string(4301, '1')) == "IntegerTooLong");
   CHECK(shape("1e400") == "Float inf");
   CHECK(shape("1e-400") == "Float 0");
   CHECK(shape(".5e1") == "Float 5");

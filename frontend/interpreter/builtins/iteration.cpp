@@ -33,8 +33,8 @@ Result<Value> sum_(Interp& interp, Value* a) {
   TFL_TRY(for_each(interp, a[0], [&](Value item) -> Result<bool> {
     if (total.is_int() && item.is_int()) {
       int64_t r;
-      if (__builtin_add_overflow(total.as_int(), item.as_int(), &r)) return int_overflow(total.as_int(), "+", item.as_int());
-      total = Value::integer(r);
+      total = __builtin_add_overflow(total.as_int(), item.as_int(), &r) ? TFL_TRY(int_binary(interp, BinaryOp::Add, total, item))
+                                                                        : Value::integer(r);
     } else if (total.is_float() && item.is_float()) {
       total = Value::real(total.as_float() + item.as_float());
     } else {

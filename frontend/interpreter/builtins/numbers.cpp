@@ -22,15 +22,12 @@ Result<Value> call_on_type(Interp& interp, const Value& v, Str* name, std::initi
 Result<Value> abs_(Interp& interp, Value* a) {
   const Value& v = a[0];
   if (v.is_float()) return Value::real(std::fabs(v.as_float()));
-  if (v.is(Kind::Boxed) || !v.is_object()) {
+  if (v.is(Kind::Boxed) || v.is(Kind::BigInt) || !v.is_object()) {
     Value made = TFL_TRY(call_special(interp, v, interp.sym.__abs__, {}));
     if (!made.is_empty()) return made;
     Number n = number_of(v);
     if (n.is == Number::Is::Float) return Value::real(std::fabs(n.f));
-    if (n.is == Number::Is::Int) {
-      if (n.i == INT64_MIN) return fail(ErrorKind::OverflowError, "integer overflow: abs({}) does not fit in 64 bits", n.i);
-      return Value::integer(n.i < 0 ? -n.i : n.i);
-    }
+    if (n.whole()) return int_negative(n.value()) ? int_negate(interp, n.value()) : n.value();
   }
   Value made = TFL_TRY(call_on_type(interp, v, interp.sym.__abs__, {}));
   if (!made.is_empty()) return made;
@@ -40,8 +37,7 @@ Result<Value> abs_(Interp& interp, Value* a) {
 Result<Value> round_(Interp& interp, Value* a) {
   const Value& v = a[0];
   if (v.is_float() && a[1].is_none()) {
-    int64_t i = TFL_TRY(float_to_int(std::nearbyint(v.as_float())));
-    return Value::integer(i);
+    return int_of_double(interp, std::nearbyint(v.as_float()));
   }
   Value made = a[1].is_none() ? TFL_TRY(call_on_type(interp, v, interp.sym.__round__, {}))
                               : TFL_TRY(call_on_type(interp, v, interp.sym.__round__, {a[1]}));
@@ -55,7 +51,7 @@ Result<Value> divmod_(Interp& interp, Value* a) {
   const Value* own = script_lookup(interp, tx, interp.sym.__divmod__);
   bool below = ty->is_subtype_of(tx);
   // The numbers' own operation comes before a reflected one of no subclass; ints leave floats to the other side.
-  bool takes = !own && !(number_of(x).is == Number::Is::Int && number_of(y).is == Number::Is::Float);
+  bool takes = !own && !(number_of(x).whole() && number_of(y).is == Number::Is::Float);
   Value r = interp.not_implemented;
   auto reflected = [&]() -> Result<Value> {
     const Value* entry = tx == ty ? nullptr : script_lookup(interp, ty, interp.sym.__rdivmod__);
@@ -94,7 +90,7 @@ Result<Value> pow_(Interp& interp, Value* a) {
   }
   Number x = number_of(a[0]), y = number_of(a[1]), m = number_of(a[2]);
   using Is = Number::Is;
-  if (x.is == Is::Int && y.is == Is::Int && m.is == Is::Int) return int_pow_mod(x.i, y.i, m.i);
+  if (x.whole() && y.whole() && m.whole()) return int_pow_mod(interp, x.value(), y.value(), m.value());
   Value r = TFL_TRY(call_special(interp, a[0], interp.sym.__pow__, {a[1], a[2]}));
   if (!r.is_empty() && !not_implemented(interp, r)) return r;
   if (x.is != Is::Not && y.is != Is::Not && m.is != Is::Not) {
@@ -107,8 +103,8 @@ Result<Value> pow_(Interp& interp, Value* a) {
 namespace {
 
 Result<Value> in_base(Interp& interp, const Value& v, int base) {
-  int64_t i = TFL_TRY(to_index(interp, v));
-  return interp.str(int_prefixed(i, base));
+  Value i = TFL_TRY(to_index_value(interp, v));
+  return interp.ascii(TFL_TRY(int_prefixed_text(interp, i, base)));
 }
 
 }  // namespace
@@ -118,7 +114,7 @@ Result<Value> oct_(Interp& interp, Value* a) { return in_base(interp, a[0], 8); 
 Result<Value> hex_(Interp& interp, Value* a) { return in_base(interp, a[0], 16); }
 
 Result<Value> chr_(Interp& interp, Value* a) {
-  int64_t i = TFL_TRY(to_index(interp, a[0]));
+  int64_t i = TFL_TRY(to_clamped_index(interp, a[0]));
   if (i < INT32_MIN || i > INT32_MAX) {
     return fail(ErrorKind::OverflowError, "Python int too large to convert to C int");
   }

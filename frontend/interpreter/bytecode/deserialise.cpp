@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "frontend/core/big_int.h"
 #include "frontend/core/complex_value.h"
 #include "frontend/interpreter/bytecode/bytecode.h"
 #include "frontend/interpreter/bytecode/format.h"
@@ -174,6 +175,14 @@ class Reader {
         double parts[2];
         std::memcpy(parts, bytes.data(), 16);
         return complex_value(interp_, parts[0], parts[1]);
+      }
+      case ConstantTag::BigInt: {
+        const bool negative = TFL_TRY(number()) != 0;
+        size_t size = TFL_TRY(count());
+        std::string_view bytes = TFL_TRY(blob(size));
+        std::vector<uint64_t> digits(size / sizeof(uint64_t));
+        std::memcpy(digits.data(), bytes.data(), digits.size() * sizeof(uint64_t));
+        return int_of_stored(interp_, digits, negative);
       }
       case ConstantTag::Str: {
         Str* s = TFL_TRY(text());

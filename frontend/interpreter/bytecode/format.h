@@ -15,7 +15,7 @@ inline constexpr std::string_view kMagic = "TFLcode\n";
 inline constexpr size_t kHeaderSize = 32;  // magic, format, length and checksum, 8 bytes each
 inline constexpr int kMaxDepth = 1200;     // of tuples and code in constants
 
-enum class ConstantTag : uint8_t { None, True, False, Ellipsis, Int, Float, Str, Bytes, Tuple, Code, Complex };
+enum class ConstantTag : uint8_t { None, True, False, Ellipsis, Int, Float, Str, Bytes, Tuple, Code, Complex, BigInt };
 
 /// A fast 64-bit hash of bytes: against accidents, not against attackers.
 uint64_t checksum(std::string_view data, uint64_t seed = 0);

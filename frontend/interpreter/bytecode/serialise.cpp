@@ -110,6 +110,11 @@ class Writer {
       for (double part : {v.as<ComplexObject>()->re, v.as<ComplexObject>()->im}) {
         out_.append(reinterpret_cast<const char*>(&part), sizeof part);
       }
+    } else if (v.is(Kind::BigInt)) {
+      const auto* b = v.as<BigInt>();
+      tag(ConstantTag::BigInt);
+      number(b->negative ? 1 : 0);
+      blob({reinterpret_cast<const char*>(b->digits), static_cast<size_t>(b->used) * sizeof(uint64_t)});
     } else if (v.is(Kind::Tuple)) {
       tag(ConstantTag::Tuple);
       number(static_cast<uint64_t>(v.as<Tuple>()->size));

@@ -4,6 +4,7 @@
 
 #include "frontend/core/advice.h"
 #include "frontend/core/attributes.h"
+#include "frontend/core/big_int.h"
 #include "frontend/core/complex_value.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/frame.h"
@@ -110,7 +111,9 @@ Known Checker::evaluate_inner(const Expr* e) {
         case ConstantKind::None: return {Value::none()};
         case ConstantKind::True: return {Value::boolean(true)};
         case ConstantKind::False: return {Value::boolean(false)};
-        case ConstantKind::Int: return {Value::integer(c->integer)};
+        case ConstantKind::Int:
+          if (!c->text.empty()) return {int_literal(interp_, c->text)};
+          return {Value::integer(c->integer)};
         case ConstantKind::Float: return {Value::real(c->real)};
         case ConstantKind::Imaginary: return {complex_value(interp_, 0, c->real)};
         case ConstantKind::String: return {interp_.str(std::string(c->text))};

@@ -109,6 +109,12 @@ bool CodeBuilder::key_of(const Value& v, std::string& key) const {
     key += v.as<Bytes>()->data;
     return true;
   }
+  if (v.is(Kind::BigInt)) {
+    const auto* b = v.as<BigInt>();
+    bits(b->negative ? '-' : '+', static_cast<uint64_t>(b->used));
+    for (int32_t i = 0; i < b->used; ++i) bits('I', b->digits[i]);
+    return true;
+  }
   if (v.is(Kind::Complex)) {
     bits('C', std::bit_cast<uint64_t>(v.as<ComplexObject>()->re));
     bits('J', std::bit_cast<uint64_t>(v.as<ComplexObject>()->im));

@@ -1,6 +1,7 @@
 // Constant folding: -1, 2 * 3, 10 ** 6, (1, "a", None), "-" * 20. What would raise or overflow is left to run time.
 #include <cmath>
 
+#include "frontend/core/big_int.h"
 #include "frontend/core/complex_value.h"
 #include "frontend/interpreter/compile/function_compiler.h"
 
@@ -27,7 +28,7 @@ Value literal(Interp& interp, const Constant* c) {
     case ConstantKind::True: return Value::boolean(true);
     case ConstantKind::False: return Value::boolean(false);
     case ConstantKind::Ellipsis: return interp.ellipsis;
-    case ConstantKind::Int: return Value::integer(c->integer);
+    case ConstantKind::Int: return c->text.empty() ? Value::integer(c->integer) : int_literal(interp, c->text);
     case ConstantKind::Float: return Value::real(c->real);
     case ConstantKind::Imaginary: return complex_value(interp, 0, c->real);
     case ConstantKind::String:
@@ -108,11 +109,15 @@ Value fold_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   return {};
 }
 
-Value fold_unary(UnaryOp op, const Value& v) {
+Value fold_unary(Interp& interp, UnaryOp op, const Value& v) {
   switch (op) {
     case UnaryOp::Minus:
       if (v.is_float()) return Value::real(-v.as_float());
       if (v.is_int() && v.as_int() != INT64_MIN) return Value::integer(-v.as_int());
+      if (v.is(Kind::BigInt)) {
+        auto negated = int_negate(interp, v);
+        if (negated) return negated.take();
+      }
       return {};
     case UnaryOp::Plus: return v.is_float() || v.is_int() ? v : Value();
     case UnaryOp::Invert: return v.is_int() ? Value::integer(~v.as_int()) : Value();
@@ -130,7 +135,7 @@ Value fold_at(Interp& interp, const Expr* e, int depth) {
     case ExprKind::Name: return as<Name>(e)->id == "__debug__" ? Value::boolean(true) : Value();
     case ExprKind::Unary: {
       Value v = fold_at(interp, as<Unary>(e)->operand, depth + 1);
-      return v.is_empty() ? v : fold_unary(as<Unary>(e)->op, v);
+      return v.is_empty() ? v : fold_unary(interp, as<Unary>(e)->op, v);
     }
     case ExprKind::Binary: {
       Value right = fold_at(interp, as<Binary>(e)->right, depth + 1);

@@ -17,6 +17,7 @@ bool shared(const Value& v) {
     case Kind::Type:
     case Kind::Module: return !v.object()->type->script;
     case Kind::Function:
+    case Kind::BigInt:
     case Kind::NativeFunction: return true;
     default: return !v.is_object();
   }

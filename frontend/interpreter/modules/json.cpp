@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "frontend/core/big_int.h"
 #include "frontend/interpreter/modules/json.h"
 #include "frontend/syntax/diagnostics/source.h"
 
@@ -103,9 +104,7 @@ struct Parser {
     if (!parse_int.is_none()) return interp.call(parse_int, {interp.str(std::string(token))});
     int64_t i = 0;
     auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), i);
-    if (error != std::errc())
-      return fail(ErrorKind::OverflowError, "the JSON number {} does not fit in a 64-bit int", token)
-          .with_hint("pass parse_int=float");
+    if (error != std::errc()) return int_of_text(interp, token, 10, token);
     return Value::integer(i);
   }
 

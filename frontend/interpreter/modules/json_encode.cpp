@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frontend/core/attributes.h"
+#include "frontend/core/big_int.h"
 #include "frontend/interpreter/modules/json.h"
 #include "frontend/interpreter/object/class.h"
 #include "frontend/interpreter/object/containers/sort.h"
@@ -101,6 +102,10 @@ struct Encoder {
     }
     if (v.is_float()) {
       TFL_TRY(number(v.as_float()));
+      return true;
+    }
+    if (v.is(Kind::BigInt)) {
+      out += TFL_TRY(int_text(interp, v));
       return true;
     }
     if (v.is(Kind::Boxed)) return as_number(unboxed(v));

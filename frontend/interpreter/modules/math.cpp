@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "frontend/core/native_module.h"
+#include "frontend/interpreter/modules/math_whole.h"
 #include "frontend/interpreter/object/numbers/number.h"
 
 namespace tfl {
@@ -51,7 +51,7 @@ Result<Value> math_pow(Interp& interp, Value* args) {
 /// Integer results of floor, ceil, trunc: ints pass, a class may define the method.
 template <double (*f)(double)>
 Result<Value> to_integer(Interp& interp, const Value& v, Str* method) {
-  if (v.is_int()) return v;
+  if (v.is_int() || v.is(Kind::BigInt)) return v;
   if (v.is_bool()) return Value::integer(v.as_int());
   if (!v.is_float()) {
     Value m = TFL_TRY(special(interp, v, method));
@@ -61,30 +61,43 @@ Result<Value> to_integer(Interp& interp, const Value& v, Str* method) {
     if (method == interp.sym.__trunc__ && !number)
       return fail(ErrorKind::TypeError, "type {} doesn't define __trunc__ method", interp.type_name(v));
   }
+  if (number_of(v).whole()) return number_of(v).value();
   double x = TFL_TRY(to_double(interp, v));
-  int64_t i = TFL_TRY(float_to_int(f(x)));
-  return Value::integer(i);
+  return int_of_double(interp, f(x));
 }
 Result<Value> math_floor(Interp& interp, Value* args) { return to_integer<std::floor>(interp, args[0], interp.sym.__floor__); }
 Result<Value> math_ceil(Interp& interp, Value* args) { return to_integer<std::ceil>(interp, args[0], interp.sym.__ceil__); }
 Result<Value> math_trunc(Interp& interp, Value* args) { return to_integer<std::trunc>(interp, args[0], interp.sym.__trunc__); }
 
-Result<Value> math_log(Interp& interp, Value* args) {
-  double x = TFL_TRY(to_double(interp, args[0]));
+/// The logarithm of any number, of an int that no double holds too.
+template <double (*f)(double)>
+Result<double> log_of(Interp& interp, const Value& v) {
+  auto number = to_double(interp, v);
+  const Value& whole = unboxed(v);
+  if (!number && whole.is(Kind::BigInt) && !int_negative(whole)) {
+    constexpr int64_t kKept = 1000;  // bits that a double holds the magnitude of
+    const int64_t left_out = int_bit_length(whole) - kKept;
+    Value top = TFL_TRY(int_binary(interp, BinaryOp::RShift, whole, Value::integer(left_out)));
+    int exponent;
+    const double mantissa = std::frexp(int_to_double(top), &exponent);
+    return f(mantissa) + f(2.0) * static_cast<double>(exponent + left_out);
+  }
+  if (!number && whole.is(Kind::BigInt)) return domain_error();
+  double x = TFL_TRY(std::move(number));
   if (x <= 0) return domain_error();
-  double r = std::log(x);
+  return f(x);
+}
+
+Result<Value> math_log(Interp& interp, Value* args) {
+  double r = TFL_TRY(log_of<std::log>(interp, args[0]));
   if (args[1].is_empty()) return Value::real(r);
-  double base = TFL_TRY(to_double(interp, args[1]));
-  if (base <= 0) return domain_error();
-  double d = std::log(base);
+  double d = TFL_TRY(log_of<std::log>(interp, args[1]));
   if (d == 0) return fail(ErrorKind::ZeroDivisionError, "float division by zero");
   return Value::real(r / d);
 }
 template <double (*f)(double)>
 Result<Value> log_function(Interp& interp, Value* args) {
-  double x = TFL_TRY(to_double(interp, args[0]));
-  if (x <= 0) return domain_error();
-  return Value::real(f(x));
+  return Value::real(TFL_TRY(log_of<f>(interp, args[0])));
 }
 
 Result<Value> math_fmod(Interp& interp, Value* args) {
@@ -127,8 +140,8 @@ Result<Value> math_frexp(Interp& interp, Value* args) {
 }
 Result<Value> math_ldexp(Interp& interp, Value* args) {
   double x = TFL_TRY(to_double(interp, args[0]));
-  if (!args[1].is_int() && !args[1].is_bool()) return fail(ErrorKind::TypeError, "Expected an int as second argument to ldexp.");
-  int64_t e = std::clamp<int64_t>(args[1].as_int(), -100000, 100000);
+  if (!is_whole(unboxed(args[1]))) return fail(ErrorKind::TypeError, "Expected an int as second argument to ldexp.");
+  int64_t e = std::clamp<int64_t>(TFL_TRY(to_clamped_index(interp, args[1])), -100000, 100000);
   double r = std::ldexp(x, static_cast<int>(e));
   if (std::isinf(r) && std::isfinite(x)) return range_error();
   return Value::real(r);
@@ -151,82 +164,6 @@ Result<Value> math_ulp(Interp& interp, Value* args) {
   return Value::real(std::isinf(up) ? x - std::nextafter(x, 0.0) : up - x);
 }
 Result<Value> math_cbrt(Interp& interp, Value* args) { return Value::real(std::cbrt(TFL_TRY(to_double(interp, args[0])))); }
-
-// ------------------------------------------------------------------------------------------------- whole numbers
-
-Result<int64_t> integer_argument(Interp& interp, const Value& v) { return to_index(interp, v); }
-Failure too_large(const char* what) {
-  return fail(ErrorKind::OverflowError, "the result of {} does not fit in a 64-bit int", what);
-}
-
-template <bool lcm>
-Result<Value> gcd_lcm(Interp& interp, Value* args) {
-  int64_t acc = lcm ? 1 : 0;
-  for (const Value& v : args[0].as<Tuple>()->span()) {
-    int64_t n = TFL_TRY(integer_argument(interp, v));
-    if (n == std::numeric_limits<int64_t>::min()) return too_large(lcm ? "lcm()" : "gcd()");
-    n = n < 0 ? -n : n;
-    if constexpr (lcm) {
-      if (n == 0 || acc == 0)
-        acc = 0;
-      else if (__builtin_mul_overflow(acc / std::gcd(acc, n), n, &acc))
-        return too_large("lcm()");
-    } else {
-      acc = std::gcd(acc, n);
-    }
-  }
-  return Value::integer(acc);
-}
-
-Result<Value> math_factorial(Interp& interp, Value* args) {
-  if (args[0].is_float()) return fail(ErrorKind::TypeError, "'float' object cannot be interpreted as an integer");
-  int64_t n = TFL_TRY(integer_argument(interp, args[0]));
-  if (n < 0) return fail(ErrorKind::ValueError, "factorial() not defined for negative values");
-  if (n > 20)
-    return fail(ErrorKind::OverflowError, "the result of factorial({}) does not fit in a 64-bit int", n)
-        .with_hint("math.lgamma(n + 1) is its logarithm");
-  int64_t r = 1;
-  for (int64_t i = 2; i <= n; ++i) r *= i;
-  return Value::integer(r);
-}
-
-Result<Value> math_comb(Interp& interp, Value* args) {
-  int64_t n = TFL_TRY(integer_argument(interp, args[0]));
-  int64_t k = TFL_TRY(integer_argument(interp, args[1]));
-  if (n < 0) return fail(ErrorKind::ValueError, "n must be a non-negative integer");
-  if (k < 0) return fail(ErrorKind::ValueError, "k must be a non-negative integer");
-  if (k > n) return Value::integer(0);
-  k = std::min(k, n - k);
-  __int128 r = 1;
-  for (int64_t i = 1; i <= k; ++i) {
-    r = r * (n - k + i) / i;
-    if (r > std::numeric_limits<int64_t>::max()) return too_large("comb()");
-  }
-  return Value::integer(static_cast<int64_t>(r));
-}
-
-Result<Value> math_perm(Interp& interp, Value* args) {
-  int64_t n = TFL_TRY(integer_argument(interp, args[0]));
-  int64_t k = n;
-  if (!args[1].is_none()) k = TFL_TRY(integer_argument(interp, args[1]));
-  if (n < 0) return fail(ErrorKind::ValueError, "n must be a non-negative integer");
-  if (k < 0) return fail(ErrorKind::ValueError, "k must be a non-negative integer");
-  if (k > n) return Value::integer(0);
-  int64_t r = 1;
-  for (int64_t i = 0; i < k; ++i) {
-    if (__builtin_mul_overflow(r, n - i, &r)) return too_large("perm()");
-  }
-  return Value::integer(r);
-}
-
-Result<Value> math_isqrt(Interp& interp, Value* args) {
-  int64_t n = TFL_TRY(integer_argument(interp, args[0]));
-  if (n < 0) return fail(ErrorKind::ValueError, "isqrt() argument must be nonnegative");
-  auto r = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-  while (r > 0 && r > n / r) --r;
-  while ((r + 1) <= n / (r + 1)) ++r;
-  return Value::integer(r);
-}
 
 // ---------------------------------------------------------------------------------------------------- sequences
 
@@ -360,7 +297,6 @@ constexpr NativeDef kMath[] = {
     function("atanh", "x, /", unary_function<std::atanh, true>),
     function("cbrt", "x, /", math_cbrt),
     function("ceil", "x, /", math_ceil),
-    function("comb", "n, k, /", math_comb),
     function("copysign", "x, y, /", binary_function<std::copysign>),
     function("cos", "x, /", unary_function<std::cos>),
     function("cosh", "x, /", unary_function<std::cosh>),
@@ -372,20 +308,16 @@ constexpr NativeDef kMath[] = {
     function("exp2", "x, /", unary_function<std::exp2>),
     function("expm1", "x, /", unary_function<std::expm1>),
     function("fabs", "x, /", unary_function<std::fabs>),
-    function("factorial", "n, /", math_factorial),
     function("floor", "x, /", math_floor),
     function("fmod", "x, y, /", math_fmod),
     function("frexp", "x, /", math_frexp),
     function("fsum", "seq, /", math_fsum),
     function("gamma", "x, /", unary_function<tgamma_checked>),
-    function("gcd", "*integers", gcd_lcm<false>),
     function("hypot", "*coordinates", math_hypot),
     function("isclose", "a, b, *, rel_tol=1e-09, abs_tol=0.0", math_isclose),
     function("isfinite", "x, /", math_isfinite),
     function("isinf", "x, /", math_isinf),
     function("isnan", "x, /", math_isnan),
-    function("isqrt", "n, /", math_isqrt),
-    function("lcm", "*integers", gcd_lcm<true>),
     function("ldexp", "x, i, /", math_ldexp),
     function("lgamma", "x, /", unary_function<lgamma_checked, true>),
     function("log", "x, base=..., /", math_log),
@@ -394,7 +326,6 @@ constexpr NativeDef kMath[] = {
     function("log2", "x, /", log_function<std::log2>),
     function("modf", "x, /", math_modf),
     function("nextafter", "x, y, /", math_nextafter),
-    function("perm", "n, k=None, /", math_perm),
     function("pow", "x, y, /", math_pow),
     function("prod", "iterable, /, *, start=1", math_prod),
     function("radians", "x, /", math_radians),
@@ -412,6 +343,7 @@ constexpr NativeDef kMath[] = {
 
 Result<void> init_math(Interp& interp, Module& module) {
   define_all(interp, module, kMath);
+  define_all(interp, module, math_whole_functions());
   define(interp, module, "pi", Value::real(std::numbers::pi));
   define(interp, module, "e", Value::real(std::numbers::e));
   define(interp, module, "tau", Value::real(2 * std::numbers::pi));

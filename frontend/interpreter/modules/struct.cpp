@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "frontend/core/big_int.h"
 #include "frontend/core/native_module.h"
 
 namespace tfl::packing {
@@ -103,23 +104,23 @@ uint64_t loaded(const char* from, size_t width, bool big) {
 bool is_signed(char code) { return std::string_view("bhilqn").find(code) != std::string_view::npos; }
 
 Result<uint64_t> whole_bits(Interp& interp, const Item& item, const Value& v) {
-  int64_t n;
-  if (v.is_int()) {
-    n = v.as_int();
-  } else {
-    auto index = to_index(interp, v);
-    if (!index && !index.error().payload && index.error().kind == ErrorKind::TypeError)
-      return wrong(interp, "required argument is not an integer");
-    if (!index) return index.failure();
-    n = *index;
-  }
+  auto index = to_index_value(interp, v);
+  if (!index && !index.error().payload && index.error().kind == ErrorKind::TypeError)
+    return wrong(interp, "required argument is not an integer");
+  Value whole = TFL_TRY(std::move(index));
   size_t bits = item.width * 8;
   bool sign = is_signed(item.code);
   if (bits == 64) {
-    if (!sign && n < 0) return wrong(interp, "int too large to convert");
-    return static_cast<uint64_t>(n);
+    uint64_t n = 0;
+    if (sign ? whole.is(Kind::BigInt) : !int_to_u64(whole, n)) return wrong(interp, "argument out of range");
+    return sign ? static_cast<uint64_t>(whole.as_int()) : n;
   }
   int64_t low = sign ? -(int64_t{1} << (bits - 1)) : 0, high = (int64_t{1} << (sign ? bits - 1 : bits)) - 1;
+  // CPython reads the number as one of 64 bits first, without a sign for what is wider than a short.
+  uint64_t unsigned_number = 0;
+  const bool wide = !sign && bits == 32 && int_to_u64(whole, unsigned_number);
+  if (!wide && (whole.is(Kind::BigInt) || (!sign && bits == 32))) return wrong(interp, "argument out of range");
+  const int64_t n = whole.is(Kind::BigInt) ? INT64_MAX : whole.as_int();
   if (n < low || n > high) {
     std::string name = item.code == 'b'   ? "byte"
                        : item.code == 'B' ? "ubyte"
@@ -243,8 +244,7 @@ Result<Value> unpack_one(Interp& interp, const Layout& layout, const Item& item,
     size_t unused = 64 - item.width * 8;
     return Value::integer(static_cast<int64_t>(bits << unused) >> unused);
   }
-  if (bits >> 63) return fail(ErrorKind::OverflowError, "integer overflow: the bytes do not fit in 64 bits");
-  return Value::integer(static_cast<int64_t>(bits));
+  return int_value(interp, bits);
 }
 
 Result<Value> values_at(Interp& interp, const Layout& layout, const char* data) {

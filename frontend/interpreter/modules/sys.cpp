@@ -33,6 +33,16 @@ Result<Value> sys_intern(Interp& interp, Value* args) {
 
 Result<Value> sys_getrefcount(Interp&, Value* args) { return Value::integer(args[0].is_object() ? args[0].counted()->refs : 1); }
 
+Result<Value> sys_get_int_max_str_digits(Interp& interp, Value*) { return Value::integer(interp.max_str_digits); }
+
+Result<Value> sys_set_int_max_str_digits(Interp& interp, Value* args) {
+  int64_t n = TFL_TRY(to_index(interp, args[0]));
+  constexpr int64_t kLeast = 640;
+  if (n != 0 && n < kLeast) return fail(ErrorKind::ValueError, "maxdigits must be 0 or larger than {}", kLeast);
+  interp.max_str_digits = n;
+  return Value::none();
+}
+
 /// What the innermost frame is handling: (class, exception, traceback).
 Result<Value> sys_exc_info(Interp& interp, Value*) {
   Value e = current_handling(interp);
@@ -42,9 +52,9 @@ Result<Value> sys_exc_info(Interp& interp, Value*) {
   return interp.tuple({type, e, trace});
 }
 
-/// version_info and float_info are made by stdlib/python/_sys_info.tfl when a script asks for them.
+/// version_info, float_info and int_info are made by stdlib/python/_sys_info.tfl when a script asks for them.
 Result<Value> lazy_info(Interp& interp, Module*, Str* name) {
-  if (name->text != "version_info" && name->text != "float_info") return Value();
+  if (name->text != "version_info" && name->text != "float_info" && name->text != "int_info") return Value();
   Value made = TFL_TRY(interp.import_module("_sys_info"));
   return get_item(interp, TFL_TRY(get_attr(interp, made, interp.intern("VALUES"))), interp.str(name->text));
 }
@@ -54,6 +64,8 @@ constexpr NativeDef kSys[] = {
     function("getrecursionlimit", "", sys_getrecursionlimit),
     function("setrecursionlimit", "limit, /", sys_setrecursionlimit),
     function("intern", "string, /", sys_intern),
+    function("get_int_max_str_digits", "", sys_get_int_max_str_digits),
+    function("set_int_max_str_digits", "maxdigits", sys_set_int_max_str_digits),
     function("getrefcount", "object, /", sys_getrefcount),
     function("exc_info", "", sys_exc_info),
 };

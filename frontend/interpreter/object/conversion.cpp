@@ -1,5 +1,6 @@
 // Conversion of arguments: __index__, __int__, __float__ of anything, and int() and float() of numbers and text.
 #include "frontend/core/attributes.h"
+#include "frontend/core/big_int.h"
 #include "frontend/core/native.h"
 #include "frontend/interpreter/object/numbers/number.h"
 #include "frontend/text/float_text.h"
@@ -20,7 +21,7 @@ Result<Value> call_conversion(Interp& interp, const Value& v, Str* name) {
 
 Result<Value> require_int(Interp& interp, Value v, const char* method) {
   Number n = number_of(v);
-  if (n.is == Number::Is::Int) return Value::integer(n.i);
+  if (n.whole()) return n.value();
   return fail(ErrorKind::TypeError, "{} returned non-int (type {})", method, interp.type_name(v));
 }
 
@@ -28,20 +29,29 @@ Result<Value> require_int(Interp& interp, Value v, const char* method) {
 
 Result<int64_t> to_index(Interp& interp, const Value& v) {
   if (v.is_int() || v.is_bool()) return v.as_int();
+  Value i = TFL_TRY(to_index_value(interp, v));
+  if (i.is(Kind::BigInt)) return fail(ErrorKind::OverflowError, "Python int too large to convert to C ssize_t");
+  return i.as_int();
+}
+
+Result<Value> to_index_value(Interp& interp, const Value& v) {
   Number n = number_of(v);
-  if (n.is == Number::Is::Int) return n.i;
+  if (n.whole()) return n.value();
   Value r = TFL_TRY(call_conversion(interp, v, interp.sym.__index__));
-  if (!r.is_empty()) {
-    Value i = TFL_TRY(require_int(interp, r, "__index__"));
-    return i.as_int();
-  }
+  if (!r.is_empty()) return require_int(interp, r, "__index__");
   return fail(ErrorKind::TypeError, "'{}' object cannot be interpreted as an integer", interp.type_name(v));
+}
+
+Result<int64_t> to_clamped_index(Interp& interp, const Value& v) {
+  Value i = TFL_TRY(to_index_value(interp, v));
+  if (i.is(Kind::BigInt)) return int_negative(i) ? INT64_MIN : INT64_MAX;
+  return i.as_int();
 }
 
 Result<double> to_double(Interp& interp, const Value& v) {
   if (v.is_float()) return v.as_float();
   Number n = number_of(v);
-  if (n.is != Number::Is::Not) return n.real();
+  if (n.is != Number::Is::Not) return n.checked_real();
   Value r = TFL_TRY(call_conversion(interp, v, interp.sym.__float__));
   if (!r.is_empty()) {
     Number f = number_of(r);
@@ -51,7 +61,7 @@ Result<double> to_double(Interp& interp, const Value& v) {
   r = TFL_TRY(call_conversion(interp, v, interp.sym.__index__));
   if (!r.is_empty()) {
     Value i = TFL_TRY(require_int(interp, r, "__index__"));
-    return static_cast<double>(i.as_int());
+    return exact_range_double(i);
   }
   return fail(ErrorKind::TypeError, "must be real number, not {}", interp.type_name(v));
 }
@@ -63,11 +73,8 @@ Result<Value> to_int_value(Interp& interp, const Value& v) {
     if (!r.is_empty()) return require_int(interp, r, "__int__");
   }
   Number n = number_of(v);
-  if (n.is == Number::Is::Int) return Value::integer(n.i);
-  if (n.is == Number::Is::Float) {
-    int64_t i = TFL_TRY(float_to_int(n.f));
-    return Value::integer(i);
-  }
+  if (n.whole()) return n.value();
+  if (n.is == Number::Is::Float) return int_of_double(interp, n.f);
   if (interp.type_of(v)->script && (v.is_str() || v.is(Kind::Bytes))) {
     for (Str* name : {interp.sym.__int__, interp.sym.__index__}) {
       Value r = TFL_TRY(call_special(interp, v, name, {}));
@@ -76,16 +83,7 @@ Result<Value> to_int_value(Interp& interp, const Value& v) {
   }
   if (v.is_str() || v.is(Kind::Bytes)) {
     const std::string& text = v.is_str() ? text_of(v) : v.as<Bytes>()->data;
-    int64_t i = 0;
-    switch (parse_int(text, 10, i)) {
-      case IntParse::Ok: return Value::integer(i);
-      case IntParse::Overflow:
-        return fail(ErrorKind::OverflowError, "integer overflow: int({}) does not fit in 64 bits",
-                    v.is_str() ? quote_text(text) : quote_bytes(text));
-      case IntParse::Malformed: break;
-    }
-    return fail(ErrorKind::ValueError, "invalid literal for int() with base 10: {}",
-                v.is_str() ? quote_text(text) : quote_bytes(text));
+    return int_of_text(interp, text, 10, v.is_str() ? quote_text(text) : quote_bytes(text));
   }
   Value r = TFL_TRY(call_conversion(interp, v, interp.sym.__int__));
   if (!r.is_empty()) return require_int(interp, r, "__int__");

@@ -108,6 +108,8 @@ Result<int64_t> sequence_index(Interp& interp, const Value& key, int64_t length,
           return fail(ErrorKind::TypeError, "string indices must be integers, not '{}'", interp.type_name(key));
         return fail(ErrorKind::TypeError, "{} indices must be integers or slices, not {}", what, interp.type_name(key));
       }
+      if (r.error().kind == ErrorKind::OverflowError && !r.error().payload)
+        return fail(ErrorKind::IndexError, "cannot fit '{}' into an index-sized integer", interp.type_name(key));
       return r.failure();
     }
     i = r.take();

@@ -1,5 +1,6 @@
 // Comparison and arithmetic of any values: the script's methods, reflected ones, the types' slots, CPython's errors.
 #include "frontend/core/attributes.h"
+#include "frontend/core/big_int.h"
 #include "frontend/core/native.h"
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/object/class.h"
@@ -75,7 +76,7 @@ Failure unsupported(Interp& interp, BinaryOp op, const Value& a, const Value& b,
 /// Whether the number a's own operations take b: those of ints leave what has a float to it.
 bool knows(const Value& a, const Value& b) {
   const Value &x = unboxed(a), &y = unboxed(b);
-  return !((x.is_int() || x.is_bool()) && y.is_float());
+  return !(is_whole(x) && y.is_float());
 }
 
 /// NotImplemented when neither side knows the operation.
@@ -111,7 +112,7 @@ Result<Value> try_binary(Interp& interp, BinaryOp op, const Value& a, const Valu
   right = script_lookup(interp, tb, interp.sym.*names.reflected);
   if (right) return call_entry(interp, Value(*right), b, {a});
   // A number's own operation is still there behind a method of its subclass that declines.
-  bool number = b.is_int() || b.is_float() || b.is_bool();
+  bool number = is_whole(b) || b.is_float();
   if (ta->slots == tb->slots && !(left && number)) return interp.not_implemented;
   return native_binary(interp, tb, op, a, b);
 }
@@ -221,6 +222,8 @@ Result<Value> binary_or_repeat(Interp& interp, BinaryOp op, const Value& a, cons
   if (!left && (!is_sequence(b) || (inplace && !lets_repeat(interp, a)))) return r;
   const Value& sequence = left ? a : b;
   const Value& times = left ? b : a;
+  if (unboxed(times).is(Kind::BigInt))
+    return fail(ErrorKind::OverflowError, "cannot fit '{}' into an index-sized integer", interp.type_name(times));
   if (!script_lookup(interp, interp.type_of(times), interp.sym.__index__)) return r;
   int64_t n = TFL_TRY(to_index(interp, times));
   const Slots& slots = *interp.type_of(sequence)->slots;

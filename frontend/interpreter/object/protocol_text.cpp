@@ -1,5 +1,6 @@
 // Text, truth, hash and length of any value.
 #include "frontend/core/attributes.h"
+#include "frontend/core/big_int.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/native.h"
 #include "frontend/core/registry.h"
@@ -121,6 +122,7 @@ Result<uint64_t> hash_value(Interp& interp, const Value& v) {
       if (entry->is_none()) return fail(ErrorKind::TypeError, "unhashable type: '{}'", interp.type_name(v));
       Value r = TFL_TRY(call_entry(interp, Value(*entry), v, {}));
       r = unboxed(r);
+      if (r.is(Kind::BigInt)) return int_hash_value(r);
       if (!r.is_int() && !r.is_bool()) return fail(ErrorKind::TypeError, "__hash__ method should return an integer");
       return static_cast<uint64_t>(r.as_int() == -1 ? -2 : r.as_int());
     }

@@ -253,6 +253,8 @@ Result<void> check_kinds(Interp& interp, const NativeName& function, const Signa
       }
     }
     if (values[i].is_empty() && !p.required) continue;
+    if (unboxed(values[i]).is(Kind::BigInt) && p.kinds & bit_of(Tag::Int))
+      return fail(ErrorKind::OverflowError, "Python int too large to convert to C long");
     return fail(ErrorKind::TypeError, "{}() argument '{}' must be {}, not {}", function.plain, p.name->text, p.type,
                 interp.type_name(values[i]));
   }

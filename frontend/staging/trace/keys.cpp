@@ -143,6 +143,12 @@ Result<void> add_to_key(Interp& interp, ArgumentKey& key, const Value& v, int de
     case Tag::Object: break;
   }
   switch (v.kind()) {
+    case Kind::BigInt:
+      key.exact.push_back('I');
+      key.exact.push_back(v.as<BigInt>()->negative ? '-' : '+');
+      put<uint32_t>(key.exact, static_cast<uint32_t>(v.as<BigInt>()->used));
+      for (int32_t i = 0; i < v.as<BigInt>()->used; ++i) put(key.exact, v.as<BigInt>()->digits[i]);
+      return {};
     case Kind::Complex:
       key.exact.push_back('z');
       put(key.exact, v.as<ComplexObject>()->re);

@@ -118,9 +118,9 @@ enum class ConstantKind : uint8_t { None, True, False, Ellipsis, Int, Float, Ima
 
 struct Constant : Expr {
   ConstantKind constant;
-  int64_t integer = 0;
+  int64_t integer = 0;    // Int; the largest where 64 bits do not hold it
   double real = 0;        // Float, Imaginary
-  std::string_view text;  // String: UTF-8; Bytes: raw bytes
+  std::string_view text;  // String: UTF-8; Bytes: raw bytes; Int that 64 bits do not hold: as it is written
 };
 
 /// One part of an f-string: literal text (value == nullptr) or a replacement field.

@@ -340,7 +340,7 @@ class Dumper {
       case ConstantKind::True: return "True";
       case ConstantKind::False: return "False";
       case ConstantKind::Ellipsis: return "Ellipsis";
-      case ConstantKind::Int: return fmt::format("Int {}", c.integer);
+      case ConstantKind::Int: return c.text.empty() ? fmt::format("Int {}", c.integer) : fmt::format("Int {}", c.text);
       case ConstantKind::Float: return fmt::format("Float {}", c.real);
       case ConstantKind::Imaginary: return fmt::format("Imaginary {}", c.real);
       case ConstantKind::String: return "String " + quoted(c.text);

@@ -216,7 +216,7 @@ void Writer::constant(const Constant* c) {
     case ConstantKind::True: out += "True"; break;
     case ConstantKind::False: out += "False"; break;
     case ConstantKind::Ellipsis: out += "..."; break;
-    case ConstantKind::Int: out += std::to_string(c->integer); break;
+    case ConstantKind::Int: out += c->text.empty() ? std::to_string(c->integer) : std::string(c->text); break;
     case ConstantKind::Float: {
       std::string text = float_repr(c->real);
       out += text == "inf" ? "1e999" : text;

@@ -16,8 +16,10 @@ using ast::Stmt;
 using ast::StmtKind;
 
 namespace {
-
 constexpr std::string_view kMatchSubject = ".subject";
+std::string irrefutable_reason(std::string_view name) {
+  return name == "_" ? "wildcard" : "name capture '" + std::string(name) + "'";
+}
 
 }  // namespace
 
@@ -25,7 +27,6 @@ constexpr std::string_view kMatchSubject = ".subject";
 class PatternBuilder {
  public:
   using Node = antlr4::ParserRuleContext;
-
   explicit PatternBuilder(TreeBuilder& builder) : tree_(builder) {}
 
   /// Condition under which the subject matches; nullptr: it always does.
@@ -110,12 +111,7 @@ class PatternBuilder {
     Children children(node);
     std::vector<Node*> alternatives{children.node()};
     while (children.accept(TokenKind::Bar)) alternatives.push_back(children.node());
-    Expr* test = nullptr;
-    if (alternatives.size() == 1) {
-      test = closed(alternatives.front(), value);
-    } else {
-      test = any_of(alternatives, value, tree_.span(node));
-    }
+    Expr* test = alternatives.size() == 1 ? closed(alternatives.front(), value) : any_of(alternatives, value, tree_.span(node));
     if (children.accept(TokenKind::As)) {
       const Token& target = children.take();
       if (tree_.text(target) == "_") {
@@ -148,7 +144,7 @@ class PatternBuilder {
       if (!test) {
         if (i + 1 < alternatives.size()) {
           const Token& token = first_token(alternatives[i]);
-          tree_.report(DiagnosticId::PatternUnreachable, tree_.span(token), {reason(token)});
+          tree_.report(DiagnosticId::PatternUnreachable, tree_.span(token), {irrefutable_reason(tree_.text(token))});
         }
         bindings_.push_back(constant(ast::ConstantKind::True, span));
         test = all_of(bindings_, span);
@@ -168,11 +164,6 @@ class PatternBuilder {
     names_ = bound;
     bindings_ = std::move(outer);
     return make<ast::BoolOp>(Expr{ExprKind::BoolOp, span}, ast::BoolOpKind::Or, list(tests));
-  }
-
-  std::string reason(const Token& token) const {
-    std::string_view name = tree_.text(token);
-    return name == "_" ? "wildcard" : "name capture '" + std::string(name) + "'";
   }
 
   Expr* closed(Node* node, Expr* value) {
@@ -239,6 +230,15 @@ class PatternBuilder {
     return make<ast::Binary>(Expr{ExprKind::Binary, span}, op, real, second, tree_.span(sign));
   }
 
+  Expr* dotted(Children& children, const Token& first) {
+    Expr* e = make<ast::Name>(Expr{ExprKind::Name, tree_.span(first)}, tree_.name(first));
+    while (children.accept(TokenKind::Dot)) {
+      const Token& part = children.take();
+      e = make<ast::Attribute>(Expr{ExprKind::Attribute, tree_.span(first, part)}, e, tree_.name(part), tree_.span(part));
+    }
+    return e;
+  }
+
   /// A name: a capture, the wildcard, a value with a dot in it, or a class.
   Expr* named(Children& children, Expr* value, Span span) {
     const Token& first = children.take();
@@ -246,11 +246,7 @@ class PatternBuilder {
       if (tree_.text(first) == "_") return nullptr;
       return binding_only(capture(first, value));
     }
-    Expr* e = make<ast::Name>(Expr{ExprKind::Name, tree_.span(first)}, tree_.name(first));
-    while (children.accept(TokenKind::Dot)) {
-      const Token& part = children.take();
-      e = make<ast::Attribute>(Expr{ExprKind::Attribute, tree_.span(first, part)}, e, tree_.name(part), tree_.span(part));
-    }
+    Expr* e = dotted(children, first);
     if (!children.accept(TokenKind::Lparen)) return compare(ast::CompareOp::Eq, value, e, span);
     return class_pattern(children.at(TokenKind::Rparen) ? nullptr : children.node(), e, value, span);
   }
@@ -337,24 +333,12 @@ class PatternBuilder {
   Expr* key(Node* node) {
     Children children(node);
     Span span = tree_.span(node);
-    switch (children.kind()) {
-      case TokenKind::None:
-      case TokenKind::True:
-      case TokenKind::False:
-      case TokenKind::Number:
-      case TokenKind::Plus:
-      case TokenKind::Minus:
-      case TokenKind::String: return literal(children, span);
-      default: break;
-    }
-    if (children.at(TokenKind::Name) && children.size() > 1) {
+    if (children.at(TokenKind::Name)) {
       const Token& first = children.take();
-      Expr* e = make<ast::Name>(Expr{ExprKind::Name, tree_.span(first)}, tree_.name(first));
-      while (children.accept(TokenKind::Dot)) {
-        const Token& part = children.take();
-        e = make<ast::Attribute>(Expr{ExprKind::Attribute, tree_.span(first, part)}, e, tree_.name(part), tree_.span(part));
-      }
-      if (children.done()) return e;
+      Expr* e = dotted(children, first);
+      if (children.done() && e->kind == ExprKind::Attribute) return e;
+    } else if (!is_open_bracket(children.kind())) {
+      return literal(children, span);
     }
     tree_.report(DiagnosticId::PatternKey, span);
     return tree_.none(span);
@@ -451,9 +435,7 @@ void TreeBuilder::match_statement(Node* node, std::vector<Stmt*>& out) {
     Children part(clause);
     const Token& case_word = part.take();
     if (irrefutable) {
-      std::string_view name = text(*irrefutable);
-      std::string why = name == "_" ? "wildcard" : "name capture '" + std::string(name) + "'";
-      report(DiagnosticId::PatternUnreachable, span(*irrefutable), {why});
+      report(DiagnosticId::PatternUnreachable, span(*irrefutable), {irrefutable_reason(text(*irrefutable))});
       irrefutable = nullptr;
     }
     PatternBuilder patterns(*this);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/core/big_int.h"
 #include "frontend/tensors/numpy/object_arrays.h"
 #include "frontend/tensors/numpy/string_arrays.h"
 #include "runtime/tensor/copy.h"
@@ -209,6 +210,15 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
     if (wanted) TFL_TRY(check_fits(t, *wanted));
     return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
   }
+  if (v.is(Kind::BigInt)) {
+    if (wanted && (is_floating(*wanted) || is_complex(*wanted)))
+      return cast_tensor(interp, TFL_TRY(scalar<double>(interp.context, DType::F64, int_to_double(v))), *wanted);
+    uint64_t bits = 0;
+    if (!int_to_u64(v, bits) || (wanted && *wanted != DType::U64 && *wanted != DType::Bool))
+      return fail(ErrorKind::OverflowError, "Python int too large to convert to C long");
+    Tensor t = TFL_TRY(scalar<uint64_t>(interp.context, DType::U64, bits));
+    return wanted ? cast_tensor(interp, t, *wanted) : Result<Tensor>(t);
+  }
   if (is_tensor_like(v) || v.is_bool() || v.is_str() || v.is(Kind::Bytes) || v.is(Kind::Complex)) {
     Tensor t = TFL_TRY(to_concrete(interp, v));
     if (t.dtype() == DType::String) find_text_type(interp, v, t);
@@ -217,7 +227,7 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
   // Sequences of Python numbers are 64 bits wide; those with arrays and tensors in them take the widest of theirs.
   struct Walk {
     Interp& interp;
-    bool complex = false, real = false, whole = false, boolean = false, other = false;
+    bool complex = false, real = false, whole = false, large = false, boolean = false, other = false;
     std::optional<DType> decided;
     void look(const Value& item, int depth) {
       if (depth > 64) return;
@@ -227,6 +237,8 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
         for (const Value& x : item.as<Tuple>()->span()) look(x, depth + 1);
       } else if (item.is_float()) {
         real = true;
+      } else if (uint64_t bits; item.is(Kind::BigInt) && int_to_u64(item, bits)) {
+        large = true;
       } else if (item.is(Kind::Complex)) {
         complex = true;
       } else if (item.is_int() || item.is(Kind::Range) || item.is(Kind::Shape)) {
@@ -249,8 +261,10 @@ Result<Tensor> as_array(Interp& interp, const Value& v, std::optional<DType> wan
   if (!walk.other) {
     if (walk.complex)
       natural = DType::C128;
-    else if (walk.real)
+    else if (walk.real || (walk.large && walk.whole))
       natural = DType::F64;
+    else if (walk.large)
+      natural = DType::U64;
     else if (walk.whole)
       natural = DType::I64;
     else if (walk.boolean)

@@ -14,8 +14,8 @@ namespace tfl {
 namespace {
 
 bool is_data(const Value& v) {
-  return v.is_int() || v.is_float() || v.is_bool() || v.is(Kind::Complex) || v.is(Kind::NdArray) || v.is(Kind::NumPyScalar) ||
-         v.is(Kind::List) || v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes);
+  return v.is_int() || v.is_float() || v.is_bool() || v.is(Kind::BigInt) || v.is(Kind::Complex) || v.is(Kind::NdArray) ||
+         v.is(Kind::NumPyScalar) || v.is(Kind::List) || v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes);
 }
 
 bool is_host_sequence(const Value& v) { return v.is(Kind::List) || v.is(Kind::Tuple) || v.is_str() || v.is(Kind::Bytes); }

@@ -3,8 +3,10 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "frontend/core/big_int.h"
 #include "frontend/core/native_module.h"
 #include "frontend/tensors/numpy/array.h"
 #include "frontend/tensors/numpy/generators.h"
@@ -33,7 +35,7 @@ Result<Value> new_state(Interp& interp, Value*) {
   return ndarray_value(interp, t);
 }
 
-/// seed(state, x): x is a number of 64 bits, or bytes, which stand for the number that they and their SHA-512 digest spell.
+/// seed(state, x): x is a number, of which its size counts, or bytes, which stand for the number that they and their SHA-512 digest spell.
 Result<Value> seed(Interp& interp, Value* args) {
   std::vector<uint32_t> words;  // least significant first
   if (args[1].is(Kind::Bytes)) {
@@ -48,8 +50,11 @@ Result<Value> seed(Interp& interp, Value* args) {
     words.resize(kWords);
     if (::getrandom(words.data(), words.size() * 4, 0) < 0) return fail(ErrorKind::OSError, "the system gives no random bytes");
   } else {
-    auto x = static_cast<uint64_t>(TFL_TRY(to_index(interp, args[1])));
-    words = {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)};
+    Value x = TFL_TRY(to_index_value(interp, args[1]));
+    if (int_negative(x)) x = TFL_TRY(int_negate(interp, x));
+    words.resize(static_cast<size_t>(int_bit_length(x) / 32 + 1));
+    std::string bytes = TFL_TRY(int_to_bytes(interp, x, words.size() * 4, false));
+    std::memcpy(words.data(), bytes.data(), bytes.size());
   }
   while (words.size() > 1 && words.back() == 0) words.pop_back();
   Mt19937 g = TFL_TRY(generator(interp, args[0]));
@@ -69,15 +74,25 @@ uint64_t bits(Mt19937& g, int64_t k) {
   return static_cast<uint64_t>(g.next32() >> (64 - k)) << 32 | low;
 }
 
+/// k random bits, the lowest word first, as CPython draws them.
+Result<Value> long_bits(Interp& interp, Mt19937& g, int64_t k) {
+  if (k <= 64) return int_value(interp, bits(g, k));
+  std::string words;
+  for (; k > 0; k -= 32) {
+    uint32_t word = g.next32();
+    if (k < 32) word >>= 32 - k;
+    words.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  return int_of_bytes(interp, words, false);
+}
+
 Result<Value> getrandbits(Interp& interp, Value* args) {
   int64_t k = TFL_TRY(to_index(interp, args[1]));
   if (k < 0) return fail(ErrorKind::ValueError, "number of bits must be non-negative");
   if (k == 0) return Value::integer(0);
-  if (k > 64) return fail(ErrorKind::OverflowError, "an integer has 64 bits here: {} random bits do not fit", k);
+  TFL_TRY(guard_memory(interp, static_cast<size_t>(k / 8)));
   Mt19937 g = TFL_TRY(generator(interp, args[0]));
-  uint64_t drawn = bits(g, k);
-  if (drawn >> 63) return fail(ErrorKind::OverflowError, "an integer has 64 bits here: the random bits do not fit");
-  return Value::integer(static_cast<int64_t>(drawn));
+  return long_bits(interp, g, k);
 }
 
 uint64_t below(Mt19937& g, uint64_t n) {
@@ -89,10 +104,14 @@ uint64_t below(Mt19937& g, uint64_t n) {
 }
 
 Result<Value> randbelow(Interp& interp, Value* args) {
-  int64_t n = TFL_TRY(to_index(interp, args[1]));
-  if (n <= 0) return Value::integer(0);
+  Value n = TFL_TRY(to_index_value(interp, args[1]));
+  if (int_compare(n, Value::integer(0)) <= 0) return Value::integer(0);
   Mt19937 g = TFL_TRY(generator(interp, args[0]));
-  return Value::integer(static_cast<int64_t>(below(g, static_cast<uint64_t>(n))));
+  if (!n.is(Kind::BigInt)) return Value::integer(static_cast<int64_t>(below(g, static_cast<uint64_t>(n.as_int()))));
+  for (;;) {
+    Value r = TFL_TRY(long_bits(interp, g, int_bit_length(n)));
+    if (int_compare(r, n) < 0) return r;
+  }
 }
 
 Result<Value> shuffle(Interp& interp, Value* args) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "frontend/core/big_int.h"
 #include "frontend/core/complex_value.h"
 #include "frontend/core/object_elements.h"
 #include "frontend/core/scope.h"
@@ -14,6 +15,13 @@
 namespace tfl {
 
 namespace {
+
+/// An int that the element type has no room for, although it is one of whole numbers.
+bool out_of_range(const Value& v, DType dtype) { return v.is(Kind::BigInt) && is_integer(dtype); }
+
+Failure too_large_int() {
+  return fail(ErrorKind::ValueError, "Can't convert Python sequence with out-of-range integer to Tensor.");
+}
 
 Failure cannot_convert(Interp& interp, const Value& whole, DType dtype) {
   auto text = repr_text(interp, whole);
@@ -46,6 +54,13 @@ bool store_leaf(const Value& v, DType dtype, std::byte* at) {
         double re = 0, im = 0;
         if (!complex_parts(v, re, im)) return false;
         store_complex(dtype, re, im, at);
+      } else if (v.is(Kind::BigInt)) {
+        uint64_t bits = 0;
+        if (is_integer(dtype) && (dtype != DType::U64 || !int_to_u64(v, bits))) return false;
+        if (is_floating(dtype))
+          store_double(dtype, int_to_double(v), at);
+        else
+          std::memcpy(at, &bits, sizeof bits);
       } else if (is_floating(dtype)) {
         if (!integral && !v.is_float()) return false;
         store_double(dtype, integral ? static_cast<double>(v.as_int()) : v.as_float(), at);
@@ -133,7 +148,7 @@ struct Filler {
       return fail(ErrorKind::ValueError, "Can't convert Python sequence with a value out of range for a double-precision float.")
           .with_hint("the value does not fit float32; give dtype=tf.float64");
     }
-    if (!store_leaf(v, dtype, at)) return cannot_convert(interp, shown, dtype);
+    if (!store_leaf(v, dtype, at)) return out_of_range(v, dtype) ? too_large_int() : cannot_convert(interp, shown, dtype);
     at += size;
     return {};
   }

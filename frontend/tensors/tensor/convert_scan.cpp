@@ -89,6 +89,10 @@ Result<void> note_leaf(Interp& interp, const Value& v, Scan& scan) {
       break;
     case Tag::Float: leaf = Leaf::Float; break;
     default:
+      if (v.is(Kind::BigInt)) {
+        scan.wide = true;
+        return join_leaf(scan, Leaf::Int);
+      }
       if (v.is(Kind::Instance) || (v.is(Kind::Native) && v.object()->type->slots->get_item && v.object()->type->slots->length)) {
         scan.objects = true;
         return fail(ErrorKind::ValueError, "an object");  // never seen: to_tensor() asks the object for its items

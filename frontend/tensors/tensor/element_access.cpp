@@ -1,4 +1,5 @@
 // Single elements and whole tensors as host values: truth, length, iteration, int(), float(), tolist().
+#include "frontend/core/big_int.h"
 #include "frontend/core/complex_value.h"
 #include "frontend/core/object_elements.h"
 #include "frontend/core/tensor_operators.h"
@@ -25,6 +26,7 @@ Result<Value> element_value(Interp& interp, const Tensor& t, const std::byte* at
   if (dtype == DType::Bool) return Value::boolean(load_int(dtype, at) != 0);
   if (is_complex(dtype)) return complex_value(interp, load_double(dtype, at), load_imag(dtype, at));
   if (is_floating(dtype)) return Value::real(load_double(dtype, at));
+  if (dtype == DType::U64) return int_value(interp, *reinterpret_cast<const uint64_t*>(at));
   return Value::integer(load_int(dtype, at));
 }
 

@@ -18,7 +18,7 @@ bool not_a_number(Interp& interp, const Value& v, const Error& e) {
 Result<int64_t> bound(Interp& interp, const Value& v, int64_t if_none) {
   if (v.is_int()) return v.as_int();
   if (v.is_none()) return if_none;
-  auto i = to_index(interp, v);
+  auto i = to_clamped_index(interp, v);
   if (!i && not_a_number(interp, v, i.error())) {
     return fail(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
   }
@@ -28,10 +28,10 @@ Result<int64_t> bound(Interp& interp, const Value& v, int64_t if_none) {
 }  // namespace
 
 Result<int64_t> search_bound(Interp& interp, const Value& v, int64_t n) {
-  auto i = to_index(interp, v);
+  auto i = to_clamped_index(interp, v);
   if (!i && not_a_number(interp, v, i.error()))
     return fail(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
-  if (i && *i < 0) return std::max<int64_t>(0, *i + n);
+  if (i && *i < 0) return std::max<int64_t>(0, *i < -n ? 0 : *i + n);
   return i;
 }
 
@@ -48,7 +48,7 @@ Result<void> slice_unpack(Interp& interp, const Slice& s, int64_t& start, int64_
 void slice_adjust(int64_t length, int64_t& start, int64_t& stop, int64_t step) {
   bool down = step < 0;
   int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
-  auto clamp = [&](int64_t v) { return v < 0 ? std::max(v + length, low) : std::min(v, high); };
+  auto clamp = [&](int64_t v) { return v < -length ? low : v < 0 ? std::max(v + length, low) : std::min(v, high); };
   start = clamp(start);
   stop = clamp(stop);
 }

@@ -104,18 +104,18 @@ Result<Value> as_integer_ratio(Interp& interp, Value* a) {
     --e;
   }
   // v = m * 2**e with whole m, odd where e is negative
-  if (e >= 0 ? std::fabs(v) >= 9223372036854775808.0 : e < -62) {
-    return fail(ErrorKind::OverflowError, "integer overflow: the ratio of {} does not fit in 64 bits", v);
-  }
-  int64_t numerator = e >= 0 ? static_cast<int64_t>(v) : static_cast<int64_t>(m);
-  int64_t denominator = e >= 0 ? 1 : int64_t{1} << -e;
-  return interp.tuple({Value::integer(numerator), Value::integer(denominator)});
+  Value numerator = TFL_TRY(int_of_double(interp, m)), denominator = Value::integer(1);
+  Value power = TFL_TRY(int_binary(interp, BinaryOp::LShift, denominator, Value::integer(std::abs(e))));
+  if (e >= 0)
+    numerator = TFL_TRY(int_binary(interp, BinaryOp::Mul, numerator, power));
+  else
+    denominator = power;
+  return interp.tuple({numerator, denominator});
 }
 
 template <double (*F)(double)>
-Result<Value> whole(Interp&, Value* a) {
-  int64_t i = TFL_TRY(float_to_int(F(self_float(a[0]))));
-  return Value::integer(i);
+Result<Value> whole(Interp& interp, Value* a) {
+  return int_of_double(interp, F(self_float(a[0])));
 }
 double floor_of(double v) { return std::floor(v); }
 double ceil_of(double v) { return std::ceil(v); }
@@ -123,11 +123,8 @@ double trunc_of(double v) { return std::trunc(v); }
 
 Result<Value> round_method(Interp& interp, Value* a) {
   double v = self_float(a[0]);
-  if (a[1].is_none()) {
-    int64_t i = TFL_TRY(float_to_int(std::nearbyint(v)));
-    return Value::integer(i);
-  }
-  int64_t digits = TFL_TRY(to_index(interp, a[1]));
+  if (a[1].is_none()) return int_of_double(interp, std::nearbyint(v));
+  int64_t digits = TFL_TRY(to_clamped_index(interp, a[1]));
   double r = round_decimal(v, digits);
   if (std::isinf(r) && std::isfinite(v)) return fail(ErrorKind::OverflowError, "rounded value too large to represent");
   return Value::real(r);

@@ -1,4 +1,7 @@
 // int and bool: construction, operators, text, methods.
+#include <algorithm>
+
+#include "frontend/core/big_int.h"
 #include "frontend/core/hashing.h"
 #include "frontend/core/native.h"
 #include "frontend/interpreter/object/numbers/number.h"
@@ -18,18 +21,12 @@ Value as_type(Interp& interp, Type* type, Type* native, Value number) {
   return Value::adopt(box);
 }
 
-Result<Value> int_from_text(const Value& text, int64_t base) {
+Result<Value> int_from_text(Interp& interp, const Value& text, int64_t base) {
   if (base != 0 && (base < 2 || base > 36)) return fail(ErrorKind::ValueError, "int() base must be >= 2 and <= 36, or 0");
   bool is_str = text.is_str();
   if (!is_str && !text.is(Kind::Bytes)) return fail(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
   const std::string& s = is_str ? text_of(text) : text.as<Bytes>()->data;
-  int64_t v = 0;
-  IntParse parsed = parse_int(s, static_cast<int>(base), v);
-  if (parsed == IntParse::Ok) return Value::integer(v);
-  std::string shown = is_str ? quote_text(s) : quote_bytes(s);
-  if (parsed == IntParse::Overflow)
-    return fail(ErrorKind::OverflowError, "integer overflow: int({}) does not fit in 64 bits", shown);
-  return fail(ErrorKind::ValueError, "invalid literal for int() with base {}: {}", base, shown);
+  return int_of_text(interp, s, static_cast<int>(base), is_str ? quote_text(s) : quote_bytes(s));
 }
 
 Result<Value> int_construct(Interp& interp, Type* type, CallArgs& args) {
@@ -39,7 +36,7 @@ Result<Value> int_construct(Interp& interp, Type* type, CallArgs& args) {
   if (!out[1].is_empty()) {
     if (out[0].is_empty()) return fail(ErrorKind::TypeError, "int() missing string argument");
     int64_t base = TFL_TRY(to_index(interp, out[1]));
-    number = TFL_TRY(int_from_text(out[0], base));
+    number = TFL_TRY(int_from_text(interp, out[0], base));
   } else if (!out[0].is_empty()) {
     number = TFL_TRY(to_int_value(interp, out[0]));
   }
@@ -54,7 +51,11 @@ Result<Value> bool_construct(Interp& interp, Type*, CallArgs& args) {
   return Value::boolean(b);
 }
 
-Result<Value> int_repr(Interp& interp, const Value& self) { return interp.str(std::to_string(number_of(self).i)); }
+Result<Value> int_repr(Interp& interp, const Value& self) {
+  Number n = number_of(self);
+  if (n.is != Number::Is::Big) return interp.str(std::to_string(n.i));
+  return interp.ascii(TFL_TRY(int_text(interp, n.value())));
+}
 Result<Value> bool_repr(Interp& interp, const Value& self) { return interp.str(std::string(self.as_bool() ? "True" : "False")); }
 
 Result<Value> int_format(Interp& interp, const Value& self, std::string_view spec) {
@@ -62,50 +63,65 @@ Result<Value> int_format(Interp& interp, const Value& self, std::string_view spe
   std::string_view name = interp.type_name(self);
   FormatSpec f = TFL_TRY(parse_format_spec(spec, 'd', '>', name));
   TFL_TRY(guard_memory(interp, static_cast<size_t>(std::max(f.width, f.precision) + 1)));
-  std::string text = TFL_TRY(format_integer(f, number_of(self).i, name));
-  return interp.str(std::move(text));
+  Number n = number_of(self);
+  if (n.is != Number::Is::Big) return interp.str(TFL_TRY(format_integer(f, n.i, name)));
+  if (f.type == 'c') return fail(ErrorKind::OverflowError, "Python int too large to convert to C long");
+  const int base = integer_base(f.type);
+  if (base == 0) return interp.str(TFL_TRY(format_real(f, TFL_TRY(n.checked_real()), name)));
+  std::string digits;
+  if (base == 10) {
+    digits = TFL_TRY(int_text(interp, n.value()));
+    if (digits[0] == '-') digits.erase(0, 1);
+  } else {
+    digits = TFL_TRY(int_magnitude_text(interp, n.value(), base));
+  }
+  return interp.str(TFL_TRY(format_digits(f, n.big->negative, std::move(digits))));
 }
 
-Result<uint64_t> int_hash(Interp&, const Value& self) { return hash_int(number_of(self).i); }
-Result<bool> int_truth(Interp&, const Value& self) { return number_of(self).i != 0; }
+Result<uint64_t> int_hash(Interp&, const Value& self) {
+  Number n = number_of(self);
+  return n.is == Number::Is::Big ? int_hash_value(n.value()) : hash_int(n.i);
+}
+Result<bool> int_truth(Interp&, const Value& self) {
+  Number n = number_of(self);
+  return n.is == Number::Is::Big || n.i != 0;
+}
 
-Result<Value> int_unary(Interp&, UnaryOp op, const Value& self) {
-  int64_t v = number_of(self).i;
+void int_destroy(Object* o) {
+  if (o->kind != static_cast<uint8_t>(Kind::BigInt)) return destroy_object<Boxed>(o);
+  auto used = static_cast<size_t>(static_cast<BigInt*>(o)->used);
+  Heap::release(o, sizeof(BigInt) + (used - 1) * sizeof(uint64_t));
+}
+
+Result<Value> int_unary(Interp& interp, UnaryOp op, const Value& self) {
+  Number n = number_of(self);
   switch (op) {
-    case UnaryOp::Minus:
-      if (v == INT64_MIN) return fail(ErrorKind::OverflowError, "integer overflow: -({}) does not fit in 64 bits", v);
-      return Value::integer(-v);
-    case UnaryOp::Plus: return Value::integer(v);
-    case UnaryOp::Invert: return Value::integer(~v);
+    case UnaryOp::Minus: return int_negate(interp, n.value());
+    case UnaryOp::Plus: return n.value();
+    case UnaryOp::Invert:
+      if (n.is != Number::Is::Big) return Value::integer(~n.i);
+      return int_binary(interp, BinaryOp::Sub, Value::integer(-1), n.value());
     case UnaryOp::Not: break;
   }
-  return Value::boolean(v == 0);
+  return Value::boolean(n.is != Number::Is::Big && n.i == 0);
 }
 
 // ------------------------------------------------------------------------------------------------------ methods
 
-int64_t self_int(const Value* a) { return number_of(a[0]).i; }
+Value self_int(const Value* a) { return number_of(a[0]).value(); }
 
-Result<Value> bit_length(Interp&, Value* a) {
-  int64_t v = self_int(a);
-  uint64_t u = v < 0 ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
-  return Value::integer(u == 0 ? 0 : 64 - __builtin_clzll(u));
-}
-Result<Value> bit_count(Interp&, Value* a) {
-  int64_t v = self_int(a);
-  uint64_t u = v < 0 ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
-  return Value::integer(__builtin_popcountll(u));
-}
-Result<Value> int_itself(Interp&, Value* a) { return Value::integer(self_int(a)); }
+Result<Value> bit_length(Interp&, Value* a) { return Value::integer(int_bit_length(self_int(a))); }
+Result<Value> bit_count(Interp&, Value* a) { return Value::integer(int_bit_count(self_int(a))); }
+Result<Value> int_itself(Interp&, Value* a) { return self_int(a); }
 Result<Value> int_zero(Interp&, Value*) { return Value::integer(0); }
 Result<Value> int_one(Interp&, Value*) { return Value::integer(1); }
-Result<Value> int_ratio(Interp& interp, Value* a) { return interp.tuple({Value::integer(self_int(a)), Value::integer(1)}); }
+Result<Value> int_ratio(Interp& interp, Value* a) { return interp.tuple({self_int(a), Value::integer(1)}); }
 
-Result<Value> int_round(Interp& interp, Value* a) {
-  if (a[1].is_none()) return Value::integer(self_int(a));
-  int64_t digits = TFL_TRY(to_index(interp, a[1]));
-  int64_t v = TFL_TRY(round_int(self_int(a), digits));
-  return Value::integer(v);
+Result<Value> round_method(Interp& interp, Value* a) {
+  if (a[1].is_none()) return self_int(a);
+  Value digits = TFL_TRY(to_index_value(interp, a[1]));
+  if (digits.is(Kind::BigInt)) return int_negative(digits) ? Value::integer(0) : self_int(a);
+  return int_round(interp, self_int(a), digits.as_int());
 }
 
 Result<bool> is_big_endian(Interp& interp, const Value& order) {
@@ -116,28 +132,12 @@ Result<bool> is_big_endian(Interp& interp, const Value& order) {
 }
 
 Result<Value> to_bytes(Interp& interp, Value* a) {
-  int64_t v = self_int(a);
   int64_t length = TFL_TRY(to_index(interp, a[1]));
   bool big = TFL_TRY(is_big_endian(interp, a[2]));
   bool is_signed = TFL_TRY(truth(interp, a[3]));
   if (length < 0) return fail(ErrorKind::ValueError, "length argument must be non-negative");
-  if (v < 0 && !is_signed) return fail(ErrorKind::OverflowError, "can't convert negative int to unsigned");
-  if (length < 8) {
-    bool fits;
-    if (length == 0)
-      fits = v == 0;
-    else if (is_signed)
-      fits = v >= -(int64_t{1} << (8 * length - 1)) && v < (int64_t{1} << (8 * length - 1));
-    else
-      fits = v < (int64_t{1} << (8 * length));
-    if (!fits) return fail(ErrorKind::OverflowError, "int too big to convert");
-  }
-  TFL_TRY(guard_memory(interp, static_cast<size_t>(length)));
-  std::string out(static_cast<size_t>(length), v < 0 ? '\xff' : '\0');
-  for (int64_t i = 0; i < length && i < 8; ++i) {
-    auto byte = static_cast<char>(static_cast<uint64_t>(v) >> (8 * i));
-    out[static_cast<size_t>(big ? length - 1 - i : i)] = byte;
-  }
+  std::string out = TFL_TRY(int_to_bytes(interp, self_int(a), static_cast<size_t>(length), is_signed));
+  if (big) std::reverse(out.begin(), out.end());
   return interp.bytes(std::move(out));
 }
 
@@ -157,19 +157,10 @@ Result<Value> from_bytes(Interp& interp, Value* a) {
   }
   bool big = TFL_TRY(is_big_endian(interp, a[2]));
   bool is_signed = TFL_TRY(truth(interp, a[3]));
-  if (!big) data.assign(std::string(data.rbegin(), data.rend()));
-  bool negative = is_signed && !data.empty() && (data[0] & 0x80);
-  uint64_t v = negative ? ~uint64_t{0} : 0;
-  bool fits = true;
-  for (char c : data) {
-    auto top = static_cast<unsigned char>(v >> 56);
-    fits &= top == (negative ? 0xFF : 0);
-    v = v << 8 | static_cast<unsigned char>(c);
-  }
-  if (!fits || (negative ? static_cast<int64_t>(v) >= 0 : static_cast<int64_t>(v) < 0)) {
-    return fail(ErrorKind::OverflowError, "integer overflow: the bytes do not fit in 64 bits");
-  }
-  return Value::integer(static_cast<int64_t>(v));
+  if (big) std::reverse(data.begin(), data.end());
+  Value made = TFL_TRY(int_of_bytes(interp, data, is_signed));
+  if (a[0].is(Kind::Type) && a[0].as<Type>() != interp.types.int_) return interp.call(a[0], {made});
+  return made;
 }
 
 constexpr NativeDef kIntMethods[] = {
@@ -179,7 +170,7 @@ constexpr NativeDef kIntMethods[] = {
     method("as_integer_ratio", "self, /", int_ratio),
     method("to_bytes", "self, /, length=1, byteorder='big', *, signed=False", to_bytes),
     class_method("from_bytes", "cls, /, bytes, byteorder='big', *, signed=False", from_bytes),
-    method("__round__", "self, ndigits=None, /", int_round),
+    method("__round__", "self, ndigits=None, /", round_method),
     method("__trunc__", "self, /", int_itself),
     method("__floor__", "self, /", int_itself),
     method("__ceil__", "self, /", int_itself),
@@ -196,7 +187,7 @@ constexpr NativeDef kIntMethods[] = {
 extern const Slots int_slots, bool_slots;
 
 const Slots int_slots = {.kind = Kind::Boxed,
-                         .destroy = destroy_object<Boxed>,
+                         .destroy = int_destroy,
                          .construct = int_construct,
                          .repr = int_repr,
                          .format = int_format,

@@ -6,19 +6,6 @@
 
 namespace tfl {
 
-Failure int_overflow(int64_t a, std::string_view op, int64_t b) {
-  return fail(ErrorKind::OverflowError, "integer overflow: {} {} {} does not fit in 64 bits", a, op, b);
-}
-
-Result<int64_t> float_to_int(double v) {
-  if (std::isnan(v)) return fail(ErrorKind::ValueError, "cannot convert float NaN to integer");
-  if (std::isinf(v)) return fail(ErrorKind::OverflowError, "cannot convert float infinity to integer");
-  if (!(v >= -9223372036854775808.0 && v < 9223372036854775808.0)) {
-    return fail(ErrorKind::OverflowError, "cannot convert float {} to integer: it does not fit in 64 bits", v);
-  }
-  return static_cast<int64_t>(v);
-}
-
 double int_true_div(int64_t a, int64_t b) {
   constexpr int64_t kExact = int64_t{1} << 53;
   if (a >= -kExact && a <= kExact && b >= -kExact && b <= kExact) return static_cast<double>(a) / static_cast<double>(b);
@@ -26,7 +13,7 @@ double int_true_div(int64_t a, int64_t b) {
   using Wide = unsigned __int128;
   Wide n = a < 0 ? uint64_t{0} - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
   Wide d = b < 0 ? uint64_t{0} - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
-  if (n == 0) return 0.0;
+  if (n == 0) return negative ? -0.0 : 0.0;
   // A quotient of 56 or 57 bits; what is left over only matters for the direction of the one rounding.
   auto bits = [](Wide v) { return 64 - __builtin_clzll(static_cast<uint64_t>(v)); };
   int shift = 56 - (bits(n) - bits(d));
@@ -49,23 +36,49 @@ Result<Value> int_power(Interp& interp, int64_t a, int64_t b) {
   }
   int64_t result = 1, base = a;
   for (int64_t e = b; e > 0;) {
-    if ((e & 1) && __builtin_mul_overflow(result, base, &result)) return int_overflow(a, "**", b);
+    if ((e & 1) && __builtin_mul_overflow(result, base, &result)) return Value();
     e >>= 1;
-    if (e > 0 && __builtin_mul_overflow(base, base, &base)) {
-      // The square is needed only if the result is not 0 or +-1 whatever comes; then it overflows.
-      return int_overflow(a, "**", b);
-    }
+    // The square is needed only if the result is not 0 or +-1 whatever comes; then it overflows.
+    if (e > 0 && __builtin_mul_overflow(base, base, &base)) return Value();
   }
   return Value::integer(result);
 }
 
-Result<Value> int_shift_left(int64_t a, int64_t b) {
-  if (b < 0) return fail(ErrorKind::ValueError, "negative shift count");
-  if (a == 0) return Value::integer(0);
-  if (b > 63) return int_overflow(a, "<<", b);
-  auto r = static_cast<int64_t>(static_cast<uint64_t>(a) << b);
-  if ((r >> b) != a) return int_overflow(a, "<<", b);
-  return Value::integer(r);
+/// What 64 bits hold; Empty: the result is longer.
+Result<Value> short_arithmetic(Interp& interp, BinaryOp op, int64_t a, int64_t b) {
+  int64_t r;
+  switch (op) {
+    case BinaryOp::Add: return __builtin_add_overflow(a, b, &r) ? Value() : Value::integer(r);
+    case BinaryOp::Sub: return __builtin_sub_overflow(a, b, &r) ? Value() : Value::integer(r);
+    case BinaryOp::Mul: return __builtin_mul_overflow(a, b, &r) ? Value() : Value::integer(r);
+    case BinaryOp::Div:
+      if (b == 0) return fail(ErrorKind::ZeroDivisionError, "division by zero");
+      return Value::real(int_true_div(a, b));
+    case BinaryOp::FloorDiv:
+      if (b == 0) return fail(ErrorKind::ZeroDivisionError, "integer division or modulo by zero");
+      if (b == -1) return a == INT64_MIN ? Value() : Value::integer(-a);
+      return Value::integer(floor_div(a, b));
+    case BinaryOp::Mod:
+      if (b == 0) return fail(ErrorKind::ZeroDivisionError, "integer modulo by zero");
+      return Value::integer(b == -1 ? 0 : floor_mod(a, b));
+    case BinaryOp::Pow:
+      if (b > 0 && (a == 0 || a == 1)) return Value::integer(a);
+      if (b > 0 && a == -1) return Value::integer(b & 1 ? -1 : 1);
+      return int_power(interp, a, b);
+    case BinaryOp::LShift:
+      if (b < 0) return fail(ErrorKind::ValueError, "negative shift count");
+      if (a == 0) return Value::integer(0);
+      r = b > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+      return b > 63 || (r >> b) != a ? Value() : Value::integer(r);
+    case BinaryOp::RShift:
+      if (b < 0) return fail(ErrorKind::ValueError, "negative shift count");
+      return Value::integer(a >> (b > 63 ? 63 : b));
+    case BinaryOp::BitAnd: return Value::integer(a & b);
+    case BinaryOp::BitOr: return Value::integer(a | b);
+    case BinaryOp::BitXor: return Value::integer(a ^ b);
+    case BinaryOp::MatMul: break;
+  }
+  return interp.not_implemented;
 }
 
 /// CPython's float_divmod: the remainder has the divisor's sign, the quotient is the nearest whole number below.
@@ -104,44 +117,8 @@ Result<Value> float_power(Interp& interp, double a, double b) {
 }  // namespace
 
 Result<Value> int_arithmetic(Interp& interp, BinaryOp op, int64_t a, int64_t b) {
-  int64_t r;
-  switch (op) {
-    case BinaryOp::Add:
-      if (__builtin_add_overflow(a, b, &r)) return int_overflow(a, "+", b);
-      return Value::integer(r);
-    case BinaryOp::Sub:
-      if (__builtin_sub_overflow(a, b, &r)) return int_overflow(a, "-", b);
-      return Value::integer(r);
-    case BinaryOp::Mul:
-      if (__builtin_mul_overflow(a, b, &r)) return int_overflow(a, "*", b);
-      return Value::integer(r);
-    case BinaryOp::Div:
-      if (b == 0) return fail(ErrorKind::ZeroDivisionError, "division by zero");
-      return Value::real(int_true_div(a, b));
-    case BinaryOp::FloorDiv:
-      if (b == 0) return fail(ErrorKind::ZeroDivisionError, "integer division or modulo by zero");
-      if (b == -1) {
-        if (a == INT64_MIN) return int_overflow(a, "//", b);
-        return Value::integer(-a);
-      }
-      return Value::integer(floor_div(a, b));
-    case BinaryOp::Mod:
-      if (b == 0) return fail(ErrorKind::ZeroDivisionError, "integer modulo by zero");
-      return Value::integer(b == -1 ? 0 : floor_mod(a, b));
-    case BinaryOp::Pow:
-      if (b > 0 && (a == 0 || a == 1)) return Value::integer(a);
-      if (b > 0 && a == -1) return Value::integer(b & 1 ? -1 : 1);
-      return int_power(interp, a, b);
-    case BinaryOp::LShift: return int_shift_left(a, b);
-    case BinaryOp::RShift:
-      if (b < 0) return fail(ErrorKind::ValueError, "negative shift count");
-      return Value::integer(a >> (b > 63 ? 63 : b));
-    case BinaryOp::BitAnd: return Value::integer(a & b);
-    case BinaryOp::BitOr: return Value::integer(a | b);
-    case BinaryOp::BitXor: return Value::integer(a ^ b);
-    case BinaryOp::MatMul: break;
-  }
-  return interp.not_implemented;
+  Value r = TFL_TRY(short_arithmetic(interp, op, a, b));
+  return r.is_empty() ? int_binary(interp, op, Value::integer(a), Value::integer(b)) : r;
 }
 
 Result<Value> float_arithmetic(Interp& interp, BinaryOp op, double a, double b) {
@@ -172,7 +149,12 @@ Result<Value> float_arithmetic(Interp& interp, BinaryOp op, double a, double b) 
 Result<Value> number_binary(Interp& interp, BinaryOp op, const Value& a, const Value& b) {
   Number x = number_of(a), y = number_of(b);
   if (x.is == Number::Is::Not || y.is == Number::Is::Not) return interp.not_implemented;
-  if (x.is == Number::Is::Float || y.is == Number::Is::Float) return float_arithmetic(interp, op, x.real(), y.real());
+  if (x.is == Number::Is::Float || y.is == Number::Is::Float) {
+    double left = TFL_TRY(x.checked_real());
+    double right = TFL_TRY(y.checked_real());
+    return float_arithmetic(interp, op, left, right);
+  }
+  if (x.is == Number::Is::Big || y.is == Number::Is::Big) return int_binary(interp, op, x.value(), y.value());
   if (x.boolean && y.boolean) {
     if (op == BinaryOp::BitAnd) return Value::boolean(x.i & y.i);
     if (op == BinaryOp::BitOr) return Value::boolean(x.i | y.i);
@@ -185,11 +167,14 @@ Result<Value> number_divmod(Interp& interp, const Value& a, const Value& b) {
   Number x = number_of(a), y = number_of(b);
   if (x.is == Number::Is::Not || y.is == Number::Is::Not) return interp.not_implemented;
   if (x.is == Number::Is::Float || y.is == Number::Is::Float) {
-    if (y.real() == 0) return fail(ErrorKind::ZeroDivisionError, "float divmod()");
+    double left = TFL_TRY(x.checked_real());
+    double right = TFL_TRY(y.checked_real());
+    if (right == 0) return fail(ErrorKind::ZeroDivisionError, "float divmod()");
     double div, mod;
-    float_div_mod(x.real(), y.real(), div, mod);
+    float_div_mod(left, right, div, mod);
     return interp.tuple({Value::real(div), Value::real(mod)});
   }
+  if (x.is == Number::Is::Big || y.is == Number::Is::Big || y.i == -1) return int_divmod(interp, x.value(), y.value());
   Value q = TFL_TRY(int_arithmetic(interp, BinaryOp::FloorDiv, x.i, y.i));
   Value r = TFL_TRY(int_arithmetic(interp, BinaryOp::Mod, x.i, y.i));
   return interp.tuple({q, r});
@@ -210,7 +195,10 @@ Result<Value> number_compare(Interp& interp, CompareOp op, const Value& a, const
   if (x.is == Number::Is::Not || y.is == Number::Is::Not) return interp.not_implemented;
   int order;  // sign of x - y, 2 when they are not ordered
   bool xf = x.is == Number::Is::Float, yf = y.is == Number::Is::Float;
-  if (!xf && !yf)
+  if (x.is == Number::Is::Big || y.is == Number::Is::Big) {
+    order = xf ? int_compare_double(y.value(), x.f) : yf ? int_compare_double(x.value(), y.f) : int_compare(x.value(), y.value());
+    if (xf && order != 2) order = -order;
+  } else if (!xf && !yf)
     order = x.i < y.i ? -1 : x.i > y.i;
   else if (xf && yf)
     order = x.f < y.f ? -1 : x.f > y.f ? 1 : x.f == y.f ? 0 : 2;
@@ -227,51 +215,6 @@ Result<Value> number_compare(Interp& interp, CompareOp op, const Value& a, const
     case CompareOp::Ge: return Value::boolean(order == 1 || order == 0);
     default: return interp.not_implemented;
   }
-}
-
-Result<Value> int_pow_mod(int64_t base, int64_t exponent, int64_t modulus) {
-  if (modulus == 0) return fail(ErrorKind::ValueError, "pow() 3rd argument cannot be 0");
-  using Wide = __int128;
-  Wide m = modulus < 0 ? -static_cast<Wide>(modulus) : static_cast<Wide>(modulus);
-  Wide b = static_cast<Wide>(base) % m;
-  if (b < 0) b += m;
-  Wide e = exponent;
-  if (e < 0) {
-    // The inverse by the extended Euclidean algorithm.
-    Wide r0 = m, r1 = b, t0 = 0, t1 = 1;
-    while (r1 != 0) {
-      Wide q = r0 / r1, r = r0 - q * r1, t = t0 - q * t1;
-      r0 = r1, r1 = r, t0 = t1, t1 = t;
-    }
-    if (r0 != 1) return fail(ErrorKind::ValueError, "base is not invertible for the given modulus");
-    b = t0 < 0 ? t0 + m : t0;
-    e = -e;
-  }
-  Wide result = 1 % m;
-  auto multiply = [m](Wide p, Wide q) {
-    return static_cast<Wide>(static_cast<unsigned __int128>(p) * static_cast<unsigned __int128>(q) %
-                             static_cast<unsigned __int128>(m));
-  };
-  for (; e > 0; e >>= 1) {
-    if (e & 1) result = multiply(result, b);
-    b = multiply(b, b);
-  }
-  if (modulus < 0 && result != 0) result -= m;
-  return Value::integer(static_cast<int64_t>(result));
-}
-
-Result<int64_t> round_int(int64_t v, int64_t digits) {
-  if (digits >= 0) return v;
-  if (digits < -19) return int64_t{0};
-  __int128 unit = 1;
-  for (int64_t i = 0; i > digits; --i) unit *= 10;
-  __int128 wide = v, rest = wide % unit;
-  if (rest < 0) rest += unit;
-  __int128 down = wide - rest, twice = rest * 2;
-  __int128 r = twice > unit || (twice == unit && (down / unit) % 2 != 0) ? down + unit : down;
-  if (r > INT64_MAX || r < INT64_MIN)
-    return fail(ErrorKind::OverflowError, "integer overflow: round({}, {}) does not fit in 64 bits", v, digits);
-  return static_cast<int64_t>(r);
 }
 
 }  // namespace tfl

@@ -1,20 +1,28 @@
-// Arithmetic of ints (64 bits, checked), bools and floats, as the VM's fast paths and the types' slots share it.
+// Arithmetic of ints, bools and floats, as the VM's fast paths and the types' slots share it.
 // This header must not know about other types.
 #pragma once
 
 #include <cmath>
 
+#include "frontend/core/big_int.h"
 #include "frontend/core/object.h"
 
 namespace tfl {
 
-/// An int, bool or float (or an instance derived from one): the kind of number and its value.
+/// An int, bool or float (or an instance derived from one): the kind of number and its value. Big: an int beyond 64 bits.
 struct Number {
-  enum class Is : uint8_t { Not, Int, Float } is = Is::Not;
+  enum class Is : uint8_t { Not, Int, Float, Big } is = Is::Not;
   bool boolean = false;
   int64_t i = 0;
   double f = 0;
-  double real() const { return is == Is::Float ? f : static_cast<double>(i); }
+  BigInt* big = nullptr;
+  bool whole() const { return is == Is::Int || is == Is::Big; }
+  /// An int as a host value.
+  Value value() const { return is == Is::Big ? Value::share(big) : Value::integer(i); }
+  /// Infinite where it is too large.
+  double real() const { return is == Is::Float ? f : is == Is::Int ? static_cast<double>(i) : int_to_double(value()); }
+  /// OverflowError where it is too large.
+  Result<double> checked_real() const { return is == Is::Big ? exact_range_double(value()) : Result<double>(real()); }
 };
 inline Number number_of(const Value& v) {
   switch (v.tag()) {
@@ -23,6 +31,7 @@ inline Number number_of(const Value& v) {
     case Tag::Float: return {Number::Is::Float, false, 0, v.as_float()};
     case Tag::Object:
       if (v.is(Kind::Boxed)) return number_of(v.as<Boxed>()->value);
+      if (v.is(Kind::BigInt)) return {Number::Is::Big, false, 0, 0, v.as<BigInt>()};
       break;
     default: break;
   }
@@ -36,9 +45,6 @@ Result<Value> number_binary(Interp& interp, BinaryOp op, const Value& a, const V
 Result<Value> number_compare(Interp& interp, CompareOp op, const Value& a, const Value& b);
 /// divmod(a, b); NotImplemented unless both are numbers.
 Result<Value> number_divmod(Interp& interp, const Value& a, const Value& b);
-/// pow(a, b, m).
-Result<Value> int_pow_mod(int64_t base, int64_t exponent, int64_t modulus);
-
 /// Sign of a - b, exactly; 2 when b is NaN.
 int compare_int_float(int64_t a, double b);
 
@@ -52,14 +58,7 @@ inline int64_t floor_mod(int64_t a, int64_t b) {
   return r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
 }
 
-/// What int(v) is for a float; ValueError for NaN, OverflowError beyond 64 bits.
-Result<int64_t> float_to_int(double v);
-/// "the result of 2 ** 64 does not fit in a 64-bit int".
-Failure int_overflow(int64_t a, std::string_view op, int64_t b);
 /// a / b of ints, rounded once.
 double int_true_div(int64_t a, int64_t b);
-
-/// round(v) and round(v, digits) of an int.
-Result<int64_t> round_int(int64_t v, int64_t digits);
 
 }  // namespace tfl

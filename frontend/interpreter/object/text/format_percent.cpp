@@ -215,8 +215,8 @@ class PercentFormatter {
   Result<void> integer(const Field& f, const Value& v, std::string& sign, std::string& body) {
     bool decimal = f.type == 'd' || f.type == 'i' || f.type == 'u';
     Number n = number_of(v);
-    int64_t i = n.i;
-    if (n.is != Number::Is::Int) {
+    Value i = n.whole() ? n.value() : Value();
+    if (!n.whole()) {
       auto wrong = [&] {
         return fail(ErrorKind::TypeError, "%{} format: {} is required, not {}", f.type, decimal ? "a real number" : "an integer",
                     interp_.type_name(v));
@@ -225,24 +225,22 @@ class PercentFormatter {
       if (n.is == Number::Is::Float &&
           !(script && !decimal && script_lookup(interp_, interp_.type_of(v), interp_.sym.__index__))) {
         if (!decimal) return wrong();
-        i = TFL_TRY(float_to_int(n.f));
+        i = TFL_TRY(int_of_double(interp_, n.f));
       } else if (script ? !is_numeric(v) : v.is_str() || v.is(Kind::Bytes) || v.is_none()) {
         return wrong();
       } else {
-        auto converted = decimal ? to_int_value(interp_, v) : Result<Value>(Value());
-        auto index = decimal ? Result<int64_t>(int64_t{0}) : to_index(interp_, v);
-        bool ok = decimal ? converted.ok() : index.ok();
-        if (!ok) {
-          Error& e = decimal ? converted.error() : index.error();
-          if (error_is(e, ErrorKind::TypeError)) return wrong();
-          return decimal ? converted.failure() : index.failure();
+        auto converted = decimal ? to_int_value(interp_, v) : to_index_value(interp_, v);
+        if (!converted) {
+          if (error_is(converted.error(), ErrorKind::TypeError)) return wrong();
+          return converted.failure();
         }
-        i = decimal ? converted->as_int() : *index;
+        i = converted.take();
       }
     }
     int base = decimal ? 10 : f.type == 'o' ? 8 : 16;
-    if (i < 0) sign = "-";
-    body = int_digits(i, base);
+    if (int_negative(i)) sign = "-";
+    body = TFL_TRY(base == 10 ? int_text(interp_, i) : int_magnitude_text(interp_, i, base));
+    if (body[0] == '-') body.erase(0, 1);
     if (f.precision > static_cast<int64_t>(body.size())) body.insert(0, static_cast<size_t>(f.precision) - body.size(), '0');
     if (f.alternate && !decimal) body.insert(0, f.type == 'o' ? "0o" : "0x");
     if (f.type == 'X') {
