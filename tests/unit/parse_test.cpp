@@ -78,7 +78,7 @@ TEST_CASE("numbers", "[parse]") {
   CHECK(shape("1_000") == "Int 1000");
   CHECK(shape("00") == "Int 0");
   CHECK(shape("9223372036854775807") == "Int 9223372036854775807");
-  CHECK(shape("-9223372036854775808") == "Int -9223372036854775808");
+  CHECK(shape("-9223372036854775808") == "Unary - Int 9223372036854775808");
   CHECK(first_error("9223372036854775808") == "");
   CHECK(first_error(std::string(4300, '1')) == "");
   CHECK(first_error(std::string(4301, '1')) == "IntegerTooLong");
