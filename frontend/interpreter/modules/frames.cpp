@@ -2,6 +2,7 @@
 // ends of objects' lives, for weakref.
 #include "frontend/core/frame.h"
 #include "frontend/core/native_module.h"
+#include "frontend/interpreter/compile/compile.h"
 #include "frontend/interpreter/object/weak.h"
 
 namespace tfl {
@@ -72,7 +73,24 @@ Result<Value> native_signature(Interp& interp, Value* args) {
   return text ? interp.str(std::string(text)) : Value::none();
 }
 
+/// execute(module, path, text): runs a text as the code of a module that is there.
+Result<Value> execute(Interp& interp, Value* args) {
+  CompileResult compiled = compile_module(interp, std::make_shared<const Source>(text_of(args[1]), text_of(args[2])), {});
+  if (compiled.code.is_empty()) {
+    const Diagnostic& first = compiled.diagnostics.front();
+    return fail(ErrorKind::SyntaxError, "{} ({}, line {})", first.message, text_of(args[1]), first.span.line);
+  }
+  args[0].as<Module>()->file = args[1];
+  TFL_TRY(interp.run_module(compiled.code, args[0]));
+  return Value::none();
+}
+
+/// new_module(name): an empty module, not in sys.modules.
+Result<Value> new_module(Interp& interp, Value* args) { return interp.module(text_of(args[0])); }
+
 constexpr NativeDef kFrames[] = {
+    function("execute", "module: module, path: str, text: str, /", execute),
+    function("new_module", "name: str, /", new_module),
     function("native_signature", "function, /", native_signature),
     function("caller", "level, /", caller),
     function("source", "function, /", source),

@@ -66,15 +66,13 @@ Failure import_error(Interp& interp, ErrorKind kind, std::string message, std::s
 /// Packages that many scripts begin with.
 std::string foreign_package(std::string_view name) {
   name = name.substr(0, name.find('.'));
-  if (name == "matplotlib") return "TFL draws with its own module, which has the names of pyplot: import plot as plt";
-  if (name == "pytest" || name == "unittest")
-    return "tfl test finds and runs test functions; tf.test has raises, parametrize, skip and TestCase";
   for (std::string_view known :
-       {"torch", "jax", "pandas", "scipy", "sklearn", "seaborn", "cv2", "requests", "tqdm", "tensorflow_datasets", "absl"}) {
+       {"torch", "jax", "scipy", "seaborn", "cv2", "requests", "tensorflow_datasets", "tensorflow_hub", "tensorflow_probability",
+        "tensorflow_addons", "transformers", "gym", "networkx", "nltk", "joblib", "psutil", "IPython"}) {
     if (name == known) return "Python packages cannot be imported; a file beside the script can, .tfl or .py";
   }
-  for (std::string_view known :
-       {"asyncio", "multiprocessing", "subprocess", "socket", "ctypes", "pickle", "urllib", "http", "sqlite3", "importlib"}) {
+  for (std::string_view known : {"multiprocessing", "subprocess", "socket", "ctypes", "http", "sqlite3", "ssl", "select", "ast",
+                                 "dis", "bz2", "lzma", "tkinter"}) {
     if (name == known) return "this part of Python's library is not in TFL";
   }
   return {};
