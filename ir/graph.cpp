@@ -37,7 +37,9 @@ Node* Block::add(Op op, std::vector<Ref> operands, Attrs attrs, std::vector<Type
   return nodes.back().get();
 }
 
-Attrs with_int(const Attrs& attrs, Attr name, int64_t value) {
+namespace {
+
+Attrs without(const Attrs& attrs, Attr name) {
   Attrs out;
   for (const AttrValue& v : attrs.items()) {
     if (v.name == name) continue;
@@ -50,8 +52,13 @@ Attrs with_int(const Attrs& attrs, Attr name, int64_t value) {
       case AttrValue::Kind::Ints: out.set_ints(v.name, v.ints); break;
     }
   }
-  return out.set_int(name, value);
+  return out;
 }
+
+}  // namespace
+
+Attrs with_int(const Attrs& attrs, Attr name, int64_t value) { return without(attrs, name).set_int(name, value); }
+Attrs with_ints(const Attrs& attrs, Attr name, Dims values) { return without(attrs, name).set_ints(name, std::move(values)); }
 
 void walk(Block& block, const std::function<void(Node&)>& visit) {
   for (size_t i = 0; i < block.nodes.size(); ++i) {

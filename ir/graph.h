@@ -109,6 +109,7 @@ Effects effects_of(const Node& node);
 
 /// The same attributes with another value of one.
 Attrs with_int(const Attrs& attrs, Attr name, int64_t value);
+Attrs with_ints(const Attrs& attrs, Attr name, Dims values);
 /// Every node of a block, regions included, in program order.
 void walk(Block& block, const std::function<void(Node&)>& visit);
 void walk(const Block& block, const std::function<void(const Node&)>& visit);

@@ -26,14 +26,14 @@ bool permutation(const Node& n, Dims& perm) {
   return true;
 }
 
-namespace {
-
 bool is_identity(const Dims& perm) {
   for (size_t i = 0; i < perm.size(); ++i) {
     if (perm[i] != static_cast<int64_t>(i)) return false;
   }
   return true;
 }
+
+namespace {
 
 Ref appended(Context& context, Block& block, const Node& like, Op op, std::vector<Ref> operands, Attrs attrs) {
   Result<Node*> made = ir::append(context, block, op, std::move(operands), std::move(attrs));

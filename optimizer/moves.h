@@ -11,5 +11,7 @@ namespace tfl::optimizer {
 Ref moved_value(Context& context, Block& block, const Node& n);
 /// The axes that a transpose of known rank permutes by; false when they are not known.
 bool permutation(const Node& n, Dims& perm);
+/// 0, 1, 2 ...
+bool is_identity(const Dims& perm);
 
 }  // namespace tfl::optimizer

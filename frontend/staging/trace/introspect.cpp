@@ -134,7 +134,14 @@ Result<Value> result_values(Interp& interp, Value* args) {
   return interp.list(std::move(list));
 }
 
+/// mark_literal(tensor): graphs that take it in have it as a constant of theirs, as one that was made of a number.
+Result<Value> mark_literal(Interp&, Value* args) {
+  if (args[0].is_tensor()) args[0].tensor_rep()->flags |= kLiteral;
+  return Value::none();
+}
+
 constexpr NativeDef kIntrospectionNatives[] = {
+    function("mark_literal", "tensor", mark_literal),
     function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
     function("node_of", "v: symbolic", node_of),
     function("scope_nodes", "v: symbolic", scope_nodes),
