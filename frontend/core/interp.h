@@ -70,6 +70,11 @@ class FrameStack {
     if (top_ == begin_) [[unlikely]]
       pop_slow();
   }
+  void swap(FrameStack& other) {
+    std::swap(begin_, other.begin_), std::swap(end_, other.end_), std::swap(top_, other.top_);
+    chunks_.swap(other.chunks_);
+    std::swap(current_, other.current_);
+  }
 
  private:
   struct Chunk {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "frontend/core/native_module.h"
+#include "frontend/interpreter/modules/threads.h"
 #include "runtime/support/c_library.h"
 
 namespace tfl {
@@ -38,6 +39,7 @@ Result<Value> time_sleep(Interp& interp, Value* args) {
     TFL_TRY(interp.check_interrupt());
     int64_t left = end - clock_nanoseconds(CLOCK_MONOTONIC);
     if (left <= 0) return Value::none();
+    if (TFL_TRY(let_others_run(interp, end))) continue;
     timespec piece{0, std::min<int64_t>(left, 20000000)};
     nanosleep(&piece, nullptr);
   }
