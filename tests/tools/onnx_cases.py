@@ -165,6 +165,9 @@ def cases():
     yield "Attention", [f(1, 2, 3, 4), f(1, 2, 5, 4), f(1, 2, 5, 4)], {"is_causal": 1}, 1
     yield "RotaryEmbedding", [f(1, 2, 3, 4), f(1, 3, 2), f(1, 3, 2)], {}, 1
     del x, double, negate
+    yield "NonMaxSuppression", [pos(1, 6, 4), pos(1, 2, 6), i64(3), np.array([0.4], np.float32), np.array([0.6], np.float32)], {}, 1
+    yield "RoiAlign", [f(2, 3, 9, 8), np.array([[0.5, 1, 6, 7.5], [2, 0, 3, 8]], np.float32), i64(0, 1)], dict(
+        output_height=3, output_width=2, sampling_ratio=2, spatial_scale=0.5), 1
 
 
 def listed(a):
