@@ -165,11 +165,15 @@ Result<Value> matmul(Interp& interp, Value* args) {
   b = TFL_TRY(to_tensor(interp, b, hint));
   if (adjoint_a && is_complex(*dtype_of(interp, a))) a = TFL_TRY(apply_op(interp, Op::conj, {a}));
   if (adjoint_b && is_complex(*dtype_of(interp, b))) b = TFL_TRY(apply_op(interp, Op::conj, {b}));
-  Value r = TFL_TRY(apply_op(
+  if (!args[8].is_none()) {
+    // The sums are of the wider type: int8 and uint8 may be mixed, and nothing wraps.
+    DType wide = TFL_TRY(to_dtype(interp, args[8]));
+    a = TFL_TRY(cast_value(interp, a, wide));
+    b = TFL_TRY(cast_value(interp, b, wide));
+  }
+  return apply_op(
       interp, Op::matmul, {a, b},
-      Attrs().set_bool(Attr::transpose_a, transpose_a || adjoint_a).set_bool(Attr::transpose_b, transpose_b || adjoint_b)));
-  if (args[8].is_none()) return r;
-  return cast_value(interp, r, TFL_TRY(to_dtype(interp, args[8])));
+      Attrs().set_bool(Attr::transpose_a, transpose_a || adjoint_a).set_bool(Attr::transpose_b, transpose_b || adjoint_b));
 }
 
 constexpr NativeDef kGatherNatives[] = {
