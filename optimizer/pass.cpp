@@ -76,8 +76,8 @@ Result<void> run_pipeline(Context& context, ir::Function& f, std::span<const Pas
 
 std::string_view default_pipeline(int level) {
   if (level <= 0) return "";
-  if (level == 1) return "inline,canonicalise,shapes,fold,simplify,control,loop_vars,layouts,cse,dce";
-  return "inline,canonicalise,shapes,fold,simplify,control,loop_vars,layouts,sink,licm,cse,dce";
+  if (level == 1) return "inline,canonicalise,shapes,fold,loop_truths,simplify,control,stacks,loop_vars,layouts,cse,dce";
+  return "inline,canonicalise,shapes,fold,loop_truths,simplify,control,stacks,loop_vars,layouts,sink,licm,cse,dce";
 }
 
 Result<void> optimize(Context& context, ir::Function& f, int level) {

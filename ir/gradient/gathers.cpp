@@ -6,6 +6,20 @@ namespace tfl::gradient {
 
 namespace {
 
+// Zeros but for what one index along an axis chooses.
+void give_slice(RuleCall& c, int64_t axis, size_t rank) {
+  X index = as_index(c.x(1)), zero = int_scalar(c.a, 0);
+  std::vector<X> begin(rank, zero), end = begin;
+  begin[static_cast<size_t>(axis)] = index;
+  end[static_cast<size_t>(axis)] = index + X(1.0);
+  const int64_t here = int64_t{1} << axis, others = ((int64_t{1} << rank) - 1) & ~here;
+  Attrs masks = Attrs().set_int(Attr::begin_mask, others).set_int(Attr::end_mask, others).set_int(Attr::shrink_axis_mask, here);
+  std::vector<X> first = emit_many(Op::stack, begin, with_axis(0)), last = emit_many(Op::stack, end, with_axis(0));
+  if (first.empty() || last.empty()) return;
+  const std::vector<int64_t> ones(rank, 1);
+  c.give(0, emit(Op::strided_slice_grad, {c.x_shape(0), first[0], last[0], int_vector(c.a, ones), c.g()}, masks));
+}
+
 void gather(RuleCall& c) {
   if (!c.wanted(0)) return;
   int64_t batch_dims = c.attrs.get_int(Attr::batch_dims);
@@ -14,6 +28,9 @@ void gather(RuleCall& c) {
   int64_t axis = c.attrs.get_int(Attr::axis, batch_dims);
   if (axis < 0 && x.ranked) axis += static_cast<int64_t>(x.dims.size());
   if (axis == 0 && batch_dims == 0 && indices.ranked) return c.give_rows(0, c.g(), c.x(1));
+  constexpr size_t kMostAxes = 31;  // that a mask has
+  if (axis > 0 && batch_dims == 0 && x.ranked && x.dims.size() <= kMostAxes && indices.ranked && indices.dims.empty())
+    return give_slice(c, axis, x.dims.size());
   give_from(c, emit(Op::gather, {flat_indices(c), c.x(1)}, c.attrs), c.g());
 }
 

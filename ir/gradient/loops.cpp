@@ -9,6 +9,7 @@
 #include "ir/gradient/function.h"
 #include "ir/gradient/presence.h"
 #include "ir/gradient/regions.h"
+#include "ir/loop_truths.h"
 
 namespace tfl::gradient {
 
@@ -134,6 +135,7 @@ class LoopRule {
     TFL_TRY(emitted(a_));
     TFL_TRY(backpropagate(a_, body_, carried_.active, gradients_));
     TFL_TRY(leave());
+    runs_ = !c_.a.recursion && ir::surely_runs(c_.a.context(), loop_);
     if (!segments_) return run_backwards();
     LoopGradient l{c_,       loop_,           a_,           std::move(plain), std::move(back_), n_, m_, std::move(results_),
                    counter_, handed_params(), fixed_params_};
@@ -178,9 +180,10 @@ class LoopRule {
     a_.pass_from(n_);
     std::vector<bool> begins(n_);
     for (size_t k = 0; k < n_ && !segments_; ++k) begins[k] = may_begin(c_, body_, k);
-    a_.set_loop(std::move(begins));
-    a_.recursion = c_.a.recursion;
     counter_ = back_->add_param(ir::Type::of({DType::I32, true, {}}), "iterations");
+    // Where the function calls itself, how often a loop has run is not how often its gradient does.
+    a_.set_loop(std::move(begins), segments_ || c_.a.recursion ? ir::Ref() : counter_);
+    a_.recursion = c_.a.recursion;
     X left(&a_, a_.add(counter_));
     if (X runs = run_condition(c_)) a_.runs = take_in(runs, "runs").id();
     for (Handed& h : handed_) {
@@ -238,6 +241,7 @@ class LoopRule {
   // What the gradient's loop begins with.
   void start() {
     std::vector<V> presents;
+    std::vector<bool> begins_true;
     for (const Handed& h : handed_) {
       bool variable = is_variable(h);
       Sum sum = variable ? c_.flowing(h.operand) : sum_of_invariant(h.operand);
@@ -248,11 +252,33 @@ class LoopRule {
       }
       X value = sum.present.is_never() ? sum.value : filled(sum, c_.own(), Fill::EmptySum);
       X present = h.told ? telling(sum, c_.own()) : X();
+      begins_true.push_back(h.told && implies(c_.own(), sum.present));
       if (c_.a.failed()) return;
       started_.push_back(value.id());
       if (h.told) presents.push_back(present.id());
     }
     started_.insert(started_.end(), presents.begin(), presents.end());
+    find_certain(std::move(begins_true));
+  }
+
+  // Which of those are there after the last iteration, whatever the loop does, when it runs.
+  void find_certain(std::vector<bool> begins_true) {
+    certain_.assign(handed_.size(), false);
+    if (!runs_ || segments_) return;
+    std::vector<ir::HandedTruth> truths;
+    size_t next = 1 + handed_.size();
+    for (size_t i = 0; i < handed_.size(); ++i) {
+      if (!handed_[i].told) continue;
+      if (!is_array(handed_[i].operand)) truths.push_back({handed_[i].present, results_[next], begins_true[i]});
+      ++next;
+    }
+    const ir::LoopTruths found(*back_, truths);
+    next = 1 + handed_.size();
+    for (size_t i = 0; i < handed_.size(); ++i) {
+      if (!handed_[i].told) continue;
+      certain_[i] = !is_array(handed_[i].operand) && found.holds(results_[next]);
+      ++next;
+    }
   }
 
   // What comes out: the gradients of variables, and the sums for what does not change.
@@ -263,11 +289,12 @@ class LoopRule {
       const Handed& h = handed_[i];
       X value(&c_.a, results[i]);
       if (h.told || is_variable(h) || is_array(h.operand)) {
-        sums.push_back(told(value, h.told ? X(&c_.a, results[next_present++]) : X(), Fill::EmptySum));
+        X present = h.told ? X(&c_.a, results[next_present++]) : X();
+        sums.push_back(told(value, certain_[i] ? X() : present, Fill::EmptySum));
         continue;
       }
       Sum before = sum_of_invariant(h.operand);
-      Presence ran = is_there(before) ? Presence::always() : Presence::when(emit(Op::greater, {count, X(0.0)}));
+      Presence ran = is_there(before) || runs_ ? Presence::always() : Presence::when(emit(Op::greater, {count, X(0.0)}));
       sums.push_back({value, before.value ? either(before.present, ran) : ran, before.value ? Fill::EmptySum : Fill::Zero});
     }
     for (size_t i = 0; i < handed_.size(); ++i) {
@@ -381,6 +408,8 @@ class LoopRule {
   Carried carried_;
   std::vector<Handed> handed_;  // variables first
   bool segments_ = false;
+  bool runs_ = false;                // whatever happens
+  std::vector<bool> certain_;        // of handed_
   std::unique_ptr<ir::Block> back_;  // the gradient's body
   RegionAdjoint a_;
   Gradients gradients_;

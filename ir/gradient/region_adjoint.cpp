@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "ir/gradient/checkpoints.h"
 #include "ir/gradient/recursion.h"
 #include "ir/gradient/rules.h"
+#include "runtime/ops/facts.h"
 
 namespace tfl::gradient {
 
@@ -57,8 +59,12 @@ bool RegionAdjoint::recomputable(ir::Ref value, int& budget) const {
       if (s.forward_in.node == &node) return false;
     }
     // Where a gradient may flow, the value read must be the one computed: a copy would split the sum of what flows into it.
-    return param_index(&node) >= first_passed_ && !differentiable(value.type());
+    return (param_index(&node) >= first_passed_ && !differentiable(value.type())) || step_of(value);
   }
+  // Of what only the sizes are taken, nothing flows back.
+  if (op_facts(node.op).follows == Follows::types && node.operands[0].node->op == Op::parameter &&
+      param_index(node.operands[0].node) >= first_passed_ && node.operands[0].type().is_tensor())
+    return true;
   OpKind kind = op_info(node.op).kind;
   if (kind != OpKind::Elementwise && kind != OpKind::View && kind != OpKind::Create && kind != OpKind::Move) return false;
   if (node.op == Op::range || node.op == Op::linspace) return false;
@@ -76,8 +82,41 @@ Result<ir::Ref> RegionAdjoint::recompute(ir::Ref value) {
   return ir::Ref{copy, value.index};
 }
 
+ir::Ref RegionAdjoint::step_of(ir::Ref value) const {
+  const ir::Type& type = value.type();
+  if (!left_ || value.node->op != Op::parameter || !type.is_tensor() || !type.tensor.ranked || !type.tensor.dims.empty() ||
+      (type.tensor.dtype != DType::I32 && type.tensor.dtype != DType::I64))
+    return {};
+  const ir::Block& block = const_cast<RegionAdjoint*>(this)->forward_block();
+  const size_t i = param_index(value.node);
+  if (i >= first_passed_) return {};
+  const ir::Node& next = *block.results[i].node;
+  if (next.op != Op::add && next.op != Op::subtract) return {};
+  const size_t old = next.op == Op::add && next.operands[1] == value ? 1 : 0;
+  ir::Ref step = next.operands[1 - old];
+  const bool fixed = step.node->op == Op::constant || (step.node->op == Op::parameter && param_index(step.node) >= first_passed_);
+  return next.operands[old] == value && fixed && step.type().tensor.ranked && step.type().tensor.dims.empty() ? step : ir::Ref();
+}
+
+Result<ir::Ref> RegionAdjoint::counted(ir::Ref variable, ir::Ref step) {
+  ir::Block& block = backward_block();
+  ir::Ref first = block.add_param(variable.type(), variable.node->name);
+  passed_.push_back({param_index(variable.node), first});
+  ir::Ref times = ref(TFL_TRY(forward(step)));
+  ir::Ref one = TFL_TRY(int_constant(context_, block, 1));
+  ir::Ref before{TFL_TRY(ir::append(context_, block, Op::subtract, {left_, one})), 0};
+  if (variable.type().tensor.dtype != DType::I32) {
+    Attrs wide = Attrs().set_dtype(Attr::dtype, variable.type().tensor.dtype);
+    before = {TFL_TRY(ir::append(context_, block, Op::cast, {before}, wide)), 0};
+  }
+  ir::Ref all{TFL_TRY(ir::append(context_, block, Op::multiply, {before, times})), 0};
+  const Op op = forward_block().results[param_index(variable.node)].node->op;
+  return ir::Ref{TFL_TRY(ir::append(context_, block, op, {first, all})), 0};
+}
+
 Result<ir::Ref> RegionAdjoint::carry(ir::Ref value) {
   if (value.node->op == Op::parameter) {
+    if (ir::Ref step = step_of(value)) return counted(value, step);
     size_t i = param_index(value.node);
     if (i >= first_passed_) {
       ir::Ref backward = backward_block().add_param(value.type(), value.node->name);

@@ -47,10 +47,12 @@ class RegionAdjoint : public BlockAdjoint {
     ir::Ref next;
   };
   const std::vector<ReadResult>& results_read() const { return results_read_; }
-  /// `begins`: the variables whose popped values say what the loop began with (origin_of).
-  void set_loop(std::vector<bool> begins) {
+  /// `begins`: the variables whose popped values say what the loop began with (origin_of). `left`: how many iterations there are up to this
+  /// one, an int32 of the gradient's region; empty: nobody knows, and variables that count are kept.
+  void set_loop(std::vector<bool> begins, ir::Ref left) {
     loop_ = true;
     begins_ = std::move(begins);
+    left_ = left;
   }
 
   /// Parameters from `first` on are the same in every run of the region and may be passed.
@@ -60,8 +62,13 @@ class RegionAdjoint : public BlockAdjoint {
   Result<ir::Ref> carry(ir::Ref value) override;
 
  private:
-  /// Whether `value` follows from passed parameters and constants, none of which has a gradient, by a few operations without effects.
+  /// Whether `value` follows from passed parameters, variables that count and constants, none of which has a gradient, by a few operations
+  /// without effects.
   bool recomputable(ir::Ref value, int& budget) const;
+  /// What each iteration adds to an integer variable of the loop or takes from it, the same in all of them; empty for other values.
+  ir::Ref step_of(ir::Ref value) const;
+  /// first + step * (left - 1); or what it takes away.
+  Result<ir::Ref> counted(ir::Ref variable, ir::Ref step);
   Result<ir::Ref> recompute(ir::Ref value);
   Result<ir::Ref> with_origin(ir::Ref popped, size_t param);
   Stack& new_stack(ir::Type type, int number);
@@ -72,6 +79,7 @@ class RegionAdjoint : public BlockAdjoint {
   std::vector<ReadResult> results_read_;
   bool loop_ = false;
   std::vector<bool> begins_;
+  ir::Ref left_;
   size_t first_passed_ = 0;
 };
 
