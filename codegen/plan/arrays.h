@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/ref_map.h"
 
 namespace tfl::plan {
 
@@ -22,11 +23,13 @@ bool is_array_of_rows(const ir::Node& n);
 /// Whether arrays are among its operands or results, or in its regions.
 bool has_arrays(const ir::Node& n);
 
-/// By Node::id: the nodes that give arrays which grow, as far as the block tells.
-std::vector<bool> growing_nodes(const ir::Block& b);
+/// The values of a block that are arrays which grow, as far as it tells.
+ir::RefSet growing_arrays(const ir::Block& b);
 /// Whether an operand is one of these.
-bool takes_growing(const ir::Node& n, const std::vector<bool>& growing);
+bool takes_growing(const ir::Node& n, const ir::RefSet& growing);
+/// Whether an operand or a result is.
+bool touches_growing(const ir::Node& n, const ir::RefSet& growing);
 /// Whether it makes a tensor of as many rows as such an array has elements, which only the run knows: clusters hand the array out instead.
-bool has_its_length(const ir::Node& n, const std::vector<bool>& growing);
+bool has_its_length(const ir::Node& n, const ir::RefSet& growing);
 
 }  // namespace tfl::plan

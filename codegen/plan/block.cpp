@@ -75,6 +75,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
   for (const Wanted& w : wanted) ++uses_[b.resolve(w.ref)];
   // Results go straight to where they are wanted, unless somebody else already has a claim on what holds them.
   for (const Wanted& w : wanted) {
+    if (w.in_place) continue;
     ir::Ref r = b.resolve(w.ref);
     if (w.target == kNone) {
       needs_scalar_[r] = true;
@@ -102,7 +103,7 @@ void BlockBuilder::analyse(const std::vector<Wanted>& wanted) {
       if (n.op == Op::gather && k == 1 && b.dims(operand).empty()) mark(operand);
       if (is_arithmetic(n) && needs_scalar_.contains({const_cast<ir::Node*>(&n), 0})) mark(operand);
     }
-    if (n.op == Op::strided_slice) {
+    if (is_strided(n.op)) {
       for (const Slice::Axis& a : b.shapes.slice(n).axes) {
         if (a.index) mark(a.index);
       }
@@ -197,7 +198,7 @@ void BlockBuilder::find_live(const std::vector<Wanted>& wanted) {
     for (size_t k = 0; k < n.operands.size() && !(n.op == Op::check && k > 0); ++k) {
       if (is_control_flow(n.op) || reads_elements(n, k)) live_.insert(n.operands[k].node);
     }
-    if (n.op != Op::strided_slice) continue;
+    if (!is_strided(n.op)) continue;
     for (const Slice::Axis& a : b.shapes.slice(n).axes) {
       if (a.index) live_.insert(a.index.node);
     }
@@ -213,6 +214,10 @@ void BlockBuilder::build(std::vector<Wanted> wanted, plan::Block& out) {
   }
   for (const Wanted& w : wanted) {
     if (b.failed) return;
+    if (w.in_place) {
+      kept_.insert(b.memory_of(w.ref));
+      continue;
+    }
     if (w.target == kNone) {
       out.results.push_back(scalar_of(w.ref));
       kept_.insert(out.results.back());
@@ -222,6 +227,7 @@ void BlockBuilder::build(std::vector<Wanted> wanted, plan::Block& out) {
     if (b.memory_of(w.ref) != w.target) make_map(b.resolve(w.ref), w.target, false);
   }
   if (b.failed) return;
+  order_changes();
   fuse();
   attach_epilogues();
   drop_dead_stores();
@@ -232,6 +238,8 @@ void BlockBuilder::build(std::vector<Wanted> wanted, plan::Block& out) {
 void BlockBuilder::make_node(const ir::Node& n) {
   if (n.op == Op::check) return make_check(n);
   if (is_control_flow(n.op)) return n.op == Op::while_loop ? make_loop(n) : make_cond(n);
+  if (b.in_place.contains({const_cast<ir::Node*>(&n), 0})) return change_part(n);
+  if (b.absorbed.contains(&n)) return;
   if (is_routine(n.op)) return make_routine(n);
   if (ir::Ref r{const_cast<ir::Node*>(&n), 0}; refusing_.contains(&n) && b.dims(r).empty()) scalar_of(r);
   for (uint32_t i = 0; i < n.types.size(); ++i) {
@@ -279,6 +287,7 @@ void BlockBuilder::refresh(Unit& u) {
     u.writes.push_back(u.product.result);
   }
   u.reads.insert(u.reads.end(), u.tokens.begin(), u.tokens.end());
+  u.writes.insert(u.writes.end(), u.marks.begin(), u.marks.end());
 }
 
 void BlockBuilder::add_kernel(Loop loop, std::vector<ValueId> tokens) {

@@ -29,6 +29,13 @@ ValueId Builder::add_value(DType dtype, Sizes dims, Home home, uint32_t index) {
   return static_cast<ValueId>(plan.values.size() - 1);
 }
 
+ValueId Builder::add_changed(ValueId older) {
+  const Value& v = plan.values[older];
+  ValueId changed = add_value(v.dtype, v.dims, Home::temporary);
+  same_places.push_back({changed, older});
+  return changed;
+}
+
 ValueId Builder::add_scalar(DType dtype) { return add_value(dtype, {}, Home::scalar); }
 
 // Words get their numbers when all symbols are there.

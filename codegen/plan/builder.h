@@ -41,6 +41,9 @@ struct Unit {
   Step step;
   std::vector<ValueId> reads, writes;
   std::vector<ValueId> tokens;  // of checks that must have been passed; in `reads`, too
+  std::vector<ValueId>
+      changes;                 // memory of which it writes a part, or which steps inside of it do: whoever reads it comes before
+  std::vector<ValueId> marks;  // what tells that it has been read; in `writes`, too
   bool dead = false;
 };
 
@@ -58,6 +61,12 @@ struct Builder {
   RefMap<ValueId> scalars;                                     // the driver's register that holds it
   RefMap<Tensor> statics;                                      // what is known of operands that only rules look at
   std::unordered_map<ValueId, SmallVec<ValueId, 2>> pointees;  // of a pointer: the memory it may point to
+  // Values of loops that lie where the older ones lie which they change a part of (in_place.cpp): what a write gives, or a loop or branch
+  // that has such writes inside; of branches, which operand is changed.
+  RefMap<size_t> in_place;
+  RefMap<bool> sums;                                     // those that only add
+  std::unordered_set<const ir::Node*> absorbed;          // operands of such writes that nobody else has
+  std::vector<std::pair<ValueId, ValueId>> same_places;  // a value, and an older one in the same memory
 
   void fail() { failed = true; }
   ir::Ref resolve(ir::Ref r) const;
@@ -66,6 +75,8 @@ struct Builder {
   Tensor known(ir::Ref r);  // static_value, kept
   ValueId add_value(DType dtype, Sizes dims, Home home, uint32_t index = 0);
   ValueId add_scalar(DType dtype);
+  /// What the memory of `older` holds after a change.
+  ValueId add_changed(ValueId older);
   void word_of(ValueId v);  // kernels or the caller read this scalar
   /// Memory that holds `r` already, maybe as another shape; kNone where there is none.
   ValueId memory_of(ir::Ref r);
@@ -108,6 +119,8 @@ bool is_window(Op op);
 bool is_routine(Op op);
 /// Reads its first operand and changes no element.
 bool is_view(const ir::Node& n);
+/// A slice, or zeros with elements where a slice is.
+bool is_strided(Op op);
 /// A view whose elements stand in the same order.
 bool keeps_order(const ir::Node& n);
 /// Can be computed element by element inside its users' kernels.
@@ -144,6 +157,7 @@ class BlockBuilder {
   struct Wanted {
     ir::Ref ref;
     ValueId target = kNone;  // kNone: a scalar
+    bool in_place = false;   // neither: it lies where it is wanted
   };
   /// Fills `out.steps`, and `out.results` with the wanted scalars, in order.
   void build(std::vector<Wanted> wanted, plan::Block& out);
@@ -187,6 +201,13 @@ class BlockBuilder {
   void add_routine(RoutineStep r, std::vector<ValueId> tokens);
   ValueId routine_operand(ir::Ref r);
   ValueId rotated(ir::Ref r, ValueId from, size_t axis, bool back, ValueId target);
+  /// `adds_zeros`: it has to begin with what make_first_sum makes.
+  bool stays_in_place(const ir::Node& loop, size_t variable, bool& adds_zeros);
+  bool begins_simply(const ir::Node& loop);
+  void make_first_sum(const ir::Node& loop, size_t variable, ValueId target);
+  void change_part(const ir::Node& n);
+  void order_changes();
+  ir::Ref scalar_index(ir::Ref r);
   void make_cond(const ir::Node& n);
   void make_loop(const ir::Node& n);
   bool make_interchanged(const ir::Node& n, const std::vector<bool>& fixed);
@@ -235,6 +256,10 @@ class Expressions {
   ExprId compute(ir::Ref r, const Place& at, ExprId mask = kNone);
   ExprId integer(const Index& i);  // as i64
   ExprId load(ValueId v, const Sizes& dims, const Place& at, ExprId mask);
+  /// The element at `at` of memory with these sizes.
+  Access access(ValueId v, const Sizes& dims, const Place& at, ExprId mask);
+  /// Where a slice of a value of these sizes has its element `at`; false where that is not known.
+  bool sliced(const ir::Node& n, const Sizes& dims, const Place& at, Place& out);
   ExprId apply(Op op, DType dtype, std::initializer_list<ExprId> operands);
   ExprId cast(ExprId x, DType to);
   ExprId constant(DType dtype, uint64_t bits);
@@ -250,7 +275,7 @@ class Expressions {
 
  private:
   ExprId create(const ir::Node& n, ir::Ref r, const Place& at, ExprId mask);
-  bool sliced(const ir::Node& n, const Place& at, Place& out);
+  ExprId sliced_index(const ir::Node& n, const Slice::Axis& axis, Size size);
   ExprId slice_gradient(const ir::Node& n, const Place& at, ExprId mask);
   ExprId gather(const ir::Node& n, const Place& at, ExprId mask);
   ExprId gather_nd(const ir::Node& n, const Place& at, ExprId mask);

@@ -27,7 +27,8 @@ struct Info {
 };
 
 inline size_t work_of(const ir::Node& n) {
-  if (is_view(n.op) || op_facts(n.op).follows == Follows::types || n.op == Op::constant) return 0;
+  const OpFacts& facts = op_facts(n.op);
+  if (is_view(n.op) || facts.follows == Follows::types || facts.variable || n.op == Op::constant) return 0;
   size_t work = 1;
   for (const auto& region : n.regions) {
     for (const auto& inner : region->nodes) work += work_of(*inner);

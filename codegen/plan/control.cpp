@@ -146,6 +146,9 @@ void rename(Plan& plan, plan::Block& body, ValueId from, ValueId to) {
   std::erase_if(body.steps, [&](const Step& s) { return s.kind == Step::Kind::kernel && copies_itself(plan.kernels[s.index]); });
 }
 
+// Room for elements of an array that has none.
+bool has_no_content(ir::Ref r) { return r.node->op == Op::fill && r.node->attrs.get_bool(Attr::grows); }
+
 bool make_in_place(Plan& plan, plan::Block& body, ValueId current, ValueId next) {
   if (!fits_in_place(plan, body, current, next)) return false;
   rename(plan, body, next, current);
@@ -190,6 +193,15 @@ void BlockBuilder::make_cond(const ir::Node& n) {
   std::vector<bool> used(n.types.size(), false);
   for (uint32_t i = 0; i < n.types.size(); ++i) {
     ir::Ref r{const_cast<ir::Node*>(&n), i};
+    if (auto place = b.in_place.find(r); place != b.in_place.end()) {
+      ValueId from = b.memory_of(n.operands[place->second]);
+      if (from == kNone) return b.fail();
+      b.memory[r] = b.add_changed(from);
+      u.changes.push_back(from);
+      u.reads.push_back(from);
+      u.writes.push_back(b.memory[r]);
+      continue;
+    }
     used[i] = is_used(r);
     if (!used[i]) continue;
     if (b.dims(r).empty()) {
@@ -208,8 +220,9 @@ void BlockBuilder::make_cond(const ir::Node& n) {
   for (const auto& region : n.regions) {
     for (size_t i = 0; i < region->params.size(); ++i) b.aliases[region->param(i)] = n.operands[i + 1];
     std::vector<Wanted> wanted;
-    for (size_t i = 0; i < n.types.size(); ++i) {
-      if (used[i]) wanted.push_back({region->results[i], targets[i]});
+    for (uint32_t i = 0; i < n.types.size(); ++i) {
+      if (used[i] || b.in_place.contains({const_cast<ir::Node*>(&n), i}))
+        wanted.push_back({region->results[i], targets[i], !used[i]});
     }
     plan::Block block;
     BlockBuilder(b, *region).build(std::move(wanted), block);
@@ -244,6 +257,8 @@ void BlockBuilder::make_loop(const ir::Node& n) {
     ir::Ref result;
     bool scalar;
     ValueId current = kNone, spare = kNone;
+    bool in_place = false, inner = false,
+         adds_zeros = false;  // it changes in place; as the variable of a loop around this one does
   };
   std::vector<Variable> variables;
   Unit u;
@@ -264,6 +279,11 @@ void BlockBuilder::make_loop(const ir::Node& n) {
         blocks[which++].params.push_back(p);
         b.scalars[region->param(i)] = p;
       }
+    } else if (v.inner = b.in_place.contains(v.result); v.inner || stays_in_place(n, i, v.adds_zeros)) {
+      v.in_place = true;
+      v.current = v.inner ? b.memory_of(n.operands[i]) : b.add_value(dtype, b.dims(v.result), Home::temporary);
+      if (v.current == kNone) return b.fail();
+      b.memory[test.param(i)] = b.memory[body.param(i)] = v.current;
     } else {
       v.current = b.add_value(dtype, b.dims(v.result), Home::pointer);
       v.spare = b.add_value(dtype, b.dims(v.result), Home::pointer);
@@ -274,7 +294,7 @@ void BlockBuilder::make_loop(const ir::Node& n) {
   if (b.failed) return;
   BlockBuilder(b, test).build({{test.results[0], kNone}}, blocks[0]);
   std::vector<Wanted> wanted;
-  for (const Variable& v : variables) wanted.push_back({body.results[v.index], v.spare});
+  for (const Variable& v : variables) wanted.push_back({body.results[v.index], v.spare, v.in_place});
   if (b.failed) return;
   BlockBuilder(b, body).build(std::move(wanted), blocks[1]);
   if (b.failed) return;
@@ -288,8 +308,15 @@ void BlockBuilder::make_loop(const ir::Node& n) {
       u.writes.push_back(end);
       continue;
     }
+    if (v.inner) {
+      ValueId end = b.add_changed(v.current);
+      b.memory[v.result] = end;
+      u.writes.push_back(end);
+      u.changes.push_back(v.current);
+      continue;
+    }
     Value& current = b.plan.values[v.current];
-    if (make_in_place(b.plan, blocks[1], v.current, v.spare)) {
+    if (v.in_place || make_in_place(b.plan, blocks[1], v.current, v.spare)) {
       // No pointer is needed; maybe it is the memory of a result.
       current.home = Home::temporary;
       b.memory[v.result] = v.current;
@@ -299,7 +326,11 @@ void BlockBuilder::make_loop(const ir::Node& n) {
         b.memory[v.result] = it->second;
         u.writes.push_back(it->second);
       }
-      make_map(b.resolve(n.operands[v.index]), v.current, false);
+      ir::Ref first = b.resolve(n.operands[v.index]);
+      if (v.adds_zeros)
+        make_first_sum(n, v.index, v.current);
+      else if (!has_no_content(first))
+        make_map(first, v.current, false);
       u.writes.push_back(v.current);
       continue;
     }

@@ -140,23 +140,29 @@ ExprId Expressions::integer(const Index& i) {
   return i.offset == 0 ? sum : apply(Op::add, DType::I64, {sum, size(i.offset)});
 }
 
-ExprId Expressions::load(ValueId v, const Sizes& dims, const Place& at, ExprId mask) {
+Access Expressions::access(ValueId v, const Sizes& dims, const Place& at, ExprId mask) {
   Index linear;
   Sizes steps = b.row_major(dims);
   for (size_t i = 0; i < dims.size(); ++i) {
     if (steps[i] != 0) linear = b.plus(linear, b.times(at[i], steps[i]));
   }
+  Access out;
+  out.value = v;
+  out.offset = linear.offset;
+  if (kernel_) {
+    out.strides = linear.strides;
+    out.strides.resize(kernel_->axes.size(), 0);
+  }
+  out.indexed = linear.indexed;
+  out.mask = mask;
+  return out;
+}
+
+ExprId Expressions::load(ValueId v, const Sizes& dims, const Place& at, ExprId mask) {
   Expr e;
   e.kind = ExprKind::load;
   e.dtype = b.plan.values[v].dtype;
-  e.access.value = v;
-  e.access.offset = linear.offset;
-  if (kernel_) {
-    e.access.strides = linear.strides;
-    e.access.strides.resize(kernel_->axes.size(), 0);
-  }
-  e.access.indexed = linear.indexed;
-  e.access.mask = mask;
+  e.access = access(v, dims, at, mask);
   if (!kernel_ && mask != kNone) b.fail();
   return add(std::move(e));
 }
@@ -224,7 +230,7 @@ ExprId Expressions::compute(ir::Ref r, const Place& at, ExprId mask) {
     ir::Ref operand;
     Place place;
     if (n.op == Op::slice || n.op == Op::strided_slice) {
-      if (sliced(n, at, place)) e = element(n.operands[0], place, mask);
+      if (sliced(n, b.dims(n.operands[0]), at, place)) e = element(n.operands[0], place, mask);
     } else if (b.view(r, at, operand, place)) {
       e = element(operand, place, mask);
     } else {
@@ -297,9 +303,18 @@ ExprId Expressions::create(const ir::Node& n, ir::Ref r, const Place& at, ExprId
   return kNone;
 }
 
-bool Expressions::sliced(const ir::Node& n, const Place& at, Place& out) {
+// The index of an axis that the run knows, from the front.
+ExprId Expressions::sliced_index(const ir::Node& n, const Slice::Axis& axis, Size length) {
+  ValueId token = block_.checked(axis.index, {length}, true, n.location);
+  if (b.failed) return kNone;
+  if (token != kNone) tokens.push_back(token);
+  ExprId index = cast(element(axis.index, {}), DType::I64);
+  ExprId negative = apply(Op::less, DType::Bool, {index, number(DType::I64, 0)});
+  return apply(Op::where, DType::I64, {negative, apply(Op::add, DType::I64, {index, size(length)}), index});
+}
+
+bool Expressions::sliced(const ir::Node& n, const Sizes& dims, const Place& at, Place& out) {
   Slice slice = b.shapes.slice(n);
-  const Sizes& dims = b.dims(n.operands[0]);
   if (slice.axes.size() != dims.size() || slice.results.size() != at.size()) return false;
   out.resize(dims.size());
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -308,13 +323,9 @@ bool Expressions::sliced(const ir::Node& n, const Place& at, Place& out) {
       out[i].offset = axis.begin;
       continue;
     }
-    ValueId token = block_.checked(axis.index, {dims[i]}, true, n.location);
-    if (b.failed) return false;
-    if (token != kNone) tokens.push_back(token);
-    ExprId index = cast(element(axis.index, {}), DType::I64);
-    ExprId negative = apply(Op::less, DType::Bool, {index, number(DType::I64, 0)});
-    out[i].indexed.push_back(
-        {apply(Op::where, DType::I64, {negative, apply(Op::add, DType::I64, {index, size(dims[i])}), index}), 1});
+    ExprId index = sliced_index(n, axis, dims[i]);
+    if (index == kNone) return false;
+    out[i].indexed.push_back({index, 1});
   }
   for (size_t i = 0; i < at.size(); ++i) {
     if (slice.results[i] < 0) continue;
@@ -359,8 +370,9 @@ ExprId Expressions::slice_gradient(const ir::Node& n, const Place& at, ExprId ma
   }
   for (size_t i = 0; i < dims.size(); ++i) {
     if (kept[i]) continue;
-    if (slice.axes[i].index) return kNone;
-    require(apply(Op::equal, DType::Bool, {integer(at[i]), size(slice.axes[i].begin)}));
+    ExprId here = slice.axes[i].index ? sliced_index(n, slice.axes[i], dims[i]) : size(slice.axes[i].begin);
+    if (here == kNone) return kNone;
+    require(apply(Op::equal, DType::Bool, {integer(at[i]), here}));
   }
   if (inside == kNone) return element(n.operands[4], place, mask);
   ExprId all = mask == kNone ? inside : apply(Op::logical_and, DType::Bool, {mask, inside});

@@ -13,9 +13,15 @@ void for_operands(const Expr& e, auto&& f) {
   for (const Access::Indexed& i : e.access.indexed) f(i.index);
 }
 
+void for_operands(const Stage& s, auto&& f) {
+  f(s.expr);
+  if (s.target.mask != kNone) f(s.target.mask);
+  for (const Access::Indexed& i : s.target.indexed) f(i.index);
+}
+
 void drop_dead_exprs(Kernel& k) {
   std::vector<bool> needed(k.exprs.size(), false);
-  for (const Stage& s : k.stages) needed[s.expr] = true;
+  for (const Stage& s : k.stages) for_operands(s, [&](ExprId o) { needed[o] = true; });
   for (const KernelLoop& l : k.loops) {
     if (l.condition != kNone) needed[l.condition] = true;
     for (const KernelLoop::Variable& v : l.variables) needed[v.init] = needed[v.next] = true;
@@ -38,7 +44,11 @@ void drop_dead_exprs(Kernel& k) {
     kept.push_back(std::move(e));
   }
   k.exprs = std::move(kept);
-  for (Stage& s : k.stages) move(s.expr);
+  for (Stage& s : k.stages) {
+    move(s.expr);
+    move(s.target.mask);
+    for (Access::Indexed& x : s.target.indexed) move(x.index);
+  }
   for (KernelLoop& l : k.loops) {
     move(l.condition);
     for (KernelLoop::Variable& v : l.variables) {
@@ -248,7 +258,7 @@ std::vector<bool> used_exprs(const Kernel& k, std::vector<bool>& stays) {
     const Stage& s = k.stages[i];
     bool target = s.target.value != kNone;
     if (!target) stays[i] = false;
-    if (stays[i]) used[s.expr] = true;
+    if (stays[i]) for_operands(s, [&](ExprId o) { used[o] = true; });
   }
   for (bool changed = true; changed;) {
     changed = false;
@@ -258,7 +268,7 @@ std::vector<bool> used_exprs(const Kernel& k, std::vector<bool>& stays) {
       bool link = k.exprs[i].kind == ExprKind::reduced || k.exprs[i].kind == ExprKind::kept;
       if (link && !stays[k.exprs[i].stage]) {
         stays[k.exprs[i].stage] = true;
-        used[k.stages[k.exprs[i].stage].expr] = true;
+        for_operands(k.stages[k.exprs[i].stage], [&](ExprId o) { used[o] = true; });
         changed = true;
       }
     }

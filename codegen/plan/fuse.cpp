@@ -16,6 +16,12 @@ bool shares(const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
   return std::any_of(a.begin(), a.end(), [&](ValueId v) { return std::find(b.begin(), b.end(), v) != b.end(); });
 }
 
+void take_marks(const Unit& from, Unit& to) {
+  to.tokens.insert(to.tokens.end(), from.tokens.begin(), from.tokens.end());
+  to.changes.insert(to.changes.end(), from.changes.begin(), from.changes.end());
+  to.marks.insert(to.marks.end(), from.marks.begin(), from.marks.end());
+}
+
 constexpr size_t kWindow = 48;    // how far back a partner is looked for
 constexpr int64_t kShortRow = 8;  // rows of fewer elements are not worth taking maps in that only share an operand
 
@@ -68,12 +74,12 @@ void BlockBuilder::fuse() {
   auto try_join = [&](size_t x, size_t y) {
     size_t first = x, second = y;
     if (depends(x, y)) std::swap(first, second);
-    if (!can_join(x, y)) return false;
+    if (shares(units_[x].reads, units_[y].changes) || shares(units_[y].reads, units_[x].changes) || !can_join(x, y)) return false;
     Loop merged = units_[first].loop;
     if (!merge_loops(b, merged, units_[second].loop)) return false;
     Unit& into = units_[y];
     into.loop = std::move(merged);
-    into.tokens.insert(into.tokens.end(), units_[x].tokens.begin(), units_[x].tokens.end());
+    take_marks(units_[x], into);
     units_[x].dead = true;
     refresh(into);
     join_ancestors(x, y);
@@ -112,7 +118,9 @@ void BlockBuilder::attach_epilogues() {
       Unit& map = units_[k];
       if (map.dead || map.kind != Unit::Kind::kernel || map.loop.kernel.form != Form::map || !map.loop.kernel.loops.empty())
         continue;
-      if (std::find(map.reads.begin(), map.reads.end(), unit.product.result) == map.reads.end() || !can_join(p, k)) continue;
+      if (std::find(map.reads.begin(), map.reads.end(), unit.product.result) == map.reads.end() ||
+          shares(unit.reads, map.changes) || !can_join(p, k))
+        continue;
       Kernel& kernel = map.loop.kernel;
       // Its axes are those of the result, whose rows may be several axes.
       if (kernel.axes.empty() || !b.same(b.count(kernel.axes), b.multiply(unit.product.m, unit.product.n))) continue;
@@ -148,7 +156,7 @@ void BlockBuilder::attach_epilogues() {
       if (made.axes.size() != 2) continue;
       unit.loop = std::move(loop);
       unit.epilogue = true;
-      unit.tokens.insert(unit.tokens.end(), map.tokens.begin(), map.tokens.end());
+      take_marks(map, unit);
       map.dead = true;
       refresh(unit);
       // Its own result is no operand any more.

@@ -117,7 +117,7 @@ bool ArrayLowering::lower_growing(Node& n) {
       zeros.declared = true;
       Ref none = missing(zeros);
       counts_[result] = number(0);
-      become_op(Op::fill, {dims, none});
+      become_op(Op::fill, {dims, none}, Attrs().set_bool(Attr::grows, true));  // nobody reads what has not been written
       return true;
     }
     case ArrayOp::array_size: become_op(Op::identity, {count}); return true;
@@ -163,21 +163,31 @@ bool ArrayLowering::lower_growing(Node& n) {
   failed_ = true;
   return true;
 }
-std::vector<bool> growing_nodes(const ir::Block& b) {
-  std::vector<bool> growing(b.nodes.size(), false);
+
+ir::RefSet growing_arrays(const ir::Block& b) {
+  ir::RefSet growing;
   for (const auto& n : b.nodes) {
-    const bool grows = takes_growing(*n, growing) || (n->op == Op::array_new && n->attrs.get_bool(Attr::grows));
-    growing[n->id] = grows && std::any_of(n->types.begin(), n->types.end(), is_array);
+    const bool begins = n->op == Op::array_new && n->attrs.get_bool(Attr::grows), takes = takes_growing(*n, growing);
+    for (uint32_t i = 0; i < n->types.size(); ++i) {
+      // A loop hands on what it was given in the same place; of others nobody looks which operand it was.
+      const bool grows = n->op == Op::while_loop ? growing.contains(n->operands[i]) : begins || takes;
+      if (grows && is_array(n->types[i])) growing.insert({n.get(), i});
+    }
   }
   return growing;
 }
 
-bool takes_growing(const Node& n, const std::vector<bool>& growing) {
-  return std::any_of(n.operands.begin(), n.operands.end(),
-                     [&](Ref r) { return r.node->op != Op::parameter && growing[r.node->id]; });
+bool takes_growing(const Node& n, const ir::RefSet& growing) {
+  return std::any_of(n.operands.begin(), n.operands.end(), [&](Ref r) { return growing.contains(r); });
 }
 
-bool has_its_length(const Node& n, const std::vector<bool>& growing) {
+bool touches_growing(const Node& n, const ir::RefSet& growing) {
+  bool gives = false;
+  for (uint32_t i = 0; i < n.types.size(); ++i) gives = gives || growing.contains({const_cast<Node*>(&n), i});
+  return gives || takes_growing(n, growing);
+}
+
+bool has_its_length(const Node& n, const ir::RefSet& growing) {
   return (n.op == Op::array_stack || n.op == Op::array_gather) && takes_growing(n, growing);
 }
 

@@ -43,7 +43,7 @@ bool BlockBuilder::make_interchanged(const ir::Node& n, const std::vector<bool>&
     for (const auto& inner : block.nodes) {
       if (!needed.contains(inner.get()) || inner->op == Op::constant) continue;
       if (!is_deferrable(*inner) || may_raise(b, *inner)) return false;
-      if (inner->op == Op::gather || inner->op == Op::strided_slice) return false;
+      if (inner->op == Op::gather || is_strided(inner->op)) return false;
       // Scalars must not look at elements.
       for (ir::Ref o : inner->operands) {
         if (b.dims({inner.get(), 0}).empty() && !b.dims(o).empty() && b.resolve(o).node->block == &block) return false;

@@ -23,6 +23,10 @@ class Memory {
   }
 
   void run() {
+    for (auto [value, older] : b.same_places) {
+      pointee_[value] = pointee_[older] = true;
+      parent_[value] = root(older);
+    }
     walk(plan.body);
     extend();
     now_ = 0;

@@ -38,7 +38,10 @@ class Question {
     if (n.op == Op::constant) return type(n.types[0]);
     if (n.op == Op::check) return has_rank_0(n.operands[0]) ? "" : "a check of several elements";
     if (facts.regions) return control(n);
-    if (info.kind == OpKind::Effect) return n.block != home_ && facts.variable ? "" : "an effect";
+    if (info.kind == OpKind::Effect) {
+      if (!facts.variable) return "an effect";
+      return n.block == home_ ? variable(n.operands[0].type()) : "";
+    }
     if (is_control(n.op)) {
       if (n.op == Op::call) return "a call";
       bool grows = n.op == Op::array_push || n.op == Op::array_pop || (n.op == Op::array_new && n.attrs.get_bool(Attr::grows));
@@ -183,12 +186,14 @@ class Question {
   }
   std::string_view slice(const Node& n) { return unless(follows(n.operands[1]) && follows(n.operands[2]), kSizes); }
   std::string_view strided_slice(const Node& n) {
-    return unless(strided(n, n.operands[0].type().tensor.dims.size(), true), kSizes);
+    return unless(strided(n, n.operands[0].type().tensor.dims.size(), all_known(n.operands[0].type())), kSizes);
   }
   std::string_view strided_slice_grad(const Node& n) {
     const Dims& sizes = n.operands[0].type().tensor.dims;
-    return unless(
-        follows(n.operands[0]) && sizes.size() == 1 && sizes[0] >= 0 && strided(n, static_cast<size_t>(sizes[0]), false), kSizes);
+    Dims known;
+    return unless(follows(n.operands[0]) && sizes.size() == 1 && sizes[0] >= 0 &&
+                      strided(n, static_cast<size_t>(sizes[0]), known_integers(context_, n.operands[0], known)),
+                  kSizes);
   }
   std::string_view of_numbers(const Node& n) {
     return unless(n.operands[0].type().tensor.dtype != DType::Bool, "a reduction of booleans");
@@ -242,8 +247,8 @@ class Question {
     return step.size() == 1 && step[0] > 0 && follows(n.operands[0]) && follows(n.operands[1]);
   }
 
-  // Of strided_slice and its gradient; `scalars`: an index may be a scalar that is computed while it runs.
-  bool strided(const Node& n, size_t rank, bool scalars) {
+  // Of strided_slice and its gradient, over sizes that are `known` or not. An index may be a scalar that is computed while it runs.
+  bool strided(const Node& n, size_t rank, bool known) {
     Ref begin = n.operands[1], end = n.operands[2];
     Dims strides;
     if (!known_integers(context_, n.operands[3], strides)) return false;
@@ -254,14 +259,12 @@ class Question {
       size_t at = static_cast<size_t>(a.written);
       if (a.shrink) {
         SizeValues* values = std::exchange(values_, nullptr);  // an index may be any scalar
-        bool fine = element_follows(begin, at) || (scalars && scalar_behind(begin, at));
+        bool fine = element_follows(begin, at) || scalar_behind(begin, at);
         values_ = values;
         if (!fine && !element_follows(begin, at)) return false;
       } else {
         if (!a.no_begin && !element_follows(begin, at)) return false;
         if (!a.no_end && !element_follows(end, at)) return false;
-        Dims sizes;
-        bool known = scalars ? all_known(n.operands[0].type()) : known_integers(context_, n.operands[0], sizes);
         if (strides[at] < 0 && !(a.no_begin && a.no_end) && !known) return false;
       }
     }

@@ -15,6 +15,8 @@ bool is_routine(Op op) { return op_facts(op).form == PlanForm::routine; }
 bool is_window(Op op) { return op_facts(op).form == PlanForm::window; }
 bool keeps_order(const ir::Node& n) { return op_facts(n.op).form == PlanForm::ordered_view; }
 
+bool is_strided(Op op) { return op == Op::strided_slice || op == Op::strided_slice_grad; }
+
 bool is_view(const ir::Node& n) {
   // Of a diagonal with padding values are computed.
   return op_facts(n.op).is_view() && (n.op != Op::matrix_diag_part || n.operands.size() == 1);
@@ -48,7 +50,7 @@ bool may_raise(Builder& b, const ir::Node& n) {
 
 bool may_refuse(Builder& b, const ir::Node& n) {
   if (op_facts(n.op).refuses || may_raise(b, n)) return true;
-  if (n.op == Op::strided_slice) {
+  if (is_strided(n.op)) {
     const Slice slice = b.shapes.slice(n);
     return std::any_of(slice.axes.begin(), slice.axes.end(), [](const Slice::Axis& a) { return bool(a.index); });
   }

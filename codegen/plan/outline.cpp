@@ -63,6 +63,8 @@ class Outliner {
   Info& info(const Node* n) { return infos_[n->id]; }
 
   bool native(const Node& n) {
+    // Who only reads variables is better called with what they hold.
+    if (op_facts(n.op).variable && !assigns_) return false;
     if (!values_as_sizes_) return is_native(context_, n);
     SizeValues values;
     bool yes = is_native(context_, n, values);
@@ -74,8 +76,9 @@ class Outliner {
 
   void find(IrBlock& b) {
     infos_.assign(b.nodes.size(), {});
+    assigns_ = std::any_of(b.nodes.begin(), b.nodes.end(), [](const auto& n) { return n->op == Op::assign_variable; });
     for (uint32_t i = 0; i < b.nodes.size(); ++i) b.nodes[i]->id = i;
-    growing_ = growing_nodes(b);
+    growing_ = growing_arrays(b);
     roles(b);
     users(b);
     drop_bare_views(b);
@@ -88,7 +91,7 @@ class Outliner {
     for (auto& n : b.nodes) {
       Info& x = info(n.get());
       ir::Effects e = ir::effects_of(*n);
-      x.ordered = e.writes || e.fails || n->op == Op::while_loop;
+      x.ordered = e.writes || (e.fails && n->op != Op::read_variable) || n->op == Op::while_loop;
       if (n->op == Op::constant)
         x.role = Role::constant;
       else if (!needed.contains(n.get()))
@@ -177,16 +180,16 @@ class Outliner {
             x.level = std::max(x.level, y.role == Role::outside ? y.after : y.level + 1);
           }
         }
-        x.rootless = rootless && !x.ordered;
-        if (!x.ordered) continue;
-        x.level = std::max(x.level, order.inside);
-        if (uses_variables(*n)) {
+        const bool variables = uses_variables(*n);
+        x.rootless = rootless && !x.ordered && !variables;
+        if (x.ordered) x.level = std::max(x.level, order.inside);
+        if (variables) {
           bool writes = ir::effects_of(*n).writes;
           x.level = std::max({x.level, written.inside, writes ? read.inside : 0});
           if (writes) written.behind_cluster(x.level);
           read.behind_cluster(x.level);
         }
-        order.behind_cluster(x.level);
+        if (x.ordered) order.behind_cluster(x.level);
       } else if (x.role == Role::outside) {
         ir::Effects e = ir::effects_of(*n);
         if (e.reads) x.after = std::max(x.after, written.outside);
@@ -389,7 +392,7 @@ class Outliner {
       // Arrays and variables stay the evaluator's; arrays that grow before others.
       bool any = false;
       for (auto& n : b.nodes) {
-        if (cluster_of(n.get()) != &c || !(growing_[n->id] || takes_growing(*n, growing_))) continue;
+        if (cluster_of(n.get()) != &c || !touches_growing(*n, growing_)) continue;
         refused_.insert(n.get());
         any = true;
       }
@@ -479,8 +482,9 @@ class Outliner {
   std::unordered_map<const Node*, SizeValues> sizes_of_;
   std::vector<Info> infos_;  // by Node::id
   std::vector<std::vector<const Node*>> users_;
-  std::vector<bool> given_;    // by the block
-  std::vector<bool> growing_;  // gives an array that grows
+  std::vector<bool> given_;  // by the block
+  ir::RefSet growing_;       // arrays that grow
+  bool assigns_ = false;     // the block assigns variables
   std::unordered_set<const Node*> refused_;
   std::vector<Cluster> clusters_;
   size_t count_ = 0;

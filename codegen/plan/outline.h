@@ -15,7 +15,7 @@ bool is_native(Context& context, const ir::Node& node);
 
 /// Moves clusters of native nodes into functions and calls them. Order of effects and of what may fail is kept. A cluster holds
 /// at least two operations, unless it is all that `f` does. `made` is told each new function, which takes tensors and variables,
-/// gives tensors only, contains no calls, and has no effects but those on its variables, in branches and loops.
+/// gives tensors only, contains no calls, and has no effects but those on its variables.
 /// `values_as_sizes`: integers that an earlier cluster or another node computes may be sizes (native_ops.h: SizeValues).
 void outline(Context& context, ir::Function& f, const std::function<void(const std::shared_ptr<ir::Function>&)>& made,
              bool values_as_sizes = false);

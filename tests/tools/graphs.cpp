@@ -50,7 +50,7 @@ std::string outline(Context& c, ir::Function& f) {
     cluster->native = std::make_shared<NeverReady>();
     std::vector<std::string> broken = verify(c, *cluster);
     walk(cluster->body, [&](const ir::Node& n) {
-      bool of_variable = !n.operands.empty() && n.operands[0].type().kind == ir::TypeKind::Resource && n.block != &cluster->body;
+      bool of_variable = !n.operands.empty() && n.operands[0].type().kind == ir::TypeKind::Resource;
       if (n.op == Op::call || (op_info(n.op).kind == OpKind::Effect && n.op != Op::check && !of_variable))
         broken.push_back(std::string(op_info(n.op).name) + " in a cluster");
     });
