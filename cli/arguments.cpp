@@ -8,6 +8,7 @@
 
 #include "cli/embed/version.h"
 #include "cli/quantities.h"
+#include "cli/tool_commands.h"
 #include "frontend/syntax/diagnostics/suggest.h"
 #include "optimizer/pass.h"
 
@@ -160,6 +161,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
                                                    "dump",  "explain", "profile", "info", "cache",  "completion",
                                                    "build", "inspect", "convert", "diff", "export", "help"};
   std::vector<std::string_view> known(std::begin(kCommands), std::end(kCommands));
+  for (const ToolCommand& tool : tool_commands()) known.push_back(tool.name);
   if (words.empty()) words.push_back("repl");
   bool of_command = words.size() == 2 && std::find(known.begin(), known.end(), words[1]) != known.end();
   if (words.size() == 2 && words[0] == "help" && names_something(words[1]) && !of_command) {
@@ -181,6 +183,15 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     words.insert(words.begin(), "run");
   }
 
+  for (const ToolCommand& tool : tool_commands()) {
+    if (words[0] != tool.name) continue;
+    out.command = Command::Tool;
+    out.tool = tool.module;
+    out.script.assign(words.begin() + 1, words.end());
+    out.allow_all = true;
+    return -1;
+  }
+
   CLI::App app("TFL: a tensor scripting language. `tfl FILE` runs a script.", "tfl");
   app.set_version_flag("-V,--version", std::string("tfl ") + kBuild);
   app.require_subcommand(0, 1);
@@ -190,13 +201,14 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   Limit limit;
   // Only the command that is meant has its options: making those of all would take longer than a small script.
   CLI::App* chosen = nullptr;
-  auto command = [&](const char* name, const char* about) {
+  out.command = Command::Info;
+  auto command = [&](const char* name, Command kind, const char* about) {
     CLI::App* s = app.add_subcommand(name, about);
-    if (words[0] == name) chosen = s;
+    if (words[0] == name) chosen = s, out.command = kind;
     return s;
   };
 
-  CLI::App* run = command("run", "Run a script: FILE, - for standard input, or -e CODE");
+  CLI::App* run = command("run", Command::Run, "Run a script: FILE, - for standard input, or -e CODE");
   if (chosen == run) {
     run->prefix_command();
     run->add_option("-e,-c", out.code, "Run CODE instead of a file")->type_name("CODE");
@@ -206,13 +218,13 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     run->footer("Arguments: [FILE] [ARGS...]");
   }
 
-  CLI::App* check = command("check", "Find errors without running");
+  CLI::App* check = command("check", Command::Check, "Find errors without running");
   if (chosen == check) {
     check->add_option("files", out.files, "Scripts to look at, and folders with them")->required()->type_name("FILE");
     add_color(*check, out);
   }
 
-  CLI::App* fmt = command("fmt", "Write sources in one style");
+  CLI::App* fmt = command("fmt", Command::Format, "Write sources in one style");
   std::vector<std::string> ranges;
   if (chosen == fmt) {
     fmt->add_option("files", out.files, "Scripts, folders with them, or - for standard input")->required()->type_name("FILE");
@@ -232,17 +244,18 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     add_color(*fmt, out);
   }
 
-  CLI::App* lsp = command("lsp", "Serve editors: the language server protocol over standard input and output");
+  CLI::App* lsp =
+      command("lsp", Command::LanguageServer, "Serve editors: the language server protocol over standard input and output");
   bool stdio = false;
   if (chosen == lsp) lsp->add_flag("--stdio", stdio, "Standard input and output, which is what it does");
 
-  CLI::App* repl = command("repl", "Type statements and see their values");
+  CLI::App* repl = command("repl", Command::Repl, "Type statements and see their values");
   if (chosen == repl) {
     add_run_options(*repl, out, limit);
     add_color(*repl, out);
   }
 
-  CLI::App* test = command("test", "Run the tests of test_*.tfl and *_test.tfl files");
+  CLI::App* test = command("test", Command::Test, "Run the tests of test_*.tfl and *_test.tfl files");
   bool stop_at_first = false;
   if (chosen == test) {
     test->add_option("files", out.files, "Files, folders or FILE::TEST (default: the working directory)")->type_name("FILE");
@@ -263,13 +276,22 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     test->add_option("--mode", out.test.mode, "How traced functions run: staged, eager, or both, which must agree (default)")
         ->check(CLI::IsMember({"both", "staged", "eager"}))
         ->type_name("MODE");
+    test->add_option("-n,--numprocesses", out.test.processes, "Run the tests in N processes")
+        ->check(CLI::Range(1, 256))
+        ->type_name("N");
+    test->add_option("--coverage", out.test.coverage, "Tell which lines ran: text, html:FOLDER, lcov:FILE; may be repeated")
+        ->type_name("KIND")
+        ->expected(0, 1)
+        ->default_str("text")
+        ->take_all();
+    test->add_flag("--snapshot-update", out.test.snapshot_update, "Write the files that tests compare with anew");
     test->add_flag("--doctest", out.test.doctest, "Run the examples in the docstrings of these files or modules");
     test->add_flag("--collect-only,--co", out.test.collect_only, "List the tests, run none");
     add_run_options(*test, out, limit);
     add_color(*test, out);
   }
 
-  CLI::App* dump = command("dump", "Show what a script is turned into");
+  CLI::App* dump = command("dump", Command::Dump, "Show what a script is turned into");
   bool tokens = false, ast = false, bytecode = false, autograph = false;
   if (chosen == dump) {
     CLI::Option* kind_tokens = dump->add_flag("--tokens", tokens, "Tokens");
@@ -301,15 +323,19 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     add_color(*dump, out);
   }
 
-  CLI::App* explain = command("explain", "Run a script and tell what was traced, why, and what became of it");
+  CLI::App* explain = command("explain", Command::Explain,
+                              "Tell what was traced of a script, why, and what became of it; or what a diagnostic means");
   if (chosen == explain) {
-    explain->add_option("file", out.files, "Script")->required()->expected(1)->type_name("FILE");
+    explain->add_option("file", out.files, "Script, or the name of a diagnostic")
+        ->required()
+        ->expected(1)
+        ->type_name("FILE|CODE");
     add_fixed(*explain, out);
     add_run_options(*explain, out, limit);
     add_color(*explain, out);
   }
 
-  CLI::App* profile = command("profile", "Run a script and tell where its time went");
+  CLI::App* profile = command("profile", Command::Profile, "Run a script and tell where its time went");
   if (chosen == profile) {
     profile->prefix_command();
     add_fixed(*profile, out);
@@ -321,7 +347,8 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     profile->footer("Arguments: FILE [ARGS...]");
   }
 
-  CLI::App* inspect = command("inspect", "Show what a saved model or a native library holds: functions, signatures, variables");
+  CLI::App* inspect =
+      command("inspect", Command::Inspect, "Show what a saved model or a native library holds: functions, signatures, variables");
   if (chosen == inspect) {
     inspect
         ->add_option("folder", out.files,
@@ -335,24 +362,25 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     add_color(*inspect, out);
   }
 
-  CLI::App* convert =
-      command("convert", "Write a model in another form, which the name says: .keras, .h5, .weights.h5, or a folder");
-  CLI::App* diff = command("diff", "What differs between two models: layers, shapes, values");
+  CLI::App* convert = command("convert", Command::Convert,
+                              "Write a model in another form, which the name says: .keras, .h5, .weights.h5, or a folder");
+  CLI::App* diff = command("diff", Command::Diff, "What differs between two models: layers, shapes, values");
   for (CLI::App* two : {convert, diff}) {
     if (chosen != two) continue;
     two->add_option("models", out.files, "Two of them")->required()->expected(2)->type_name("A B");
     add_color(*two, out);
   }
 
-  CLI::App* exported = command("export", "Write a function or a model as an ONNX file");
+  CLI::App* exported = command("export", Command::Export, "Write a function or a model as an ONNX file");
   if (chosen == exported) add_export(*exported, out);
 
-  command("info", "Version, processor, memory, folders");
-  CLI::App* cache = command("cache", "What the caches of bytecode and machine code hold");
+  for (const ToolCommand& tool : tool_commands()) command(tool.name, Command::Tool, tool.about);
+  command("info", Command::Info, "Version, processor, memory, folders");
+  CLI::App* cache = command("cache", Command::Cache, "What the caches of bytecode and machine code hold");
   if (chosen == cache) {
     cache->add_flag("--clear", out.clear_cache, "Empty them");
   }
-  CLI::App* completion = command("completion", "Completion script for a shell");
+  CLI::App* completion = command("completion", Command::Completion, "Completion script for a shell");
   if (chosen == completion) {
     completion->add_option("shell", out.shell, "bash, zsh or fish")
         ->required()
@@ -360,7 +388,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
         ->type_name("SHELL");
   }
 
-  CLI::App* build = command("build", "Make a native library of a script's traced functions");
+  CLI::App* build = command("build", Command::Build, "Make a native library of a script's traced functions");
   if (chosen == build) {
     build->add_option("file", out.files, "Script, saved model or ONNX model")->required()->expected(1)->type_name("FILE");
     add_fixed(*build, out);
@@ -421,7 +449,6 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   if (stop_at_first) out.test.max_failures = 1;
 
   if (chosen == run) {
-    out.command = Command::Run;
     out.script = run->remaining();
     out.from_code = run->count("-e") > 0;
     if (out.from_code) {
@@ -430,38 +457,19 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
       out.script.insert(out.script.begin(), "-m");
     } else if (out.script.empty()) {
       return usage_error("'tfl run' needs a FILE, - for standard input, -e CODE, or -m MODULE");
-    } else if (out.script[0].size() > 1 && out.script[0][0] == '-') {
-      std::vector<std::string> storage;
-      return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl run'",
-                         nearest_option(*run, out.script[0], storage));
     }
   } else if (chosen == profile) {
-    out.command = Command::Profile;
     out.script = profile->remaining();
     if (out.script.empty()) return usage_error("'tfl profile' needs a FILE, or - for standard input");
-    if (out.script[0].size() > 1 && out.script[0][0] == '-') {
-      std::vector<std::string> storage;
-      return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl profile'",
-                         nearest_option(*profile, out.script[0], storage));
-    }
-  } else if (chosen == check) {
-    out.command = Command::Check;
   } else if (chosen == fmt) {
-    out.command = Command::Format;
     for (const std::string& text : ranges) {
       std::pair<uint32_t, uint32_t> lines;
       if (!parse_lines(text, lines)) return usage_error("--range: " + in_quotes(text) + " is no range; write 10-20");
       out.format.ranges.push_back(lines);
     }
   } else if (chosen == lsp) {
-    out.command = Command::LanguageServer;
     out.allow_all = true;
-  } else if (chosen == repl) {
-    out.command = Command::Repl;
-  } else if (chosen == test) {
-    out.command = Command::Test;
   } else if (chosen == dump) {
-    out.command = Command::Dump;
     const GraphOptions& g = out.graph;
     bool graph = g.ir || g.optimized || !g.passes.empty() || g.dot || g.svg || g.plan || g.llvm || g.assembly || g.ptx ||
                  !g.signature.empty();
@@ -470,24 +478,12 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
                : bytecode  ? DumpKind::Bytecode
                : autograph ? DumpKind::Autograph
                            : DumpKind::Ast;
-  } else if (chosen == inspect) {
-    out.command = Command::Inspect;
-  } else if (chosen == convert) {
-    out.command = Command::Convert;
-  } else if (chosen == diff) {
-    out.command = Command::Diff;
-  } else if (chosen == exported) {
-    out.command = Command::Export;
-  } else if (chosen == explain) {
-    out.command = Command::Explain;
-  } else if (chosen == cache) {
-    out.command = Command::Cache;
-  } else if (chosen == completion) {
-    out.command = Command::Completion;
-  } else if (chosen == build) {
-    out.command = Command::Build;
-  } else {
-    out.command = Command::Info;
+  }
+  if ((chosen == run || chosen == profile) && !out.from_code && out.module.empty() && out.script[0].size() > 1 &&
+      out.script[0][0] == '-') {
+    std::vector<std::string> storage;
+    return usage_error("unknown flag " + in_quotes(out.script[0]) + " of 'tfl " + chosen->get_name() + "'",
+                       nearest_option(*chosen, out.script[0], storage));
   }
   return -1;
 }

@@ -26,7 +26,8 @@ enum class Command : uint8_t {
   Profile,
   Convert,
   Diff,
-  Export
+  Export,
+  Tool
 };
 
 enum class DumpKind : uint8_t { Tokens, Ast, Bytecode, Autograph, Graph };
@@ -41,11 +42,14 @@ struct Limits {
 struct TestOptions {
   std::string keyword;  // -k
   bool verbose = false, quiet = false, show_output = false, collect_only = false;
-  int max_failures = 0;       // 0: no limit
-  bool last_failed = false;   // --lf
-  bool doctest = false;       // the examples in docstrings instead
-  int durations = -1;         // slowest tests to list; -1: none
-  std::string junit;          // file
+  int max_failures = 0;               // 0: no limit
+  bool last_failed = false;           // --lf
+  bool doctest = false;               // the examples in docstrings instead
+  int durations = -1;                 // slowest tests to list; -1: none
+  std::string junit;                  // file
+  int processes = 1;                  // -n
+  std::vector<std::string> coverage;  // text, html:FOLDER, lcov:FILE
+  bool snapshot_update = false;
   std::string mode = "both";  // how functions run: staged, eager, both
 };
 
@@ -90,6 +94,7 @@ struct Arguments {
   std::vector<std::string> files;  // what to check, dump, test
   bool from_code = false;          // -e
   std::string code;
+  std::string tool;                 // the module of a command that is TFL source; its words are in `script`
   std::string module;               // -m: run what a name of modules means
   std::vector<std::string> script;  // sys.argv of the script
   Limits limits;

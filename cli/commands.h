@@ -17,6 +17,8 @@ int show_info(const Arguments& arguments);
 int manage_cache(const Arguments& arguments);
 int print_completion(const Arguments& arguments);
 int run_repl(const Arguments& arguments);
+/// A command that is TFL source (tool_commands.h): `main(words, processes)` of its module.
+int run_tool(const Arguments& arguments);
 int run_tests(const Arguments& arguments);
 int inspect_model(const Arguments& arguments);
 /// tfl convert A B, tfl diff A B: models in files.

@@ -1,5 +1,7 @@
 // tfl dump --ir, --optimized, --passes, --dot, --svg and tfl explain: what became of a script's traced functions. Which function and
 // which trace is meant is decided in the library (tensorflow._function.inspection).
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 
@@ -31,6 +33,12 @@ int draw(const std::string& dot) {
   int status = pclose(pipe);
   if (status != 0) std::fputs("tfl: --svg needs the program dot of Graphviz; --dot prints what it would draw\n", stderr);
   return status == 0 ? 0 : kExitUncaught;
+}
+
+/// What is no file and looks like none: a name, or a message with its spaces.
+bool names_diagnostic(const std::string& text) {
+  if (text == "-" || access(text.c_str(), F_OK) == 0) return false;
+  return text.find(' ') != text.npos || text.find_first_of("./") == text.npos;
 }
 
 }  // namespace
@@ -98,6 +106,12 @@ int dump_graph(const Arguments& a) {
 }
 
 int explain_script(const Arguments& a) {
+  if (names_diagnostic(a.files[0])) {
+    Arguments words = a;
+    words.tool = "_explain";
+    words.script = a.files;
+    return run_tool(words);
+  }
   Session session(a, a.files[0]);
   std::string on_gpu;
   if (a.device == "gpu") session.context.gpu_report = &on_gpu;

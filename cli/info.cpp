@@ -61,7 +61,7 @@ void for_each_file(const std::string& folder, F&& visit) {
 constexpr std::string_view kBash = R"(_tfl() {
   local cur=${COMP_WORDS[COMP_CWORD]}
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "run check fmt lsp repl test dump explain profile build inspect convert diff export info cache completion --help --version" -- "$cur") $(compgen -f -X '!*.tfl' -- "$cur") $(compgen -d -- "$cur"))
+    COMPREPLY=($(compgen -W "run check fmt lsp repl test bench dump explain profile new watch doc build inspect convert diff export info cache completion --help --version" -- "$cur") $(compgen -f -X '!*.tfl' -- "$cur") $(compgen -d -- "$cur"))
     return
   fi
   case $cur in
@@ -75,7 +75,7 @@ complete -o filenames -F _tfl tfl
 constexpr std::string_view kZsh = R"(#compdef tfl
 _tfl() {
   local -a commands
-  commands=('run:run a script' 'check:find errors without running' 'fmt:write sources in one style' 'lsp:serve editors' 'repl:type statements' 'test:run tests' 'dump:show tokens, tree or bytecode' 'explain:what was traced and why' 'profile:where the time goes' 'build:make a native library' 'inspect:show a saved model' 'convert:write a model in another form' 'diff:compare two models' 'export:write an ONNX file' 'info:about this program' 'cache:the caches of bytecode and machine code' 'completion:completion script')
+  commands=('run:run a script' 'check:find errors without running' 'fmt:write sources in one style' 'lsp:serve editors' 'repl:type statements' 'test:run tests' 'bench:time functions' 'new:make a project' 'watch:run again what a change touches' 'doc:write pages of modules' 'dump:show tokens, tree or bytecode' 'explain:what was traced and why, or what an error means' 'profile:where the time goes' 'build:make a native library' 'inspect:show a saved model' 'convert:write a model in another form' 'diff:compare two models' 'export:write an ONNX file' 'info:about this program' 'cache:the caches of bytecode and machine code' 'completion:completion script')
   if (( CURRENT == 2 )); then
     _describe command commands
     _files -g '*.tfl'
@@ -94,6 +94,10 @@ complete -c tfl -n __fish_use_subcommand -a 'repl' -d 'Type statements and see t
 complete -c tfl -n __fish_use_subcommand -a 'test' -d 'Run tests'
 complete -c tfl -n __fish_use_subcommand -a 'dump' -d 'Show tokens, tree or bytecode'
 complete -c tfl -n __fish_use_subcommand -a 'explain' -d 'What was traced and why'
+complete -c tfl -n __fish_use_subcommand -a 'new' -d 'Make a project'
+complete -c tfl -n __fish_use_subcommand -a 'watch' -d 'Run again what a change touches'
+complete -c tfl -n __fish_use_subcommand -a 'doc' -d 'Write pages of modules'
+complete -c tfl -n __fish_use_subcommand -a 'bench' -d 'Time functions'
 complete -c tfl -n __fish_use_subcommand -a 'profile' -d 'Where the time goes'
 complete -c tfl -n __fish_use_subcommand -a 'build' -d 'Make a native library'
 complete -c tfl -n __fish_use_subcommand -a 'inspect' -d 'Show a saved model'

@@ -31,6 +31,7 @@ int dispatch(int argc, char** argv) {
     case Command::Diff: return convert_model(arguments);
     case Command::Export: return export_model(arguments);
     case Command::Dump: return dump_file(arguments);
+    case Command::Tool: return run_tool(arguments);
     case Command::Explain: return explain_script(arguments);
     case Command::Profile: return profile_script(arguments);
     case Command::Info: return show_info(arguments);

@@ -1,6 +1,7 @@
 // tfl test: hands the options to the runner, which is TFL source (stdlib/tools/_test_runner.tfl), and gives its exit code.
 #include "cli/commands.h"
 #include "cli/session.h"
+#include "cli/tool_commands.h"
 #include "frontend/core/protocol.h"
 
 namespace tfl::cli {
@@ -23,6 +24,12 @@ int run_tests(const Arguments& a) {
   set("durations", Value::integer(a.test.durations));
   set("junit", interp.str(a.test.junit));
   set("mode", interp.str(a.test.mode));
+  set("processes", Value::integer(a.test.processes));
+  set("start", processes_module(interp));
+  std::vector<Value> coverage;
+  for (const std::string& kind : a.test.coverage) coverage.push_back(interp.str(kind.empty() ? "text" : kind));
+  set("coverage", interp.list(std::move(coverage)));
+  set("snapshot_update", Value::boolean(a.test.snapshot_update));
   set("strict", Value::boolean(a.strict));
   set("color", Value::boolean(interp.options.color));
   auto module = interp.import_module(a.test.doctest ? "_doctests" : "_test_runner");

@@ -64,6 +64,19 @@ Result<Value> source_check(Interp& interp, Value* args) {
   return interp.tuple({diagnostic_rows(interp, compiled.diagnostics), interp.list(std::move(values))});
 }
 
+/// diagnostics(): the registry, as rows (name, is error, message, hint).
+Result<Value> source_diagnostics(Interp& interp, Value*) {
+  std::vector<Value> rows;
+  auto add = [&](std::string_view name, Severity severity, std::string_view message, std::string_view hint) {
+    rows.push_back(interp.tuple({interp.str(std::string(name)), Value::boolean(severity == Severity::Error),
+                                 interp.str(std::string(message)), interp.str(std::string(hint))}));
+  };
+#define TFL_DIAGNOSTIC(id, severity, message, hint) add(#id, Severity::severity, message, hint);
+#include "frontend/syntax/diagnostics/diagnostics.def"
+#undef TFL_DIAGNOSTIC
+  return interp.list(std::move(rows));
+}
+
 /// occurrences(text): (names, symbols, folds, assignments), of what of the text is understood. Names are rows (line, column, length, key, kind,
 /// is definition): those with one key are one name. Symbols are rows (kind, name, place, place of the name, index of the parent); folds
 /// (first line, last line); assignments (key, place of the value, place of the function that it is the call of).
@@ -158,6 +171,7 @@ Result<Value> source_send(Interp&, Value* args) {
 
 constexpr NativeDef kFunctions[] = {
     function("check", "name: str, text: str, /", source_check),
+    function("diagnostics", "", source_diagnostics),
     function("occurrences", "text: str, /", source_occurrences),
     function("format", "text: str, line_length, first, last, /", source_format),
     function("receive", "", source_receive),

@@ -139,7 +139,9 @@ std::string render_diagnostic(const Source& source, const Diagnostic& diagnostic
   Renderer renderer(source, color);
   bool error = diagnostic.severity == Severity::Error;
   std::string_view paint = error ? kRed : kYellow;
-  renderer.head(diagnostic.span, error ? "error" : "warning", paint, diagnostic.message);
+  std::string label = error ? "error" : "warning";
+  if (color) label += "[" + std::string(diagnostic_name(diagnostic.id)) + "]";  // somebody looks at it: what `tfl explain` takes
+  renderer.head(diagnostic.span, label, paint, diagnostic.message);
   renderer.snippet(diagnostic.span, paint, diagnostic.hint);
   for (const Note& note : diagnostic.notes) {
     renderer.head(note.span, "note", kBlue, note.message);

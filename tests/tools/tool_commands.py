@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""The commands that are TFL source: explain CODE, new, watch, doc and bench, called as users call them.
+
+  tool_commands.py --tfl build/tfl
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+failed = []
+
+
+def expect(what, good, told=""):
+    if not good:
+        failed.append(what)
+        print(f"FAILED {what}: {told!r}")
+
+
+class Program:
+    def __init__(self, tfl, folder):
+        self.tfl, self.folder = tfl, folder
+
+    def __call__(self, *words, folder="", code=0):
+        done = subprocess.run([self.tfl, *words], cwd=os.path.join(self.folder, folder), capture_output=True, text=True, timeout=120)
+        expect(f"exit status of {' '.join(words)}", done.returncode == code, (done.returncode, done.stdout, done.stderr))
+        return done.stdout + done.stderr
+
+    def write(self, path, text):
+        path = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+
+
+def explanations(tfl):
+    """Each diagnostic of the registry has a text; its mistake gives it, and its mend gives nothing."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "../../frontend/syntax/diagnostics/diagnostics.def")) as f:
+        rows = re.findall(r'^TFL_DIAGNOSTIC\((\w+), \w+, "((?:[^"\\]|\\.)*)"', f.read(), re.M)
+    texts = {}
+    for name in ("_diagnostics_syntax", "_diagnostics_names"):
+        with open(os.path.join(here, f"../../stdlib/tools/{name}.tfl")) as f:
+            names = {}
+            exec(f.read(), names)
+            texts.update(names["TEXTS"])
+    expect("a text for every diagnostic and for nothing else", {n for n, _ in rows} == set(texts), {n for n, _ in rows} ^ set(texts))
+    told = 0
+    for name, message in rows:
+        text, wrong, right = texts.get(name, ("", None, None))
+        expect(f"{name} has a text", text.endswith("."), text)
+        if wrong is None:
+            continue
+        told += 1
+        for kind, source in (("mistake", wrong), ("mend", right)):
+            tfl.write("x.tfl", source)
+            done = subprocess.run([tfl.tfl, "check", "--color=always", "x.tfl"], cwd=tfl.folder, capture_output=True, text=True, timeout=60)
+            names = re.findall(r"(?:error|warning)\[(\w+)\]:", done.stderr)
+            expect(f"{kind} of {name}", name in names if kind == "mistake" else not names, names)
+    expect("nearly all have examples", told >= len(rows) - 5, told)
+    page = tfl("explain", "NeverClosed")
+    expect("a page", "The mistake:" in page and "    x = [1, 2\n" in page and "The mend:" in page, page)
+    number = [n for n, _ in rows].index("NeverClosed") + 1
+    for other in ("never-closed", str(number), "'(' was never closed", "x.tfl:1:2: error[NeverClosed]: '[' was never closed"):
+        expect(f"explain {other}", tfl("explain", other) == page, other)
+    expect("a name that is none", "did you mean NeverClosed?" in tfl("explain", "NeverClose", code=2))
+
+
+def projects(tfl):
+    tfl("new", "two-moons")
+    expect("parts", {"two_moons.tfl", "test_two_moons.tfl", "data", "Makefile", ".github"} <= set(os.listdir(f"{tfl.folder}/two-moons")))
+    expect("its tests", "1 passed" in tfl("test", folder="two-moons"))
+    tfl("fmt", "--check", ".", folder="two-moons")
+    tfl("check", ".", folder="two-moons")
+    expect("it runs", "y = 1.940 x + 1.090" in tfl("two_moons.tfl", folder="two-moons"))
+    expect("it is there", "there is a 'two-moons' already" in tfl("new", "two-moons", code=2))
+    expect("no name", "cannot name a script" in tfl("new", "2 moons", code=2))
+
+
+def watching(tfl):
+    tfl.write("watched/helper.tfl", "x = 1\n")
+    tfl.write("watched/main.tfl", "import helper\nprint('x is', helper.x, flush=True)\n")
+    tfl.write("watched/data.txt", "1\n")
+    log = os.path.join(tfl.folder, "log")
+    with open(log, "w") as out:
+        process = subprocess.Popen([tfl.tfl, "watch", "watched/main.tfl"], cwd=tfl.folder, stdout=out, stderr=subprocess.STDOUT)
+
+    def wait_for(text, count=1):
+        for _ in range(600):
+            with open(log) as f:
+                if f.read().count(text) >= count:
+                    return
+            time.sleep(0.05)
+        with open(log) as f:
+            expect(f"watch says {text!r}", False, f.read())
+
+    try:
+        wait_for("waiting for changes")
+        tfl.write("watched/helper.tfl", "x = 22\n")
+        wait_for("x is 22")
+        wait_for("waiting for changes", 2)
+        tfl.write("watched/data.txt", "1\n2\n")
+        wait_for("x is 22", 2)
+        wait_for("waiting for changes", 3)
+        tfl.write("watched/main.tfl", "x = (\n")
+        wait_for("was never closed")
+        wait_for("exit status 3")
+    finally:
+        process.send_signal(2)
+        expect("Ctrl-C leaves", process.wait(30) in (0, 130), process.returncode)
+    expect("no file", "there is no file" in tfl("watch", "nothing.tfl", code=2))
+
+
+def pages(tfl):
+    tfl.write("lib/shapes.tfl", '"""Shapes & sizes."""\n\nraise ValueError("this runs nowhere")\n\n\nclass Box:\n    """A box of `n` sides."""\n\n'
+              "    def __init__(self, n):\n        self.n = n\n\n    def area(self, scale=1.0, *, unit: str = \"a:b\"):\n"
+              '        """The area.\n\n        >>> Box(2).area()\n        4\n        """\n        return self.n\n\n\n'
+              "def double(\n    x,  # a comment: with a colon\n    y=(1, 2),\n) -> int:\n    '''Twice <x>.'''\n    return x\n\n\ndef _hidden():\n    pass\n")
+    tfl.write("lib/sub/__init__.tfl", "def deep():\n    pass\n")
+    tfl.write("lib/test_shapes.tfl", "def test_nothing():\n    pass\n")
+    tfl("doc", "lib", "-o", "out")
+    expect("pages", sorted(os.listdir(f"{tfl.folder}/out")) == ["index.html", "shapes.html", "sub.html"], os.listdir(f"{tfl.folder}/out"))
+    with open(f"{tfl.folder}/out/shapes.html") as f:
+        page = f.read()
+    for wanted in ("Shapes &amp; sizes.", "A box of <code>n</code> sides.", 'id="Box.area"', "def area(self, scale=1.0, *, unit: str = &quot;a:b&quot;)",
+                   "<pre>&gt;&gt;&gt; Box(2).area()\n4</pre>", "Twice &lt;x&gt;.", "def double(x, y=(1, 2)) -&gt; int"):
+        expect(f"page has {wanted}", wanted in page, page)
+    expect("what is hidden", "_hidden" not in page)
+    expect("no scripts", "there are no scripts" in tfl("doc", "out", code=2))
+
+
+def benches(tfl):
+    tfl.write("benches/bench_sum.tfl", "import tensorflow as tf\n\nx = tf.ones([100])\n\n\ndef bench_sum():\n    return tf.reduce_sum(x)\n\n\ndef bench_other():\n    return 1\n")
+    told = tfl("bench", "benches", "-k", "sum", "--seconds", "0.01", "--repeat", "3", "--save", "times.json")
+    expect("times", re.search(r"bench_sum.tfl::bench_sum +best +[\d.]+ [mµn]?s +median", told) and "bench_other" not in told, told)
+    with open(f"{tfl.folder}/times.json") as f:
+        saved = json.load(f)
+    expect("saved", len(saved) == 1 and saved["benches/bench_sum.tfl::bench_sum"]["best"] > 0, saved)
+    told = tfl("bench", "benches", "--seconds", "0.01", "--repeat", "1", "--compare", "times.json")
+    expect("compared", len(re.findall(r"[\d.]+ of before", told)) == 1 and "bench_other" in told, told)
+    tfl("bench", "lib", code=5)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--tfl", default="build/tfl")
+    with tempfile.TemporaryDirectory() as folder:
+        tfl = Program(os.path.abspath(p.parse_args().tfl), folder)
+        for part in (explanations, projects, watching, pages, benches):
+            part(tfl)
+    print(f"tool commands: {len(failed)} failures")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
