@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
@@ -75,8 +76,9 @@ LineEditor::~LineEditor() {
   std::clearerr(stdout);
 }
 
-LineEditor::Got LineEditor::read(const char* prompt, std::string& line) {
+LineEditor::Got LineEditor::read(const char* prompt, std::string& line, const std::string& indentation) {
   line.clear();
+  if (waiting_.empty()) waiting_ = indentation;
   prompt_ = prompt;
   interrupted_ = false;
   if (pastes_) std::fputs("\033[?2004h", stdout);
@@ -104,9 +106,9 @@ std::string LineEditor::take_pasted() {
   return lines;
 }
 
-void LineEditor::remember(const std::string& line) {
+void LineEditor::remember(const std::string& text) {
   HistEvent event;
-  history(history_, &event, H_ENTER, line.c_str());
+  history(history_, &event, H_ENTER, text.c_str());
 }
 
 void LineEditor::save_history() {
@@ -180,6 +182,10 @@ int LineEditor::take_paste() {
   std::string first = text.substr(0, end == std::string::npos ? end : end + 1);
   pasted_ = text.substr(first.size());
   for (size_t i = 0; (i = first.find('\t', i)) != std::string::npos;) first.replace(i, 1, "    ");  // a tab would complete
+  // What is pasted brings its own indentation.
+  const LineInfo* info = el_line(editor_);
+  std::string_view before(info->buffer, static_cast<size_t>(info->cursor - info->buffer));
+  if (before.find_first_not_of(' ') == before.npos) first.erase(0, std::min(before.size(), first.find_first_not_of(' ')));
   waiting_.insert(0, first);
   return 0;
 }
@@ -219,17 +225,12 @@ unsigned char LineEditor::complete_word(EditLine* el, int) {
   LineEditor* self = editor_of(el);
   const LineInfo* info = el_line(el);
   std::string before(info->buffer, static_cast<size_t>(info->cursor - info->buffer));
-  size_t begin = before.size();
-  auto in_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
-  };
-  while (begin > 0 && in_name(before[begin - 1])) --begin;
-  std::string word = before.substr(begin);
   if (before.find_first_not_of(' ') == std::string::npos) {  // nothing to complete: an indentation
     el_insertstr(el, "    ");
     return CC_REFRESH;
   }
-  std::vector<std::string> found = self->hooks_.complete(word);
+  auto [typed, found] = self->hooks_.complete(before);
+  std::string word = before.substr(before.size() - std::min(typed, before.size()));
   if (found.empty()) return CC_REFRESH_BEEP;
   std::string common = found[0];
   for (const std::string& f : found) {

@@ -12,9 +12,14 @@ namespace tfl::cli {
 
 class LineEditor {
  public:
+  /// What the last `typed` bytes before the cursor may become.
+  struct Completions {
+    size_t typed = 0;
+    std::vector<std::string> words;
+  };
   struct Hooks {
     std::function<bool()> interrupted;  // Ctrl-C since the last call: asked while keys are waited for
-    std::function<std::vector<std::string>(const std::string& prefix)> complete;
+    std::function<Completions(const std::string& before)> complete;  // is given what stands before the cursor
   };
   enum class Got : uint8_t { Line, End, Interrupted };
 
@@ -23,13 +28,15 @@ class LineEditor {
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
 
-  Got read(const char* prompt, std::string& line);
+  /// `indentation` counts as typed already.
+  Got read(const char* prompt, std::string& line, const std::string& indentation = {});
   /// What was pasted behind the line that read() gave, up to its last line break; what follows that is typed already at the next
   /// prompt. Empty: nothing was.
   std::string take_pasted();
   /// Is the next line begun already?
   bool has_typed() const { return !waiting_.empty(); }
-  void remember(const std::string& line);
+  /// A statement with all its lines: it comes back as a whole.
+  void remember(const std::string& text);
   void save_history();
 
  private:

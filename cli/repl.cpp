@@ -29,14 +29,27 @@ std::string history_file() {
   return home && home[0] == '/' ? std::string(home) + "/.local/state/tfl/history" : std::string();
 }
 
-/// NAME of a line `NAME?`, with dots; else empty.
-std::string asked_name(std::string_view line) {
-  while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
-  if (line.size() < 2 || line.back() != '?') return {};
-  line.remove_suffix(1);
-  auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c >= 0x80; };
-  bool name = std::all_of(line.begin(), line.end(), fits);
-  return name && !std::isdigit(static_cast<unsigned char>(line[0])) ? std::string(line) : std::string();
+/// `%time f(x)`, `x?`: what stdlib/tools/_prompt.tfl does, and no statement.
+bool is_magic(std::string_view line) {
+  size_t end = line.find_last_not_of(" \t\n");
+  return end != line.npos &&
+         (line.front() == '%' || (line[end] == '?' && line.front() != '#' && line.find_first_of("'\"") == line.npos));
+}
+
+/// The spaces that the next line of a block begins with.
+std::string next_indentation(const std::string& text) {
+  size_t end = text.find_last_not_of(" \t\n");
+  if (end == text.npos) return {};
+  size_t begin = text.rfind('\n', end);
+  std::string line = text.substr(begin == text.npos ? 0 : begin + 1, end - (begin == text.npos ? 0 : begin + 1) + 1);
+  size_t first = std::min(line.find_first_not_of(' '), line.size());
+  if (line.back() == ':') return std::string(first + 4, ' ');
+  for (std::string_view leaves : {"return", "pass", "break", "continue", "raise"}) {
+    std::string_view rest = std::string_view(line).substr(first);
+    if (first >= 4 && rest.starts_with(leaves) && (rest.size() == leaves.size() || rest[leaves.size()] == ' '))
+      return std::string(first - 4, ' ');
+  }
+  return std::string(first, ' ');
 }
 
 class Prompt {
@@ -56,15 +69,29 @@ class Prompt {
       std::string text;
       bool end = false;
       if (!read_line(">>> ", text)) break;
-      if (std::string name = asked_name(text); !name.empty()) text = "help(" + name + ")";
+      const bool several = text.find('\n') != text.npos;  // an earlier block, edited
       text += "\n";
-      bool block = add_pasted(text);
+      if (!interrupted_ && is_magic(text)) {
+        std::string line;
+        if (text.starts_with("%%") && !several && !add_pasted(text)) {
+          while (read_line("... ", line, next_indentation(text)) && !line.empty()) text += line + "\n";
+        }
+        if (terminal_) remember(text);
+        line_number += static_cast<uint32_t>(std::count(text.begin(), text.end(), '\n'));
+        auto done = ask("magic", text);
+        interp.streams.flush();
+        take_interrupt();
+        if (!done) code = leave_by(done.error());
+        if (leaving_) break;
+        continue;
+      }
+      bool block = add_pasted(text) || several;
       auto source = std::make_shared<Source>("<stdin>", text);
       source->first_line = line_number;
       while (!interrupted_ && !end &&
              parse_interactive(block ? Source("<stdin>", text + "\n") : *source).state == InteractiveState::Incomplete) {
         std::string line;
-        end = !read_line("... ", line);
+        end = !read_line("... ", line, next_indentation(text));
         text += line + "\n";
         add_pasted(text);
         source = std::make_shared<Source>("<stdin>", text);
@@ -88,56 +115,14 @@ class Prompt {
     return leaving_ ? code : 0;
   }
 
-  /// Names that continue `prefix`; libedit takes them one by one.
-  std::vector<std::string> completions(const std::string& prefix) {
-    Interp& interp = session_.interp;
-    std::vector<std::string> found;
-    size_t dot = prefix.rfind('.');
-    auto add_keys = [&](const Value& dict, const std::string& before, const std::string& start) {
-      for (const Dict::Entry& e : dict.as<Dict>()->entries) {
-        if (e.key.is_str() && e.key.as<Str>()->text.starts_with(start) && (!start.empty() || e.key.as<Str>()->text[0] != '_')) {
-          found.push_back(before + e.key.as<Str>()->text);
-        }
-      }
-    };
-    if (dot == std::string::npos) {
-      add_keys(main_.as<Module>()->dict, "", prefix);
-      add_keys(interp.builtins.as<Module>()->dict, "", prefix);
-      for (const char* word :
-           {"and",      "as",      "assert", "break", "class",  "continue", "def",    "del",   "elif", "else",
-            "except",   "finally", "for",    "from",  "global", "if",       "import", "in",    "is",   "lambda",
-            "nonlocal", "not",     "or",     "pass",  "raise",  "return",   "try",    "while", "with", "yield"}) {
-        if (std::string_view(word).starts_with(prefix)) found.push_back(word);
-      }
-      return found;
-    }
-    // Walks the attributes up to the last dot; only names, so that completion runs nothing but look-ups.
-    std::string path = prefix.substr(0, dot);
-    Value v;
-    size_t at = 0;
-    for (;;) {
-      size_t next = path.find('.', at);
-      Str* name = interp.intern(path.substr(at, next == std::string::npos ? std::string::npos : next - at));
-      if (at == 0) {
-        v = dict_get_str(main_.as<Module>()->dict.as<Dict>(), name);
-        if (v.is_empty()) v = dict_get_str(interp.builtins.as<Module>()->dict.as<Dict>(), name);
-      } else {
-        auto found_value = find_attr(interp, v, name);
-        v = found_value ? found_value.take() : Value();
-      }
-      if (v.is_empty()) return found;
-      if (next == std::string::npos) break;
-      at = next + 1;
-    }
-    Value dir = dict_get_str(interp.builtins.as<Module>()->dict.as<Dict>(), interp.intern("dir"));
-    auto names = interp.call(dir, {v});
-    if (!names || !names->is(Kind::List)) return found;
-    std::string start = prefix.substr(dot + 1);
-    for (const Value& n : names->as<List>()->items) {
-      if (n.is_str() && n.as<Str>()->text.starts_with(start) && (!start.empty() || n.as<Str>()->text[0] != '_'))
-        found.push_back(path + "." + n.as<Str>()->text);
-    }
-    return found;
+  LineEditor::Completions completions(const std::string& before) {
+    auto found = ask("complete", before);
+    if (!found || !found->is(Kind::Tuple)) return {};
+    std::span<const Value> pair = found->as<Tuple>()->span();
+    LineEditor::Completions out;
+    out.typed = static_cast<size_t>(pair[0].as_int());
+    for (const Value& word : pair[1].as<List>()->items) out.words.push_back(word.as<Str>()->text);
+    return out;
   }
 
  private:
@@ -147,11 +132,19 @@ class Prompt {
     return session_.context.interrupt_request.fetch_and(~kInterruptKeyboard) & kInterruptKeyboard;
   }
 
-  bool read_line(const char* prompt, std::string& line) {
+  /// A function of _prompt.tfl, given a text and the module whose names the statements see.
+  Result<Value> ask(const char* function, const std::string& text) {
+    Interp& interp = session_.interp;
+    Value module = TFL_TRY(interp.import_module("_prompt"));
+    return interp.call_method(module, interp.intern(function), {interp.str(text), main_});
+  }
+
+  bool read_line(const char* prompt, std::string& line, const std::string& indentation = {}) {
     line.clear();
     if (terminal_) {
       session_.interp.streams.flush();
-      LineEditor::Got got = editor_->read(prompt, line);
+      LineEditor::Got got = editor_->read(prompt, line, indentation);
+      if (line.find_first_not_of(' ') == line.npos) line.clear();
       if (got != LineEditor::Got::Interrupted) return got == LineEditor::Got::Line;
       std::printf("\nKeyboardInterrupt\n");
       interrupted_ = true;
@@ -189,14 +182,19 @@ class Prompt {
     auto done = interp.run_module(compiled.code, main_);
     interp.streams.flush();
     take_interrupt();
-    if (done) return 0;
-    Value e = interp.exception_of(done.error());
+    return done ? 0 : leave_by(done.error());
+  }
+
+  /// Tells of an error, or leaves; the exit code.
+  int leave_by(Error& error) {
+    Interp& interp = session_.interp;
+    Value e = interp.exception_of(error);
     leaving_ = interp.stopped || interp.is_instance(e, interp.exception_type(ErrorKind::SystemExit));
     if (!leaving_ && interp.is_instance(e, interp.exception_type(ErrorKind::KeyboardInterrupt))) {
       interp.streams.err("KeyboardInterrupt\n");
       return kExitInterrupted;
     }
-    return session_.report(done.error());
+    return session_.report(error);
   }
 
   void start_editing() {
@@ -204,17 +202,12 @@ class Prompt {
     if (!history.empty()) make_folders(history.substr(0, history.rfind('/')));
     auto interrupted = [this] { return take_interrupt(); };
     editor_ = std::make_unique<LineEditor>(
-        std::move(history), LineEditor::Hooks{interrupted, [this](const std::string& prefix) { return completions(prefix); }});
+        std::move(history), LineEditor::Hooks{interrupted, [this](const std::string& before) { return completions(before); }});
   }
 
   void remember(const std::string& text) {
-    size_t from = 0;
-    while (from < text.size()) {
-      size_t to = text.find('\n', from);
-      if (to > from) editor_->remember(text.substr(from, to - from));
-      if (to == std::string::npos) break;
-      from = to + 1;
-    }
+    std::string whole = text.substr(0, text.find_last_not_of('\n') + 1);
+    if (!whole.empty()) editor_->remember(whole);
   }
 
   Session session_;

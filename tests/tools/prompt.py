@@ -136,6 +136,33 @@ def main():
         t.type("larg\t + 1\r", r"\n6\n>>> ")
         t.type("\x1b[A\r", r"\n6\n>>> ")  # the line before
         t.type("x = '" + "ä" * 100 + "'; len(x)\r", r"\n100\n>>> ")  # longer than the terminal is wide
+        # A block comes back whole, is indented by the prompt, and is edited whole.
+        t.type("def twice(n):\rreturn n * 2\r\r", "\n>>> ")
+        t.type("twice(4)\r", r"\n8\n>>> ")
+        t.type("\x1b[A\x1b[A\x7f3\r", ">>> ")
+        t.type("twice(4)\r", r"\n12\n>>> ")
+        # Sources, pages, times, scripts.
+        t.type("twice??\r", r"def twice\(n\):\n    return n \* 3\n(.*\n)*>>> ")
+        t.type("len?\r", r"built-in function len(.*\n)*>>> ")
+        t.type("nothing?\r", r"Object `nothing` not found\.\n>>> ")
+        t.type("%time twice(5)\r", r"\n15\nCPU time: [^\n]* wall time: [^\n]*s\n>>> ")
+        t.type("%timeit twice(5)\r", r"[mµn]?s ± [^\n]* per loop \(mean ± std\. dev\. of 7 runs, [\d,]+ loops each\)\n>>> ")
+        t.type("%timeit 1 / 0\r", r"ZeroDivisionError: division by zero\n>>> ")
+        t.type("%%time\rtotal = 0\rfor i in range(4):\rtotal += i\r\r", r"wall time: [^\n]*\n>>> ")
+        t.type("total\r", r"\n6\n>>> ")
+        t.type("%load_ext x\r", r"there is no %load_ext in TFL(.*\n)*>>> ")
+        with open(os.path.join(folder, "part.tfl"), "w") as f:
+            f.write("def half(x):\n    return x / 2\n\n\npart = half(9)\n")
+        t.type("%run par\t\r", ">>> ")
+        t.type("part, half(3)\r", r"\(4\.5, 1\.5\)\n>>> ")
+        # Keyword arguments, keys.
+        t.type("def area(width=1, height=2): return width * height\r\r", "\n>>> ")
+        t.type("area(width=3, hei\t5)\r", r"\n15\n>>> ")
+        t.type("d = {'alpha': 7, 'beta': 8}\r", ">>> ")
+        t.type("d['al\t + 1\r", r"\n8\n>>> ")
+        t.type("\x12largest\r", None)  # search in what was typed before
+        t.type("\r", ">>> ")
+        t.type("largest\r", r"\n5\n>>> ")
         t.type("\x04", None)
         if t.process.wait(20) != 0:
             sys.exit(f"prompt.py: exit status {t.process.returncode}")
