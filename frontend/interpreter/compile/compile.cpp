@@ -1,5 +1,6 @@
 #include "frontend/interpreter/compile/compile.h"
 
+#include "frontend/core/protocol.h"
 #include "frontend/interpreter/bytecode/bytecode.h"
 #include "frontend/interpreter/bytecode/cache.h"
 #include "frontend/interpreter/bytecode/operands.h"
@@ -30,6 +31,21 @@ CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> sourc
   return result;
 }
 
+Value covered_lines(Interp& interp, const Source& source) {
+  if (!interp.options.rewrite_asserts || source.internal) return {};
+  Value testing = interp.find_module("_testing");
+  if (!testing.is(Kind::Module)) return {};
+  Value files = dict_get_str(testing.as<Module>()->dict.as<Dict>(), interp.intern("lines"));
+  if (!files.is(Kind::Dict)) return {};
+  Str* name = interp.intern(source.name);
+  Value lines = dict_get_str(files.as<Dict>(), name);
+  if (!lines.is(Kind::Dict)) {
+    lines = interp.dict();
+    dict_set_str(files.as<Dict>(), name, lines);
+  }
+  return lines;
+}
+
 CompileResult compile_cached(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& options) {
   if (is_bundle()) {
     if (auto code = bundled_file("code/" + source->name)) {
@@ -37,7 +53,7 @@ CompileResult compile_cached(Interp& interp, std::shared_ptr<const Source> sourc
       if (loaded) return {loaded.take(), {}};
     }
   }
-  if (!interp.options.use_cache || options.check || options.show_results) {
+  if (!interp.options.use_cache || options.check || options.show_results || !options.lines.is_empty()) {
     return compile_module(interp, std::move(source), options);
   }
   BytecodeCache cache(*source, options.rewrite_asserts ? "rewritten asserts" : "");

@@ -21,11 +21,14 @@ struct CompileOptions {
   bool show_results = false;  // REPL: an expression statement prints its value
   bool rewrite_asserts = false;
   bool check = false;  // `tfl check`: find what will certainly fail
+  Value lines;         // coverage: a dict to which each line that can run is added, and in which it becomes true when it runs
   /// With `check`: is told each expression whose value or type is known. `own`: a function or class of the script, which cannot be called.
   const std::function<void(const ast::Expr&, const Value&, bool own)>* seen = nullptr;
 };
 
 CompileResult compile_module(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});
+/// For CompileOptions::lines: the lines of a source where `tfl test --coverage` keeps them; Empty elsewhere.
+Value covered_lines(Interp&, const Source& source);
 /// The same for a script or module that is going to run: its code comes from the bytecode cache on disk when it is there, and
 /// goes into it when it is not. Does without the cache where the interpreter's options say so.
 CompileResult compile_cached(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});

@@ -163,6 +163,7 @@ class FunctionCompiler {
   // statements.cpp
   void block(ast::Block statements);
   void statement(const ast::Stmt* s);
+  void mark_line(const ast::Stmt* s);
   void expression_statement(const ast::Expression* s);
   void if_chain(const ast::If* s);
   void return_statement(const ast::Return* s);

@@ -1,3 +1,4 @@
+#include "frontend/core/protocol.h"
 #include "frontend/interpreter/compile/function_compiler.h"
 
 namespace tfl::compile {
@@ -20,6 +21,7 @@ void FunctionCompiler::block(Block statements) {
 void FunctionCompiler::statement(const Stmt* s) {
   Here here(code_, s->span);
   Temps temps(code_);
+  if (!session_.options.lines.is_empty()) mark_line(s);
   switch (s->kind) {
     case StmtKind::Expression: expression_statement(as<Expression>(s)); break;
     case StmtKind::Assign: assign(as<Assign>(s)); break;
@@ -50,6 +52,22 @@ void FunctionCompiler::statement(const Stmt* s) {
   }
 }
 
+/// Coverage: the line is known as one that can run, and says so when it does.
+void FunctionCompiler::mark_line(const Stmt* s) {
+  if (s->kind == StmtKind::Global || s->kind == StmtKind::Nonlocal || s->span.line == 0) return;
+  if (s->kind == StmtKind::Expression && !fold(interp_, as<Expression>(s)->value).is_empty()) return;
+  Value line = Value::integer(s->span.line);
+  Dict* lines = session_.options.lines.as<Dict>();
+  auto known = dict_get(interp_, lines, line);
+  if (known && known->is_empty()) (void)dict_set(interp_, lines, line, Value::boolean(false));
+  Temps temps(code_);
+  Reg at = code_.alloc(), key = code_.alloc(), ran = code_.alloc();
+  code_.load_constant(at, session_.options.lines);
+  code_.load_constant(key, line);
+  code_.load_constant(ran, Value::boolean(true));
+  code_.emit(Opcode::SetItem, at, key, ran, kReleaseA | kReleaseB | kReleaseC);
+}
+
 void FunctionCompiler::expression_statement(const Expression* s) {
   if (session_.options.show_results && scope_.kind == scope::ScopeKind::Module) {
     code_.emit(Opcode::ShowResult, operand(s->value));
@@ -65,6 +83,7 @@ void FunctionCompiler::if_chain(const If* s) {
   Label end;
   std::vector<Deciding> chain;
   for (;;) {
+    if (!chain.empty() && !session_.options.lines.is_empty()) mark_line(s);
     Label otherwise;
     chain.push_back(deciding(s));
     uint32_t first = code_.here();

@@ -76,6 +76,7 @@ Result<Value> testing_load(Interp& interp, Value* args) {
   auto source = std::make_shared<const Source>(path, std::move(text));
   CompileOptions options;
   options.rewrite_asserts = true;
+  options.lines = covered_lines(interp, *source);
   CompileResult compiled = compile_module(interp, source, options);
   if (compiled.code.is_empty())
     return interp.tuple({Value::none(), interp.str(render_diagnostics(*source, compiled.diagnostics, false))});

@@ -114,6 +114,7 @@ Failure absent(Interp& interp, std::string_view name, const Value& parent, const
 Result<Value> compile_or_fail(Interp& interp, const std::shared_ptr<const Source>& source, bool cached) {
   CompileOptions options;
   options.rewrite_asserts = interp.options.rewrite_asserts && !source->internal;
+  options.lines = covered_lines(interp, *source);
   CompileResult result = cached ? compile_cached(interp, source, options) : compile_module(interp, source, options);
   if (!result.code.is_empty()) return std::move(result.code);
   std::string message = "invalid syntax";

@@ -68,6 +68,7 @@ Result<Value> convert(Interp& interp, const Code* code) {
   if (!has_errors(diagnostics)) {
     CompileOptions options;
     options.rewrite_asserts = interp.options.rewrite_asserts;
+    options.lines = covered_lines(interp, *code->source);
     compile::Session session{interp, code->source, options, scopes, diagnostics};
     const void* node = made.def ? static_cast<const void*>(made.def) : made.lambda;
     compile::FunctionCompiler compiler(session, scopes.of(node));
@@ -88,7 +89,8 @@ Result<Value> convert(Interp& interp, const Code* code) {
 
 /// The same from the cache, where it lies beside the bytecode of scripts: text that need not be parsed.
 Result<Value> converted_code(Interp& interp, const Code* code) {
-  if (!interp.options.use_cache && !is_bundle()) return convert(interp, code);
+  if ((!interp.options.use_cache && !is_bundle()) || !covered_lines(interp, *code->source).is_empty())
+    return convert(interp, code);
   const Span& at = code->span;
   std::string variant = interp.options.rewrite_asserts ? "converted, rewritten asserts" : "converted";
   for (uint32_t place : {at.line, at.column, at.end_line, at.end_column}) variant += ' ' + std::to_string(place);
