@@ -276,15 +276,9 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     test->add_option("--mode", out.test.mode, "How traced functions run: staged, eager, or both, which must agree (default)")
         ->check(CLI::IsMember({"both", "staged", "eager"}))
         ->type_name("MODE");
-    test->add_option("-n,--numprocesses", out.test.processes, "Run the tests in N processes")
-        ->check(CLI::Range(1, 256))
-        ->type_name("N");
-    test->add_option("--coverage", out.test.coverage, "Tell which lines ran: text, html:FOLDER, lcov:FILE; may be repeated")
-        ->type_name("KIND")
-        ->expected(0, 1)
-        ->default_str("text")
-        ->take_all();
-    test->add_flag("--snapshot-update", out.test.snapshot_update, "Write the files that tests compare with anew");
+    test->add_flag("--coverage", out.test.coverage, "Tell which lines of the scripts ran");
+    test->add_option("--coverage-html", out.test.coverage_html, "The same as pages in a folder")->type_name("FOLDER");
+    test->add_option("--coverage-lcov", out.test.coverage_lcov, "The same for other tools, as lcov writes it")->type_name("FILE");
     test->add_flag("--doctest", out.test.doctest, "Run the examples in the docstrings of these files or modules");
     test->add_flag("--collect-only,--co", out.test.collect_only, "List the tests, run none");
     add_run_options(*test, out, limit);

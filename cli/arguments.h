@@ -42,15 +42,14 @@ struct Limits {
 struct TestOptions {
   std::string keyword;  // -k
   bool verbose = false, quiet = false, show_output = false, collect_only = false;
-  int max_failures = 0;               // 0: no limit
-  bool last_failed = false;           // --lf
-  bool doctest = false;               // the examples in docstrings instead
-  int durations = -1;                 // slowest tests to list; -1: none
-  std::string junit;                  // file
-  int processes = 1;                  // -n
-  std::vector<std::string> coverage;  // text, html:FOLDER, lcov:FILE
-  bool snapshot_update = false;
-  std::string mode = "both";  // how functions run: staged, eager, both
+  int max_failures = 0;      // 0: no limit
+  bool last_failed = false;  // --lf
+  bool doctest = false;      // the examples in docstrings instead
+  int durations = -1;        // slowest tests to list; -1: none
+  std::string junit;         // file
+  bool coverage = false;
+  std::string coverage_html, coverage_lcov;  // folder, file
+  std::string mode = "both";                 // how functions run: staged, eager, both
 };
 
 /// How tfl fmt writes.

@@ -1,7 +1,6 @@
 // tfl test: hands the options to the runner, which is TFL source (stdlib/tools/_test_runner.tfl), and gives its exit code.
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "cli/tool_commands.h"
 #include "frontend/core/protocol.h"
 
 namespace tfl::cli {
@@ -24,15 +23,13 @@ int run_tests(const Arguments& a) {
   set("durations", Value::integer(a.test.durations));
   set("junit", interp.str(a.test.junit));
   set("mode", interp.str(a.test.mode));
-  set("processes", Value::integer(a.test.processes));
-  set("start", processes_module(interp));
-  std::vector<Value> coverage;
-  for (const std::string& kind : a.test.coverage) coverage.push_back(interp.str(kind.empty() ? "text" : kind));
-  set("coverage", interp.list(std::move(coverage)));
-  set("snapshot_update", Value::boolean(a.test.snapshot_update));
+  set("coverage", Value::boolean(a.test.coverage));
+  set("coverage_html", interp.str(a.test.coverage_html));
+  set("coverage_lcov", interp.str(a.test.coverage_lcov));
   set("strict", Value::boolean(a.strict));
   set("color", Value::boolean(interp.options.color));
-  auto module = interp.import_module(a.test.doctest ? "_doctests" : "_test_runner");
+  const bool covered = a.test.coverage || !a.test.coverage_html.empty() || !a.test.coverage_lcov.empty();
+  auto module = interp.import_module(a.test.doctest ? "_doctests" : covered ? "_test_coverage" : "_test_runner");
   if (!module) return session.report(module.error());
   auto code = interp.call_method(*module, interp.intern("main"), {options});
   if (!code) return session.finish(session.report(code.error()));

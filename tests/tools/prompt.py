@@ -144,7 +144,7 @@ def main():
         # Sources, pages, times, scripts.
         t.type("twice??\r", r"def twice\(n\):\n    return n \* 3\n(.*\n)*>>> ")
         t.type("len?\r", r"built-in function len(.*\n)*>>> ")
-        t.type("nothing?\r", r"Object `nothing` not found\.\n>>> ")
+        t.type("nothing?\r", r"NameError: name 'nothing' is not defined\n(.*\n)*>>> ")
         t.type("%time twice(5)\r", r"\n15\nCPU time: [^\n]* wall time: [^\n]*s\n>>> ")
         t.type("%timeit twice(5)\r", r"[mµn]?s ± [^\n]* per loop \(mean ± std\. dev\. of 7 runs, [\d,]+ loops each\)\n>>> ")
         t.type("%timeit 1 / 0\r", r"ZeroDivisionError: division by zero\n>>> ")

@@ -145,12 +145,32 @@ def benches(tfl):
     tfl("bench", "lib", code=5)
 
 
+def coverage(tfl):
+    """Which lines run: branches not taken, functions not called, traced functions, modules that tests import, elif."""
+    tfl.write("cover/part.tfl", '"""Doc."""\nimport tensorflow as tf\n\n\ndef sign(x):\n    if x > 0:\n        return 1\n    elif x == 0:\n        return 0\n    else:\n        return -1\n\n\n'
+              "@tf.function\ndef traced(x):\n    y = x\n    if tf.reduce_sum(x) > 0:\n        y = x * 2\n    for _ in range(2):\n        y = y + 1\n    return y\n\n\ndef never():\n    global z\n    z = 1\n")
+    tfl.write("cover/test_part.tfl", "import tensorflow as tf\n\nfrom part import sign, traced\n\n\ndef test_sign():\n    assert sign(3) == 1\n    assert sign(0) == 0\n\n\n"
+              "def test_traced():\n    assert traced(tf.ones([1])).shape == (1,)\n")
+    for mode in ("both", "staged", "eager"):
+        for _ in range(2):  # the second time all is in the caches, and they are not used
+            told = tfl("test", "--coverage", "--mode", mode, "--coverage-html", "pages", "--coverage-lcov", "c.info", folder="cover")
+            expect(f"coverage {mode}", re.search(r"\npart\.tfl +16 +2 +87%  11, 26\n", told), told)
+            expect(f"coverage of tests {mode}", re.search(r"test_part\.tfl +7 +0 +100%\n", told) and re.search(r"total +23 +2 +91%\n", told), told)
+    with open(f"{tfl.folder}/cover/c.info") as f:
+        info = f.read()
+    expect("lcov", "DA:11,0\n" in info and "DA:9,1\n" in info and "LF:16\nLH:14\nend_of_record" in info, info)
+    with open(f"{tfl.folder}/cover/pages/part.tfl.html") as f:
+        page = f.read()
+    expect("page", '<span class="missed">   11          return -1</span>' in page and '<span class="ran">    9 ' in page, page)
+    expect("without it", "coverage" not in tfl("test", folder="cover"))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--tfl", default="build/tfl")
     with tempfile.TemporaryDirectory() as folder:
         tfl = Program(os.path.abspath(p.parse_args().tfl), folder)
-        for part in (explanations, projects, watching, pages, benches):
+        for part in (explanations, projects, watching, pages, benches, coverage):
             part(tfl)
     print(f"tool commands: {len(failed)} failures")
     return 1 if failed else 0
