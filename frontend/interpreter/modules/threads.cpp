@@ -53,7 +53,6 @@ struct Thread {
   Running running;  // while it does not run
   Value function;
   int64_t end = kNever;  // of what it waits for
-  bool asking = false;   // has done nothing since it asked
 };
 
 struct Threads : Object {
@@ -62,6 +61,7 @@ struct Threads : Object {
   std::vector<std::unique_ptr<Thread>> gone;  // whose stacks are still to be given back
   size_t now = 0;
   int64_t next_id = 1;
+  uint64_t progress = 0;  // grows whenever a thread has done something
 
   Thread& current() { return *all[now]; }
 
@@ -102,6 +102,7 @@ void run_thread(void* argument) {
     // What the script's function raises has been told by then. An end of the whole run is for the one that was there.
     if (!done && interp.stopped) interp.context.interrupt.fetch_or(kInterruptTimeout);
   }
+  ++threads.progress;
   threads.go_to(threads.now + 1 < threads.all.size() ? threads.now + 1 : 0, true);
 }
 
@@ -124,22 +125,20 @@ Result<Value> start(Interp& interp, Value* a) {
 
 Result<void> give_way(Interp& interp, Threads& t, int64_t end, bool first) {
   TFL_TRY(interp.check_interrupt());
-  Thread& self = t.current();
-  self.end = end;
-  self.asking = !first;
+  t.current().end = end;
+  if (first) ++t.progress;
+  uint64_t seen = t.progress;
   if (interp.undivided == 0) t.go_to(t.now + 1 < t.all.size() ? t.now + 1 : 0);
-  self.asking = true;
+  TFL_TRY(interp.check_interrupt());
+  if (t.progress != seen) return {};
   // A whole round of questions: nobody has done anything.
   int64_t earliest = kNever;
-  for (const auto& other : t.all) {
-    if (!other->asking) return interp.check_interrupt();
-    earliest = std::min(earliest, other->end);
-  }
+  for (const auto& other : t.all) earliest = std::min(earliest, other->end);
   if (earliest == kNever && interp.undivided == 0 && t.now == 0)
     return fail(ErrorKind::RuntimeError, "every thread waits for another: none can go on");
-  int64_t left = earliest - now_nanoseconds();
+  int64_t left = std::min(earliest - now_nanoseconds(), kNap);
   if (left > 0) {
-    timespec nap{0, std::min(left, kNap)};
+    timespec nap{0, left};
     nanosleep(&nap, nullptr);
   }
   return interp.check_interrupt();
@@ -181,10 +180,10 @@ constexpr NativeDef kFunctions[] = {
 
 }  // namespace threads
 
-Result<bool> let_others_run(Interp& interp, int64_t end) {
+Result<bool> let_others_run(Interp& interp, int64_t end, bool first) {
   threads::Threads* t = threads::found(interp);
   if (!t || t->all.size() < 2) return false;
-  TFL_TRY(threads::give_way(interp, *t, end, false));
+  TFL_TRY(threads::give_way(interp, *t, end, first));
   return true;
 }
 

@@ -6,7 +6,8 @@
 
 namespace tfl {
 
-/// Lets the other threads run, at most until `end` (nanoseconds of the monotonic clock) when none of them can go on either. False: there are none.
-Result<bool> let_others_run(Interp& interp, int64_t end);
+/// Lets the other threads run, and sleeps at most until `end` (nanoseconds of the monotonic clock) when none of them can go on either. `first`: the
+/// thread has done something since it last waited. False: there are no others.
+Result<bool> let_others_run(Interp& interp, int64_t end, bool first);
 
 }  // namespace tfl

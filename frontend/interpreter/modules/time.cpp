@@ -35,11 +35,11 @@ Result<Value> time_sleep(Interp& interp, Value* args) {
   if (wanted > 1e9) return fail(ErrorKind::OverflowError, "timestamp too large to convert to C _PyTime_t");
   interp.streams.flush();
   int64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + static_cast<int64_t>(wanted * 1e9);
-  for (;;) {
+  for (bool first = true;; first = false) {
     TFL_TRY(interp.check_interrupt());
     int64_t left = end - clock_nanoseconds(CLOCK_MONOTONIC);
     if (left <= 0) return Value::none();
-    if (TFL_TRY(let_others_run(interp, end))) continue;
+    if (TFL_TRY(let_others_run(interp, end, first))) continue;
     timespec piece{0, std::min<int64_t>(left, 20000000)};
     nanosleep(&piece, nullptr);
   }
