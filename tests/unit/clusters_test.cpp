@@ -126,7 +126,7 @@ func @f(%v: variable f32[3], %x: f32[3]) -> (f32[3]) {
   %4 = exp(%3) : f32[3]
   %5 = add(%4, %x) : f32[3]
   return %5
-})") == "f.0: multiply add; f.1: exp add; left: read_variable f.0 assign_variable read_variable f.1");
+})") == "f.0: read_variable multiply add assign_variable read_variable exp add; left: f.0");
 }
 
 TEST_CASE("the words of a check go along, plans leave them out") {
