@@ -7,7 +7,9 @@
 # Those that native libraries carry (cmake/Standalone.cmake); the program takes their code from there, unless sanitizers want it of their own.
 set(TFL_STANDALONE_KERNELS ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/fourier.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/matmul.cpp
   ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/matrix.cpp
-  ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/random.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/window.cpp)
+  ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/random.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/scan.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/scatter.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/segment.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/sort.cpp ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/window.cpp)
 
 function(tfl_isa_kernels runtime)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/kernels/isa/*.cpp)

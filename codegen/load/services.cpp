@@ -5,16 +5,13 @@
 
 #include "codegen/plan/parallel_loops.h"
 #include "runtime/kernels/fourier/fourier_loops.h"
-#include "runtime/kernels/index/scatter_loops.h"
-#include "runtime/kernels/index/segment_loops.h"
-#include "runtime/kernels/index/sort_loops.h"
 #include "runtime/kernels/linalg/matrix_loops.h"
 #include "runtime/kernels/product/product.h"
 #include "runtime/kernels/random/random_loops.h"
 #include "runtime/kernels/random/sample_loops.h"
 #include "runtime/kernels/reduce/arg_loops.h"
 #include "runtime/kernels/reduce/reduce.h"
-#include "runtime/kernels/reduce/scan_loops.h"
+#include "runtime/kernels/routine_levels.h"
 #include "runtime/tensor/dtype.h"
 
 namespace tfl::codegen {
@@ -145,6 +142,11 @@ bool draw(const Workers& workers, const RoutineCall& call) {
   return randoms::run(workers, random_kernels(static_cast<const Context*>(workers.self)->isa()), call);
 }
 
+template <RoutineFunction (*of_level)(IsaLevel)>
+bool at_level(const Workers& workers, const RoutineCall& call) {
+  return of_level(static_cast<const Context*>(workers.self)->isa())(workers, call);
+}
+
 const MatrixLevel& level_of(const Workers& workers) { return matrix_level(static_cast<const Context*>(workers.self)->isa()); }
 bool solve(const Workers& workers, const RoutineCall& call) { return matrices::solve(workers, level_of(workers), call); }
 bool factor(const Workers& workers, const RoutineCall& call) { return matrices::factor(workers, level_of(workers), call); }
@@ -188,9 +190,16 @@ int64_t beside(Frame* frame, const EntryFunction* functions, int64_t count) {
   return status;
 }
 
-constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {
-    routine<scans::run>, routine<find_largest>, routine<scatters::run>, routine<segments::run>, routine<sorts::run>,
-    routine<draw>,       routine<solve>,        routine<factor>,        routine<samples::run>,  routine<transform>};
+constexpr void (*kRoutineTable[kRoutines])(Frame*, const RoutineCall*) = {routine<at_level<scan_routine>>,
+                                                                          routine<find_largest>,
+                                                                          routine<at_level<scatter_routine>>,
+                                                                          routine<at_level<segment_routine>>,
+                                                                          routine<at_level<sort_routine>>,
+                                                                          routine<draw>,
+                                                                          routine<solve>,
+                                                                          routine<factor>,
+                                                                          routine<samples::run>,
+                                                                          routine<transform>};
 
 }  // namespace
 

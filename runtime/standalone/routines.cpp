@@ -3,14 +3,11 @@
 #include <new>
 
 #include "runtime/kernels/fourier/fourier_loops.h"
-#include "runtime/kernels/index/scatter_loops.h"
-#include "runtime/kernels/index/segment_loops.h"
-#include "runtime/kernels/index/sort_loops.h"
 #include "runtime/kernels/linalg/matrix_loops.h"
 #include "runtime/kernels/random/random_loops.h"
 #include "runtime/kernels/random/sample_loops.h"
 #include "runtime/kernels/reduce/arg_loops.h"
-#include "runtime/kernels/reduce/scan_loops.h"
+#include "runtime/kernels/routine_levels.h"
 #include "runtime/standalone/workers.h"
 
 namespace tfl {
@@ -38,11 +35,13 @@ DTypeGroup dtype_group(DType dtype) {
 namespace tfl {
 inline namespace v3 {
 extern const RandomKernels kRandomKernels;
+extern const RoutineFunction kScan, kScatter, kSegment, kSort;
 extern const MatrixLevel kMatrixLevel;
 extern const FourierLevel kFourierLevel;
 }  // namespace v3
 inline namespace v4 {
 extern const RandomKernels kRandomKernels;
+extern const RoutineFunction kScan, kScatter, kSegment, kSort;
 extern const MatrixLevel kMatrixLevel;
 extern const FourierLevel kFourierLevel;
 }  // namespace v4
@@ -56,6 +55,13 @@ void routine(tfls_frame* frame, const void* call) {
   if (!run(tfl::workers_of(frame), c)) frame->failed = c.location + 1;
 }
 
+template <const tfl::RoutineFunction& narrow, const tfl::RoutineFunction& wide>
+void level_routine(tfls_frame* frame, const void* call) {
+  const auto& c = *static_cast<const tfl::RoutineCall*>(call);
+  const auto* context = static_cast<const tfl_context*>(frame->self);
+  if (!(context->library.wide ? wide : narrow)(tfl::workers_of(frame), c)) frame->failed = c.location + 1;
+}
+
 template <bool (*run)(const tfl::Workers&, const tfl::MatrixLevel&, const tfl::RoutineCall&)>
 void matrix_routine(tfls_frame* frame, const void* call) {
   const auto& c = *static_cast<const tfl::RoutineCall*>(call);
@@ -67,11 +73,11 @@ void matrix_routine(tfls_frame* frame, const void* call) {
 }  // namespace
 
 extern "C" {
-void tfls_scan(tfls_frame* frame, const void* call) { routine<tfl::scans::run>(frame, call); }
+void tfls_scan(tfls_frame* frame, const void* call) { level_routine<tfl::v3::kScan, tfl::v4::kScan>(frame, call); }
 void tfls_arg(tfls_frame* frame, const void* call) { routine<tfl::args::run>(frame, call); }
-void tfls_scatter(tfls_frame* frame, const void* call) { routine<tfl::scatters::run>(frame, call); }
-void tfls_segment(tfls_frame* frame, const void* call) { routine<tfl::segments::run>(frame, call); }
-void tfls_sort(tfls_frame* frame, const void* call) { routine<tfl::sorts::run>(frame, call); }
+void tfls_scatter(tfls_frame* frame, const void* call) { level_routine<tfl::v3::kScatter, tfl::v4::kScatter>(frame, call); }
+void tfls_segment(tfls_frame* frame, const void* call) { level_routine<tfl::v3::kSegment, tfl::v4::kSegment>(frame, call); }
+void tfls_sort(tfls_frame* frame, const void* call) { level_routine<tfl::v3::kSort, tfl::v4::kSort>(frame, call); }
 void tfls_random(tfls_frame* frame, const void* call) {
   const auto& c = *static_cast<const tfl::RoutineCall*>(call);
   const auto* context = static_cast<const tfl_context*>(frame->self);

@@ -2,14 +2,11 @@
 #pragma once
 
 #include "codegen/plan/build.h"
-#include "runtime/kernels/index/scatter_loops.h"
-#include "runtime/kernels/index/segment_loops.h"
-#include "runtime/kernels/index/sort_loops.h"
 #include "runtime/kernels/linalg/matrix_loops.h"
 #include "runtime/kernels/random/random_loops.h"
 #include "runtime/kernels/random/sample_loops.h"
 #include "runtime/kernels/reduce/arg_loops.h"
-#include "runtime/kernels/reduce/scan_loops.h"
+#include "runtime/kernels/routine_levels.h"
 
 namespace tfl::test {
 
@@ -20,12 +17,12 @@ bool on_matrices(const Workers& w, const RoutineCall& c) {
 
 /// False when the routine failed on these values.
 inline bool run_routine(Routine routine, const RoutineCall& call) {
-  constexpr RoutineFunction kRun[] = {
-      scans::run,
+  const RoutineFunction kRun[] = {
+      scan_routine(IsaLevel::base),
       args::run,
-      scatters::run,
-      segments::run,
-      sorts::run,
+      scatter_routine(IsaLevel::base),
+      segment_routine(IsaLevel::base),
+      sort_routine(IsaLevel::base),
       [](const Workers& w, const RoutineCall& c) { return randoms::run(w, random_kernels(IsaLevel::base), c); },
       on_matrices<matrices::solve>,
       on_matrices<matrices::factor>,

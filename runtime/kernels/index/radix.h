@@ -8,8 +8,11 @@
 #include <cstdint>
 
 #include "runtime/kernels/workers.h"
+#include "runtime/math/vec.h"
 
-namespace tfl::sorts {
+namespace tfl {
+inline namespace TFL_ISA {
+namespace sorts {
 
 inline constexpr int kDigit = 256;
 inline constexpr int64_t kRadixBlock = 1 << 16, kMostBlocks = 8;  // elements that pay for a block
@@ -95,4 +98,6 @@ bool radix_sort(const Workers& workers, bool threaded, int64_t n, const Load& lo
   return true;
 }
 
-}  // namespace tfl::sorts
+}  // namespace sorts
+}  // namespace TFL_ISA
+}  // namespace tfl

@@ -5,9 +5,12 @@
 #include <cstring>
 
 #include "runtime/kernels/routine.h"
+#include "runtime/math/vec.h"
 #include "runtime/tensor/dtype_dispatch.h"
 
-namespace tfl::scatters {
+namespace tfl {
+inline namespace TFL_ISA {
+namespace scatters {
 
 template <class T>
 T combine(ScatterHow how, T a, T b) {
@@ -57,6 +60,10 @@ struct Places {
 
   /// The row that a tuple points to; -1: outside.
   int64_t row(int64_t tuple) const {
+    if (depth == 1) {
+      const int64_t index = index_at(dtype, indices, tuple);
+      return static_cast<uint64_t>(index) < static_cast<uint64_t>(sizes[0]) ? index : -1;
+    }
     int64_t at = 0;
     for (int64_t d = 0; d < depth; ++d) {
       int64_t index = index_at(dtype, indices, tuple * depth + d);
@@ -74,12 +81,40 @@ struct Places {
   }
 };
 
+template <ScatterHow how, class T>
+void apply_all(const Places& places, const T* updates, T* out) {
+  const int64_t inner = places.inner;
+  for (int64_t t = 0; t < places.tuples; ++t) {
+    T* row = out + places.row(t) * inner;
+    const T* update = updates + t * inner;
+    int64_t i = 0;
+    if constexpr (how == ScatterHow::set && std::is_trivially_copyable_v<T>) {
+      if (inner >= 16) {
+        std::memcpy(row, update, static_cast<size_t>(inner) * sizeof(T));
+        continue;
+      }
+    }
+    if constexpr ((how == ScatterHow::add || how == ScatterHow::subtract) && std::is_arithmetic_v<T> &&
+                  !std::is_same_v<T, bool>) {
+      constexpr int N = kLanes<T>;
+      using V = Vec<T, N>;
+      for (; i + N <= inner; i += N) {
+        const V a = V::load(row + i), b = V::load(update + i);
+        (how == ScatterHow::add ? a + b : a - b).store(row + i);
+      }
+    }
+    for (; i < inner; ++i) row[i] = combine<T>(how, row[i], update[i]);
+  }
+}
+
 template <class T>
 void apply_updates(ScatterHow how, const Places& places, const T* updates, T* out) {
-  for (int64_t t = 0; t < places.tuples; ++t) {
-    T* row = out + places.row(t) * places.inner;
-    const T* update = updates + t * places.inner;
-    for (int64_t i = 0; i < places.inner; ++i) row[i] = combine<T>(how, row[i], update[i]);
+  switch (how) {
+    case ScatterHow::set: return apply_all<ScatterHow::set>(places, updates, out);
+    case ScatterHow::add: return apply_all<ScatterHow::add>(places, updates, out);
+    case ScatterHow::subtract: return apply_all<ScatterHow::subtract>(places, updates, out);
+    case ScatterHow::minimum: return apply_all<ScatterHow::minimum>(places, updates, out);
+    case ScatterHow::maximum: return apply_all<ScatterHow::maximum>(places, updates, out);
   }
 }
 
@@ -111,4 +146,6 @@ inline bool run(const Workers&, const RoutineCall& call) {
   return true;
 }
 
-}  // namespace tfl::scatters
+}  // namespace scatters
+}  // namespace TFL_ISA
+}  // namespace tfl

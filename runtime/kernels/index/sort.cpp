@@ -1,6 +1,6 @@
 // Sorting along an axis: sort_loops.h over tensors.
 #include "runtime/kernels/context_workers.h"
-#include "runtime/kernels/index/sort_loops.h"
+#include "runtime/kernels/routine_levels.h"
 #include "runtime/ops/structural.h"
 #include "runtime/shapes/rules.h"
 
@@ -47,7 +47,7 @@ Result<void> sort_rows(RunCall& call, const Tensor& x, int64_t n, int64_t k, boo
   sort.sizes[0] = x.size() / n;
   sort.sizes[1] = n;
   sort.sizes[2] = k;
-  sorts::run(workers_of(call.context), sort);
+  sort_routine(call.context.isa())(workers_of(call.context), sort);
   return {};
 }
 

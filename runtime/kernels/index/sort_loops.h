@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include "runtime/kernels/index/radix.h"
+#include "runtime/kernels/index/vector_sort.h"
 #include "runtime/kernels/routine.h"
 #include "runtime/tensor/dtype_dispatch.h"
 
-namespace tfl::sorts {
+namespace tfl {
+inline namespace TFL_ISA {
+namespace sorts {
 
 template <class T>
 inline constexpr bool kNarrow = sizeof(T) <= 4;  // key and position fit one word
@@ -65,9 +68,11 @@ int64_t position(const E& e) {
     return e.at;
 }
 
-inline constexpr int64_t kFewElements = 256;       // sorted by comparisons
-inline constexpr int64_t kManyElements = 1 << 17;  // of a row that several threads share
-inline constexpr int64_t kSelected = 16;           // a selection pays for one element of so many
+inline constexpr int64_t kFewElements = 256;         // sorted by comparisons
+inline constexpr int64_t kSharedElements = 1 << 14;  // of a row that several threads share
+inline constexpr int64_t kManyElements = 1 << 17;    // sorted by digits, whatever there are of vectors
+inline constexpr int64_t kUnspared = 128;            // entries that vectors sort without memory beside them
+inline constexpr int64_t kSelected = 16;             // a selection pays for one element of so many
 
 /// The bytes of a key that tell elements apart. Small integers lie in its low ones, where their sign is not turned yet.
 template <class T>
@@ -154,11 +159,104 @@ int64_t select(const Workers& workers, const T* from, int64_t n, int64_t k, bool
   return count;
 }
 
+#if TFL_HAS_AVX512
+/// A row of numbers of 32 or 64 bits as numbers of their own: as they are sorted, and back. -0 and +0 are two numbers here, so that they lie between
+/// the others in a wrong order.
+template <class T>
+struct Numbers {
+  using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  static constexpr bool kFloat = std::is_floating_point_v<T>;
+  static constexpr int N = kLanes<U>;
+  using V = Vec<U, N>;
+  using I = Vec<std::make_signed_t<U>, N>;
+  static constexpr U kTop = U{1} << (8 * sizeof(U) - 1);
+
+  static constexpr bool kTakes = (sizeof(T) == 4 || sizeof(T) == 8) && std::is_arithmetic_v<T>;
+
+  TFL_INLINE static V number(V bits) {
+    if constexpr (std::is_unsigned_v<T>) return bits;
+    if constexpr (kFloat) {
+      const V negative = bitcast<U>(shr(bitcast<typename I::elem>(bits), 8 * sizeof(U) - 1));
+      const auto nan = bitcast<T>(bits) != bitcast<T>(bits);
+      return select(nan, V(~U{0}), bits ^ (negative | V(kTop)));
+    }
+    return bits ^ V(kTop);
+  }
+  TFL_INLINE static V bits(V number) {
+    if constexpr (std::is_unsigned_v<T>) return number;
+    if constexpr (kFloat) {
+      const V negative = ~bitcast<U>(shr(bitcast<typename I::elem>(number), 8 * sizeof(U) - 1));
+      return number ^ (negative | V(kTop));
+    }
+    return number ^ V(kTop);
+  }
+  /// Whether there are zeros of both signs.
+  static bool read(const T* from, int64_t n, U* to) {
+    V plus(0), minus(0);
+    for (int64_t i = 0; i < n; i += N) {
+      const int some = static_cast<int>(std::min<int64_t>(N, n - i));
+      const V x = some == N ? V::load(from + i) : V::load_partial(from + i, some);
+      if constexpr (kFloat) {
+        if (some == N) {
+          plus = plus | bitcast<U>((x == V(0)).v);
+          minus = minus | bitcast<U>((x == V(kTop)).v);
+        } else {
+          for (int k = 0; k < some; ++k)
+            (x[k] == 0 ? plus : minus).set(0, x[k] == 0 || x[k] == kTop ? U{1} : (x[k] == 0 ? plus : minus)[0]);
+        }
+      }
+      number(x).store_partial(to + i, some);
+    }
+    return kFloat && any(plus != V(0)) && any(minus != V(0));
+  }
+  static void write(const U* from, int64_t n, bool descending, T* to) {
+    if (descending) {
+      for (int64_t i = 0; i < n; ++i) {
+        const U x = bits(V(from[n - 1 - i]))[0];
+        std::memcpy(to + i, &x, sizeof x);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < n; i += N) {
+      const int some = static_cast<int>(std::min<int64_t>(N, n - i));
+      (some == N ? bits(V::load(from + i)) : bits(V::load_partial(from + i, some))).store_partial(to + i, some);
+    }
+  }
+  /// The zeros as they came.
+  static void mend_zeros(const T* from, int64_t n, bool descending, T* to) {
+    auto before = [&](T x) { return descending ? x > 0 || x != x : x < 0; };
+    T* zero = std::partition_point(to, to + n, before);
+    for (int64_t i = 0; i < n; ++i) {
+      if (from[i] == 0) *zero++ = from[i];
+    }
+  }
+};
+#endif
+
 /// One row: see sort_rows.
 template <class T, class I>
 void sort_row(const Workers& workers, bool threaded, const T* from, int64_t n, int64_t k, bool descending, T* values, I* indices,
               Entry<T>* entries) {
   auto entry = [&](int64_t i) { return make_entry<T>(from[i], i, descending); };
+#if TFL_HAS_AVX512
+  constexpr bool kVectors = true;
+  if constexpr (Numbers<T>::kTakes) {
+    if (k == n && !indices && n < kManyElements) {
+      using U = typename Numbers<T>::U;
+      U* numbers = reinterpret_cast<U*>(entries);
+      const bool zeros = Numbers<T>::read(from, n, numbers);
+      if (threaded)
+        threaded_vector_sort(workers, numbers, n, numbers + n);
+      else
+        vector_sort(workers, numbers, n, n, numbers + n);
+      Numbers<T>::write(numbers, n, descending, values);
+      if (zeros && !workers.interrupted()) Numbers<T>::mend_zeros(from, n, descending, values);
+      return;
+    }
+  }
+#else
+  constexpr bool kVectors = false;
+#endif
   if (k == n && !indices && n >= kFewElements) {
     auto digit = [&](T x, int d) {
       auto key = key_of(x);
@@ -182,6 +280,17 @@ void sort_row(const Workers& workers, bool threaded, const T* from, int64_t n, i
     if (workers.interrupted()) return;
     if (k < count) std::nth_element(entries, entries + k - 1, entries + count);
     std::sort(entries, entries + k);
+  } else if (kVectors && kNarrow<T> && n < kManyElements && (indices || n <= kUnspared)) {
+#if TFL_HAS_AVX512
+    if constexpr (kNarrow<T>) {
+      for (int64_t i = 0; i < n; ++i) entries[i] = entry(i);
+      if (threaded && k == n)
+        threaded_vector_sort(workers, entries, n, entries + n);
+      else
+        vector_sort(workers, entries, n, k, entries + n);
+      if (workers.interrupted()) return;
+    }
+#endif
   } else if (n >= kFewElements && indices) {
     if constexpr (!kNarrow<T>) {
       auto* words = reinterpret_cast<uint64_t*>(entries);
@@ -207,7 +316,7 @@ void sort_rows(const Workers& workers, const T* from, int64_t rows, int64_t n, i
     sort_row(workers, threaded, from + row * n, n, k, descending, values ? values + row * k : nullptr,
              indices ? indices + row * k : nullptr, entries + row * n * (indices ? 2 : 1));
   };
-  if (rows < workers.threads && n >= kManyElements) {
+  if (rows < workers.threads && n >= kSharedElements) {
     for (int64_t row = 0; row < rows && !workers.interrupted(); ++row) sort(row, true);
     return;
   }
@@ -234,4 +343,6 @@ inline bool run(const Workers& workers, const RoutineCall& call) {
   return true;
 }
 
-}  // namespace tfl::sorts
+}  // namespace sorts
+}  // namespace TFL_ISA
+}  // namespace tfl

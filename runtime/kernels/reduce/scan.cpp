@@ -1,6 +1,6 @@
 // cumsum and cumprod: scan_loops.h over tensors.
 #include "runtime/kernels/context_workers.h"
-#include "runtime/kernels/reduce/scan_loops.h"
+#include "runtime/kernels/routine_levels.h"
 #include "runtime/ops/structural.h"
 
 namespace tfl {
@@ -23,7 +23,7 @@ Result<void> run_scan(RunCall& call, bool product) {
   for (int i = 0; i < x.rank(); ++i) {
     if (i != axis) scan.sizes[i < axis ? 0 : 2] *= x.dim(i);
   }
-  scans::run(workers_of(call.context), scan);
+  scan_routine(call.context.isa())(workers_of(call.context), scan);
   return call.give(std::move(out));
 }
 
