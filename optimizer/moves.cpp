@@ -1,5 +1,7 @@
 #include "optimizer/moves.h"
 
+#include <algorithm>
+
 #include "ir/infer.h"
 #include "runtime/ops/facts.h"
 #include "runtime/shapes/strided_slice.h"
@@ -128,6 +130,27 @@ Ref one_part(Context&, Block&, const Node& n) { return n.operands.size() == 1 ? 
 Ref whole_slice(Context&, Block&, const Node& n) { return takes_all(n) ? n.operands[0] : Ref(); }
 Ref whole_strided_slice(Context&, Block&, const Node& n) { return takes_all(n) ? n.operands[0] : element_of_stack(n); }
 
+bool all_ones(const ir::Type& x, const Node& n) {
+  const Dims& dims = x.tensor.dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  const Dims* axes = n.attrs.get_ints(Attr::axes);
+  if (!axes) return std::all_of(dims.begin(), dims.end(), [](int64_t d) { return d == 1; });
+  return std::all_of(axes->begin(), axes->end(), [&](int64_t axis) {
+    return axis >= -rank && axis < rank && dims[static_cast<size_t>(axis < 0 ? axis + rank : axis)] == 1;
+  });
+}
+
+// A reduction of single elements, which leaves each as it is.
+Ref single_elements(Context& context, Block& block, const Node& n) {
+  const ir::Type& x = n.operands[0].type();
+  if (!has_static_shape(x) || !has_static_shape(n.types[0])) return {};
+  if (same_type_exactly(n.types[0], x)) return all_ones(x, n) ? n.operands[0] : Ref();
+  if (!all_ones(x, n)) return {};
+  Attrs attrs;
+  if (const Dims* axes = n.attrs.get_ints(Attr::axes)) attrs.set_ints(Attr::axes, *axes);
+  return appended(context, block, n, Op::squeeze, {n.operands[0]}, std::move(attrs));
+}
+
 constexpr OpTable<Rule> kRules{{{Op::transpose, transposed},
                                 {Op::reshape, reshaped},
                                 {Op::expand_dims, reshaped},
@@ -137,6 +160,13 @@ constexpr OpTable<Rule> kRules{{{Op::transpose, transposed},
                                 {Op::ensure_shape, same_shape},
                                 {Op::tile, one_tile},
                                 {Op::concat, one_part},
+                                {Op::reduce_sum, single_elements},
+                                {Op::reduce_prod, single_elements},
+                                {Op::reduce_mean, single_elements},
+                                {Op::reduce_max, single_elements},
+                                {Op::reduce_min, single_elements},
+                                {Op::reduce_any, single_elements},
+                                {Op::reduce_all, single_elements},
                                 {Op::slice, whole_slice},
                                 {Op::strided_slice, whole_strided_slice}}};
 

@@ -160,6 +160,11 @@ Result<Tensor> apply_elementwise(Context& context, Op op, std::span<const Tensor
   if (dtype == DType::String) [[unlikely]] {
     run_elementwise_strings(op, operands, out);
     hand_on_text_type(operands, {&out, 1}, op == Op::add);
+  } else if (std::any_of(operands.begin(), operands.end(), reads_across)) {
+    SmallVec<Tensor, kMaxArity> rows;
+    for (const Tensor& t : operands) rows.push_back(reads_across(t) ? TFL_TRY(contiguous(context, t)) : t);
+    run_elementwise(context, op, {rows.data(), rows.size()}, out);
+    TFL_TRY(check_whole(context));
   } else {
     run_elementwise(context, op, operands, out);
     TFL_TRY(check_whole(context));

@@ -1,7 +1,9 @@
 #include "runtime/tensor/copy.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "runtime/tensor/dtype_dispatch.h"
 #include "runtime/threads/thread_pool.h"
@@ -61,8 +63,9 @@ void repeat(T* dst, const T& value, int64_t n) {
 template <class T>
 void copy_row(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t n) {
   if (dst_stride == 1 && src_stride == 1) {
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      std::memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+    constexpr int64_t kFew = 8;  // elements that take less time than a call
+    if (std::is_trivially_copyable_v<T> && n >= kFew) {
+      std::memcpy(static_cast<void*>(dst), src, static_cast<size_t>(n) * sizeof(T));
     } else {
       for (int64_t i = 0; i < n; ++i) dst[i] = src[i];
     }
@@ -77,24 +80,107 @@ void copy_row(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int6
   }
 }
 
+// Lane l of register i changes places with lane i of register l, one bit of the two numbers after the other.
+template <int Step, class R, int... L>
+void exchange(R& x, R& y, std::integer_sequence<int, L...>) {
+  constexpr int n = sizeof...(L);
+  R low = __builtin_shufflevector(x, y, (L & Step ? n + L - Step : L)...);
+  R high = __builtin_shufflevector(x, y, (L & Step ? n + L : L + Step)...);
+  x = low;
+  y = high;
+}
+template <int Step, class R, int N>
+void turn(R (&r)[N]) {
+  if constexpr (Step < N) {
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) {
+      if (!(i & Step)) exchange<Step>(r[i], r[i + Step], std::make_integer_sequence<int, N>());
+    }
+    turn<Step * 2>(r);
+  }
+}
+
+// A square of as many rows as a register of 16 bytes has elements, dense along the other axis on each side.
+template <class T>
+void turn_square(T* dst, int64_t dst_step, const T* src, int64_t src_step) {
+  constexpr int n = 16 / static_cast<int>(sizeof(T));
+  typedef T Register __attribute__((vector_size(16)));
+  Register r[n];
+#pragma GCC unroll 16
+  for (int i = 0; i < n; ++i) std::memcpy(&r[i], src + i * src_step, 16);
+  turn<1>(r);
+#pragma GCC unroll 16
+  for (int i = 0; i < n; ++i) std::memcpy(dst + i * dst_step, &r[i], 16);
+}
+
 // Two axes of which the inner one has a large step in the source: square tiles, so that each cache line is read once.
 template <class T>
 void copy_plane(T* dst, const T* src, const CopyAxis& outer, const CopyAxis& inner) {
   constexpr int64_t kTile = sizeof(T) <= 2 ? 64 : 32;
+  constexpr int64_t kSquare = sizeof(T) < 16 ? 16 / static_cast<int64_t>(sizeof(T)) : 1;
+  const bool squares = std::is_integral_v<T> && outer.src == 1 && inner.dst == 1;
   for (int64_t i0 = 0; i0 < outer.size; i0 += kTile) {
     int64_t i1 = std::min(outer.size, i0 + kTile);
     for (int64_t j0 = 0; j0 < inner.size; j0 += kTile) {
-      int64_t n = std::min(inner.size - j0, kTile);
-      for (int64_t i = i0; i < i1; ++i) {
-        copy_row(dst + i * outer.dst + j0 * inner.dst, inner.dst, src + i * outer.src + j0 * inner.src, inner.src, n);
+      const int64_t j1 = std::min(inner.size, j0 + kTile), turned = squares ? j1 - (j1 - j0) % kSquare : j0;
+      int64_t i = i0;
+      if constexpr (std::is_integral_v<T>) {
+        for (; squares && i + kSquare <= i1; i += kSquare) {
+          for (int64_t j = j0; j < turned; j += kSquare)
+            turn_square(dst + i * outer.dst + j, outer.dst, src + i + j * inner.src, inner.src);
+          for (int64_t k = i; k < i + kSquare; ++k) {
+            for (int64_t j = turned; j < j1; ++j) dst[k * outer.dst + j] = src[k + j * inner.src];
+          }
+        }
       }
+      for (; i < i1; ++i)
+        copy_row(dst + i * outer.dst + j0 * inner.dst, inner.dst, src + i * outer.src + j0 * inner.src, inner.src, j1 - j0);
     }
   }
 }
 
+// Inner axes of which the innermost is too short for loops of its own: one run in the destination, whose elements come from places that are
+// written down once.
+struct Run {
+  static constexpr int64_t kMost = 512, kShort = 16;
+  int64_t count = 0;
+  int32_t from[kMost];
+
+  /// Takes axes from the end as far as they are a run; false where that is not worth it.
+  bool take(Axes& axes, int64_t all) {
+    const CopyAxis last = axes.empty() ? CopyAxis{} : axes.back();
+    if (axes.size() < 2 || last.dst != 1 || last.size >= kShort) return false;
+    size_t first = axes.size() - 1;
+    int64_t elements = last.size, reach = (last.size - 1) * std::abs(last.src);
+    while (first > 0 && axes[first - 1].dst == elements && axes[first - 1].size <= kMost / elements) {
+      int64_t far;
+      if (__builtin_mul_overflow(axes[first - 1].size - 1, std::abs(axes[first - 1].src), &far) || far > INT32_MAX / 2 - reach)
+        break;
+      reach += far;
+      elements *= axes[--first].size;
+    }
+    constexpr int64_t kUses = 4;  // that pay for writing it down
+    if (first + 1 == axes.size() || reach > INT32_MAX / 2 || all / elements < kUses) return false;
+    count = 1;
+    from[0] = 0;
+    for (size_t i = axes.size(); i-- > first;) {
+      for (int64_t k = 1; k < axes[i].size; ++k) {
+        for (int64_t e = 0; e < count; ++e) from[k * count + e] = from[e] + static_cast<int32_t>(k * axes[i].src);
+      }
+      count *= axes[i].size;
+    }
+    axes.resize(first);
+    return true;
+  }
+};
+
 template <class T>
-void copy_axes(T* dst, const T* src, const CopyAxis* axes, size_t count) {
-  if (count == 0) {
+void copy_axes(T* dst, const T* src, const CopyAxis* axes, size_t count, const Run& run) {
+  if (run.count > 0 && count == 0) {
+    for (int64_t i = 0; i < run.count; ++i) dst[i] = src[run.from[i]];
+  } else if (run.count > 0) {
+    for (int64_t i = 0; i < axes[0].size; ++i) copy_axes(dst + i * axes[0].dst, src + i * axes[0].src, axes + 1, count - 1, run);
+  } else if (count == 0) {
     *dst = *src;
   } else if (count == 1) {
     copy_row(dst, axes[0].dst, src, axes[0].src, axes[0].size);
@@ -107,7 +193,7 @@ void copy_axes(T* dst, const T* src, const CopyAxis* axes, size_t count) {
       copy_plane(dst, src, axes[0], axes[1]);
     }
   } else {
-    for (int64_t i = 0; i < axes[0].size; ++i) copy_axes(dst + i * axes[0].dst, src + i * axes[0].src, axes + 1, count - 1);
+    for (int64_t i = 0; i < axes[0].size; ++i) copy_axes(dst + i * axes[0].dst, src + i * axes[0].src, axes + 1, count - 1, run);
   }
 }
 
@@ -131,21 +217,22 @@ void copy_strided(Context& context, DType dtype, std::span<const int64_t> dims, 
   int64_t n = 1;
   for (int64_t d : dims) n *= d;
   Axes axes = simplify(dims, dst_strides, src_strides);
-  prepare_plane(axes);
+  Run run;
+  if (!run.take(axes, n)) prepare_plane(axes);
   with_storage_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* to = reinterpret_cast<T*>(dst);
     const T* from = reinterpret_cast<const T*>(src);
     int64_t bytes = n * static_cast<int64_t>(sizeof(T));
     if (bytes < 2 * kCopyThreadBytes || axes.empty() || context.thread_count() == 1)
-      return copy_axes(to, from, axes.data(), axes.size());
+      return copy_axes(to, from, axes.data(), axes.size(), run);
     size_t widest = axes[0].size == 1 || axes.size() == 1 || axes[0].size >= 8 ? 0 : axes[1].size > axes[0].size ? 1 : 0;
     std::swap(axes[0], axes[widest]);
     int64_t grain = std::max<int64_t>(1, axes[0].size * kCopyThreadBytes / bytes);
     context.threads().parallel_for(axes[0].size, grain, [&](int64_t first, int64_t last) {
       Axes part = axes;
       part[0].size = last - first;
-      copy_axes(to + first * axes[0].dst, from + first * axes[0].src, part.data(), part.size());
+      copy_axes(to + first * axes[0].dst, from + first * axes[0].src, part.data(), part.size(), run);
     });
   });
 }

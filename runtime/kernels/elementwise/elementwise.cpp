@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "runtime/kernels/layout/walk.h"
 #include "runtime/kernels/parallel.h"
@@ -164,6 +165,20 @@ DType loop_type(Op op, DType dtype) {
 }
 
 }  // namespace
+
+bool reads_across(const Tensor& t) {
+  constexpr int64_t kLarge = 1 << 12, kFar = 16, kWide = 8;  // elements, from one to the next, of a tile's side
+  if (t.contiguous() || t.size() < kLarge) return false;
+  int64_t dense = INT64_MAX, width = 0, last = 0;
+  for (int i = 0; i < t.rank(); ++i) {
+    const int64_t stride = std::abs(t.strides()[static_cast<size_t>(i)]);
+    if (t.dim(i) == 1) continue;
+    if (stride == 0) return false;  // less in memory than it stands for
+    if (stride < dense) dense = stride, width = t.dim(i);
+    last = stride;
+  }
+  return last >= kFar * dense && width >= kWide;
+}
 
 void run_elementwise(Context& context, Op op, std::span<const Tensor> operands, Tensor& out) {
   size_t arity = operands.size();

@@ -53,6 +53,8 @@ inline bool is_half_type(DType d) { return d == DType::F16 || d == DType::BF16; 
 
 /// Runs `op` over operands whose types it takes and whose sizes broadcast to those of `out`, which is contiguous.
 void run_elementwise(Context& context, Op op, std::span<const Tensor> operands, Tensor& out);
+/// Whether an operand's rows lie across what is dense in memory, and it is large: a copy in tiles costs less than such reads.
+bool reads_across(const Tensor& t);
 /// The same for string operands (equal, not_equal, add, where).
 void run_elementwise_strings(Op op, std::span<const Tensor> operands, Tensor& out);
 /// Results up to this size are computed in one piece by the calling thread.

@@ -50,30 +50,41 @@ struct GatherPlan {
   int64_t count;                      // indices in a batch
 };
 
+// Elements of one vector.
 template <class I, class T>
-void gather_rows(const GatherPlan& p, const I* indices, const T* x, T* out, int64_t first, int64_t last) {
-  // Rows of the result are counted over [batch, outer, count].
-  int64_t block = p.outer * p.count;
-  for (int64_t row = first; row < last; ++row) {
-    int64_t b = row / block, o = row % block / p.count, j = row % p.count;
-    const T* from = x + ((b * p.outer + o) * p.size + static_cast<int64_t>(indices[b * p.count + j])) * p.inner;
-    T* to = out + row * p.inner;
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      if (p.inner == 1) {
-        *to = *from;
-      } else {
-        std::memcpy(to, from, static_cast<size_t>(p.inner) * sizeof(T));
-      }
-    } else {
-      for (int64_t i = 0; i < p.inner; ++i) to[i] = from[i];
-    }
+void gather_elements(const I* indices, const T* x, T* out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) out[i] = x[static_cast<int64_t>(indices[i])];
+}
+
+// Rows of `inner` elements of one matrix.
+template <class I, class T>
+void gather_short_rows(const I* indices, const T* x, T* out, int64_t count, int64_t inner) {
+  for (int64_t i = 0; i < count; ++i, out += inner) {
+    const T* from = x + static_cast<int64_t>(indices[i]) * inner;
+    for (int64_t k = 0; k < inner; ++k) out[k] = from[k];
   }
 }
 
-// One batch of scalars from one vector: the common case.
 template <class I, class T>
-void gather_elements(const I* indices, const T* x, T* out, int64_t first, int64_t last) {
-  for (int64_t i = first; i < last; ++i) out[i] = x[static_cast<int64_t>(indices[i])];
+void gather_rows(const GatherPlan& p, const I* indices, const T* x, T* out, int64_t first, int64_t last) {
+  constexpr int64_t kShort = 8;
+  // Rows of the result are counted over [batch, outer, count].
+  for (int64_t row = first, end; row < last; row = end) {
+    const int64_t matrix = row / p.count, j = row - matrix * p.count, count = std::min(last - row, p.count - j);
+    const I* at = indices + matrix / p.outer * p.count + j;
+    const T* from = x + matrix * p.size * p.inner;
+    T* to = out + row * p.inner;
+    end = row + count;
+    if (p.inner == 1) {
+      gather_elements(at, from, to, count);
+    } else if (p.inner < kShort || !std::is_trivially_copyable_v<T>) {
+      gather_short_rows(at, from, to, count, p.inner);
+    } else {
+      for (int64_t i = 0; i < count; ++i)
+        std::memcpy(static_cast<void*>(to + i * p.inner), from + static_cast<int64_t>(at[i]) * p.inner,
+                    static_cast<size_t>(p.inner) * sizeof(T));
+    }
+  }
 }
 
 template <class F>
@@ -136,14 +147,9 @@ Result<void> run_gather(RunCall& call) {
       const T* from = x.data<T>();
       T* to = out.template data<T>();
       int64_t rows = out.size() / p.inner;
-      bool scalars = p.inner == 1 && p.batch == 1 && p.outer == 1;
       auto body = [&](int64_t first, int64_t last) {
         if (call.context.interrupt.load(std::memory_order_relaxed)) return;
-        if (scalars) {
-          gather_elements(at, from, to, first, last);
-        } else {
-          gather_rows(p, at, from, to, first, last);
-        }
+        gather_rows(p, at, from, to, first, last);
       };
       int64_t row_bytes = p.inner * static_cast<int64_t>(sizeof(T));
       if (rows * row_bytes < 2 * kGatherThreadBytes) {

@@ -99,6 +99,47 @@ Result<void> run_unique_kind(RunCall& call, bool counts) {
 Result<void> run_unique(RunCall& call) { return run_unique_kind(call, false); }
 Result<void> run_unique_with_counts(RunCall& call) { return run_unique_kind(call, true); }
 
+namespace {
+
+/// Of values i, i + 1 ... the numbers of elements of a sorted row that lie before them: as many searches as there are at once, without branches.
+template <int Together, class T, class Before>
+void search(const T* row, int64_t n, const T* values, const Before& before, int64_t* places) {
+  const T* base[Together];
+  for (int k = 0; k < Together; ++k) base[k] = row;
+  for (int64_t left = n; left > 1; left -= left / 2) {
+    const int64_t half = left / 2;
+    for (int k = 0; k < Together; ++k) base[k] += before(base[k][half - 1], values[k]) ? half : 0;
+  }
+  for (int k = 0; k < Together; ++k) places[k] = base[k] - row + (n > 0 && before(*base[k], values[k]));
+}
+
+template <class T, class I, class Before>
+void search_rows(Context& context, const T* rows, int64_t n, const T* values, int64_t count, int64_t m, const Before& before,
+                 I* out) {
+  constexpr int64_t kSearchCost = 16;  // of one search, in cheap operations
+  constexpr int kTogether = 8;
+  in_parallel(
+      context, count, kElementGrain / kSearchCost,
+      [&](int64_t first, int64_t last) {
+        int64_t places[kTogether];
+        for (int64_t i = first; i < last;) {
+          const T* row = rows + i / m * n;
+          const int64_t end = std::min(last, (i / m + 1) * m);
+          for (; i + kTogether <= end; i += kTogether) {
+            search<kTogether>(row, n, values + i, before, places);
+            for (int k = 0; k < kTogether; ++k) out[i + k] = static_cast<I>(places[k]);
+          }
+          for (; i < end; ++i) {
+            search<1>(row, n, values + i, before, places);
+            out[i] = static_cast<I>(places[0]);
+          }
+        }
+      },
+      kSearchCost);
+}
+
+}  // namespace
+
 Result<void> run_searchsorted(RunCall& call) {
   Tensor rows = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor values = TFL_TRY(contiguous(call.context, call.operands[1]));
@@ -114,18 +155,19 @@ Result<void> run_searchsorted(RunCall& call) {
         else
           return a < b;
       };
-      constexpr int64_t kSearchCost = 32;  // of one search, in cheap operations
-      in_parallel(
-          call.context, values.size(), kElementGrain / kSearchCost,
-          [&](int64_t first, int64_t last) {
-            for (int64_t i = first; i < last; ++i) {
-              const T* row = rows.data<T>() + i / m * n;
-              const T& v = values.data<T>()[i];
-              const T* at = right ? std::upper_bound(row, row + n, v, less) : std::lower_bound(row, row + n, v, less);
-              put(out, i, at - row);
-            }
-          },
-          kSearchCost);
+      auto find = [&](const auto& before) {
+        auto to = [&](auto* places) {
+          search_rows(call.context, rows.data<T>(), n, values.data<T>(), values.size(), m, before, places);
+        };
+        if (out.dtype() == DType::I64)
+          to(out.data<int64_t>());
+        else
+          to(out.data<int32_t>());
+      };
+      if (right)
+        find([&](const T& element, const T& value) { return !less(value, element); });
+      else
+        find([&](const T& element, const T& value) { return less(element, value); });
     }
   });
   return call.give(std::move(out));

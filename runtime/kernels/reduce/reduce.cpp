@@ -152,7 +152,14 @@ Result<void> fill_empty(Context& context, ReduceKind kind, bool mean, Tensor& ou
 Result<void> reduce(RunCall& call, ReduceKind kind, bool mean = false) {
   Tensor x = call.operands[0];
   SmallVec<bool, 8> reduced = reduced_axes(x, call.attrs);
-  if (std::find(reduced.begin(), reduced.end(), true) == reduced.end()) return call.give(x);
+  bool moves = true;  // what is reduced are single elements
+  for (size_t i = 0; i < reduced.size(); ++i) moves &= !reduced[i] || x.dim(static_cast<int>(i)) == 1;
+  if (moves && std::equal(x.dims().begin(), x.dims().end(), call.types[0].dims.begin(), call.types[0].dims.end()))
+    return call.give(x);
+  if (moves) {
+    x = TFL_TRY(contiguous(call.context, x));
+    return call.give(Tensor::view(call.context, x, call.types[0].dims, Tensor::row_major_strides(call.types[0].dims), 0));
+  }
   Tensor out = TFL_TRY(call.allocate());
   if (x.size() == 0) {
     TFL_TRY(fill_empty(call.context, kind, mean, out));
