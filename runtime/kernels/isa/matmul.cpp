@@ -1,6 +1,7 @@
 // The inner tiles of matrix products. A tile keeps all its elements in registers while it runs over k.
 #include "runtime/kernels/product/matmul.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/kernels/isa/multiply_add.h"
@@ -126,57 +127,60 @@ TFL_INLINE void transpose(Vec<T, N> (&r)[N]) {
   }
 }
 
-// As many rows at once as a vector has lanes; blocks of the matrix are turned in registers.
+// A square of the matrix at `from`, turned: of `rows` rows and `columns` columns, zeros elsewhere.
+template <class T, int n = kLanes<T>>
+TFL_INLINE void turned_square(const T* from, int64_t stride, int64_t rows, int64_t columns, Vec<T, n> (&square)[n]) {
+  using V = Vec<T, n>;
+  if (rows >= n && columns >= n) {
+#pragma GCC unroll 16
+    for (int l = 0; l < n; ++l) square[l] = V::load(from + l * stride);
+  } else {
+    const int some = static_cast<int>(std::min<int64_t>(n, columns));
+#pragma GCC unroll 16
+    for (int l = 0; l < n; ++l) square[l] = l < rows ? V::load_partial(from + l * stride, some) : V(0);
+  }
+  transpose<1>(square);
+}
+
+// As many rows at once as a vector has lanes.
 template <class T>
 void dots(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* x, int64_t x_step, T* c, bool add) {
   constexpr int n = kLanes<T>;
   using V = Vec<T, n>;
-  int64_t i = 0;
-  for (; i + n <= rows; i += n) {
+  for (int64_t i = 0; i < rows; i += n) {
     const T* from = a + i * a_row;
-    V sum(0);
+    const int some = static_cast<int>(std::min<int64_t>(n, rows - i));
+    V sum(0), square[n];
     int64_t p = 0;
     for (; p + n <= k; p += n) {
-      V block[n];
+      turned_square(from + p, a_row, some, n, square);
 #pragma GCC unroll 16
-      for (int l = 0; l < n; ++l) block[l] = V::load(from + l * a_row + p);
-      transpose<1>(block);
-#pragma GCC unroll 16
-      for (int l = 0; l < n; ++l) sum = multiply_add(V(x[(p + l) * x_step]), block[l], sum);
+      for (int l = 0; l < n; ++l) sum = multiply_add(V(x[(p + l) * x_step]), square[l], sum);
     }
-    for (; p < k; ++p) sum = multiply_add(V(x[p * x_step]), V::load_strided(from + p, a_row), sum);
-    if (add) sum = V::load(c + i) + sum;
-    sum.store(c + i);
-  }
-  for (; i < rows; ++i) {
-    using S = Vec<T, 1>;
-    S sum(0);
-    for (int64_t p = 0; p < k; ++p) sum = multiply_add(S(x[p * x_step]), S(a[i * a_row + p]), sum);
-    if (add) sum = S(c[i]) + sum;
-    c[i] = sum.get();
+    if (p < k) {
+      turned_square(from + p, a_row, some, k - p, square);
+      for (int l = 0; p + l < k; ++l) sum = multiply_add(V(x[(p + l) * x_step]), square[l], sum);
+    }
+    if (add) sum = V::load_partial(c + i, some) + sum;
+    sum.store_partial(c + i, some);
   }
 }
 
 template <class T>
 void pack_columns(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_col, T* to) {
   constexpr int n = kLanes<T>;
-  using V = Vec<T, n>;
-  int64_t j = 0;
-  for (; j + n <= columns; j += n) {
-    const T* from = b + j * b_col;
-    int64_t p = 0;
-    for (; p + n <= k; p += n) {
-      V block[n];
+  for (int64_t j = 0; j < width; j += n) {
+    for (int64_t p = 0; p < k; p += n) {
+      Vec<T, n> square[n];
+      turned_square(b + j * b_col + p, b_col, columns - j, k - p, square);
+      const int some = static_cast<int>(std::min<int64_t>(n, k - p));
+      if (some == n) {
 #pragma GCC unroll 16
-      for (int l = 0; l < n; ++l) block[l] = V::load(from + l * b_col + p);
-      transpose<1>(block);
-#pragma GCC unroll 16
-      for (int l = 0; l < n; ++l) block[l].store(to + (p + l) * width + j);
+        for (int l = 0; l < n; ++l) square[l].store(to + (p + l) * width + j);
+      } else {
+        for (int l = 0; l < some; ++l) square[l].store(to + (p + l) * width + j);
+      }
     }
-    for (; p < k; ++p) V::load_strided(from + p, b_col).store(to + p * width + j);
-  }
-  for (; j < width; ++j) {
-    for (int64_t p = 0; p < k; ++p) to[p * width + j] = j < columns ? b[j * b_col + p] : T(0);
   }
 }
 

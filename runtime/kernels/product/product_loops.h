@@ -26,7 +26,9 @@ inline constexpr size_t kPackedBytes = 8 << 20;            // of b, copied toget
 inline constexpr int64_t kThreadedFinish = 1 << 17;        // elements whose end is worth several threads
 inline constexpr size_t kSmallBytes = 192 * 1024;          // of b: up to here it is read in place
 inline constexpr size_t kMediumBytes = 1 << 20;            // and up to here where its rows do not fall on the same cache sets
-inline constexpr int64_t kFewRows = 64;                    // of a: b is not read often enough to be copied
+inline constexpr int64_t kThreadedRow =
+    1 << 17;                             // multiply-adds of one row, each with an element of its own, for several threads
+inline constexpr int64_t kFewRows = 64;  // of a: b is not read often enough to be copied
 
 // `total` cut into as few parts of at most `most` as possible, of nearly equal size.
 struct Parts {
@@ -220,8 +222,10 @@ void run_columns(const Workers& workers, const Product<T>& p, const ProductTiles
 // One row: threads take columns.
 template <class T>
 void run_row(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles) {
-  constexpr int64_t kColumns = 512;  // for a thread at a time
-  workers.parallel_for(p.n, kColumns, [&](int64_t first, int64_t last) {
+  // For a thread at a time.
+  constexpr int64_t kMost = 512, kLeast = 64, kWork = 1 << 16;
+  const int64_t columns = std::clamp(kWork / std::max<int64_t>(p.k, 1) / kLeast * kLeast, kLeast, kMost);
+  workers.parallel_for(p.n, columns, [&](int64_t first, int64_t last) {
     Product<T> part = p;
     part.n = last - first;
     part.b += first * p.b_col;
@@ -310,7 +314,7 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
   }
   threads = usable_threads(threads);
   int64_t work;
-  bool large = __builtin_mul_overflow(p.m * p.n, p.k, &work) || work >= kThreadedProduct;
+  bool large = __builtin_mul_overflow(p.m * p.n, p.k, &work) || work >= (p.m == 1 ? kThreadedRow : kThreadedProduct);
   if (!large) threads = 1;
   bool near = p.m * p.k * static_cast<int64_t>(sizeof(T)) <= kBlockBytes;
   if (!scratch && (p.m == 1 || (threads == 1 && near))) {
