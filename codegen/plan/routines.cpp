@@ -129,7 +129,8 @@ void BlockBuilder::make_routine(const ir::Node& n) {
     Size rows = a[a.size() - 2], columns = a.back();
     r.routine = Routine::factor;
     r.dtype = b.dtype(n.operands[0]);
-    r.flags = static_cast<int64_t>(*kind) | (n.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
+    r.flags = static_cast<int64_t>(*kind) | (n.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0) |
+              (n.attrs.get_text(Attr::mode) == "values" ? matrices::kMatrixValues : 0);
     r.sizes = {b.count(Sizes(a.begin(), a.end() - 2)), rows, columns};
     auto is_small = [&](Size size) { return is_known(size) && size <= matrices::matrix_small(*kind); };
     const bool small = is_small(rows) || is_small(columns);

@@ -148,10 +148,16 @@ bool SizeRules::log_determinant(const Node& n, std::vector<PolyDims>& out) {
   return true;
 }
 
+namespace {
+// Vectors that are not wanted have no elements.
+bool values_only(const Node& n) { return n.attrs.get_text(Attr::mode) == "values"; }
+}  // namespace
+
 bool SizeRules::eigh(const Node& n, std::vector<PolyDims>& out) {
   const PolyDims& x = dims(n.operands[0]);
   if (!square(x)) return false;
-  out = {with(batch_of(x), {x[x.size() - 2]}), x};
+  const Poly size = x[x.size() - 2];
+  out = {with(batch_of(x), {size}), values_only(n) ? with(batch_of(x), {size, Poly{}}) : x};
   return true;
 }
 
@@ -169,7 +175,8 @@ bool SizeRules::svd(const Node& n, std::vector<PolyDims>& out) {
   if (x.size() < 2) return false;
   const Poly rows = x[x.size() - 2], columns = x.back(), k = table.smaller(rows, columns);
   const bool full = n.attrs.get_bool(Attr::full_matrices);
-  out = {with(batch_of(x), {k}), with(batch_of(x), {rows, full ? rows : k}), with(batch_of(x), {columns, full ? columns : k})};
+  const Poly none{}, u = values_only(n) ? none : full ? rows : k, v = values_only(n) ? none : full ? columns : k;
+  out = {with(batch_of(x), {k}), with(batch_of(x), {rows, u}), with(batch_of(x), {columns, v})};
   return true;
 }
 

@@ -110,12 +110,24 @@ void eig(RuleCall& c) {
   c.give(0, is_complex(c.operand_type(0).tensor.dtype) ? whole : emit(Op::real, {whole}));
 }
 
+// The results with vectors, which are computed now where the operation gave values alone.
+std::vector<X> with_vectors(RuleCall& c, Op op, size_t results) {
+  if (c.attrs.get_text(Attr::mode) == "values") {
+    const X x[] = {c.x(0)};
+    return emit_many(op, x);
+  }
+  std::vector<X> out;
+  for (size_t i = 0; i < results; ++i) out.push_back(c.r(i));
+  return out;
+}
+
 void eigh(RuleCall& c) {
-  X v = c.r(1);
+  const std::vector<X> r = with_vectors(c, Op::eigh, 2);
+  X v = r[1];
   X inner;
   if (X g = c.g(0)) inner = emit(Op::matrix_diag, {g});
   if (X g = c.g(1)) {
-    X off = inverse_gaps(c.r(0)) * adjoint_product(v, g, true);
+    X off = inverse_gaps(r[0]) * adjoint_product(v, g, true);
     inner = inner ? inner + off : off;
   }
   X full = adjoint_product(adjoint_product(v, inner), v, false, true);
@@ -126,7 +138,8 @@ void eigh(RuleCall& c) {
 
 void svd(RuleCall& c) {
   const DType dtype = c.operand_type(0).tensor.dtype;
-  X s = as_type(c.r(0), dtype), u = c.r(1), v = c.r(2);
+  const std::vector<X> r = with_vectors(c, Op::svd, 3);
+  X s = as_type(r[0], dtype), u = r[1], v = r[2];
   X inner;  // between u and v^T
   auto add = [](X& sum, X term) { sum = sum ? sum + term : term; };
   // What is imaginary of a diagonal: left and right vectors turn together, which is written down on the shorter side.

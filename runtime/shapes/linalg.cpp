@@ -57,6 +57,16 @@ Result<void> system_to_rhs(InferCall& call) {
   return give(call, call.operands[1].type);
 }
 
+// Whether values alone are wanted: vectors are then results without elements.
+bool values_only(const InferCall& call) {
+  return call.attrs.get_text(Attr::mode) == "values" && !is_complex(call.operands[0].type.dtype);
+}
+
+TensorType without_elements(TensorType t) {
+  if (t.ranked) t.dims.back() = 0;
+  return t;
+}
+
 int64_t smaller(int64_t m, int64_t n) { return known(m) && known(n) ? std::min(m, n) : -1; }
 
 }  // namespace
@@ -88,7 +98,7 @@ Result<void> infer_log_matrix_determinant(InferCall& call) {
 Result<void> infer_eigh(InferCall& call) {
   TFL_TRY(check_square(call));
   call.results.push_back(without_axes(call.operands[0].type, 1));
-  return give(call, call.operands[0].type);
+  return give(call, values_only(call) ? without_elements(call.operands[0].type) : call.operands[0].type);
 }
 
 Result<void> infer_eig(InferCall& call) {
@@ -142,8 +152,8 @@ Result<void> infer_svd(InferCall& call) {
     v.dims[rank - 1] = full ? n : k;
   }
   call.results.push_back(s);
-  call.results.push_back(u);
-  return give(call, v);
+  call.results.push_back(values_only(call) ? without_elements(u) : u);
+  return give(call, values_only(call) ? without_elements(v) : v);
 }
 
 }  // namespace tfl

@@ -84,6 +84,13 @@ Result<Value> factors(Interp& interp, Value* args) {
   return apply_many(interp, op, operands, Attrs().set_bool(Attr::full_matrices, TFL_TRY(truth(interp, args[1]))));
 }
 
+/// _svd_values(x), _eigh_values(x): without vectors
+template <Op op>
+Result<Value> values_of_matrix(Interp& interp, Value* args) {
+  Value operands[1] = {TFL_TRY(to_tensor(interp, args[0]))};
+  return apply_many(interp, op, operands, Attrs().set_text(Attr::mode, "values"));
+}
+
 Result<Value> inverse(Interp& interp, Value* args) {
   Value x = TFL_TRY(to_tensor(interp, args[0]));
   return apply_op(interp, Op::matrix_inverse, {x}, Attrs().set_bool(Attr::adjoint, TFL_TRY(truth(interp, args[1]))));
@@ -127,6 +134,8 @@ constexpr NativeDef kLinalgNatives[] = {
     function("_lu", "input", parts_of_matrix<Op::lu>),
     function("_slogdet", "input", parts_of_matrix<Op::log_matrix_determinant>),
     function("_eigh", "input", parts_of_matrix<Op::eigh>),
+    function("_eigh_values", "input", values_of_matrix<Op::eigh>),
+    function("_svd_values", "input", values_of_matrix<Op::svd>),
     function("_eig", "input", parts_of_matrix<Op::eig>),
     function("_matrix_square_root", "input", function_of_matrix<Op::matrix_square_root>),
     function("_matrix_logarithm", "input", function_of_matrix<Op::matrix_logarithm>),

@@ -73,7 +73,7 @@ void eigen(Tools<double> tools, int64_t n, double* a, int64_t stride, double* d,
       for (int64_t i = 0; i < rest; ++i) y[i] *= factor;
       tools.kernels.add(rest, -factor / 2 * tools.kernels.dot(rest, y, x), x, y);
     }
-    reflection_triangle(tools.kernels, count, n - at - 1, panel + at + 1, r.stride, factors, r.triangle(at));
+    if (z) reflection_triangle(tools.kernels, count, n - at - 1, panel + at + 1, r.stride, factors, r.triangle(at));
     // What is left of the matrix: a - v' w - w' v.
     const int64_t from = at + count, rest = n - from;
     turn(count, rest, beside + from, length, updates, pair);
@@ -93,6 +93,7 @@ void eigen(Tools<double> tools, int64_t n, double* a, int64_t stride, double* d,
   }
   d[n - 1] = a[(n - 1) * stride + n - 1];
   if (tools.interrupted()) return;
+  if (!z) return tridiagonal_values(n, d, e, order);
   const int64_t z_stride = stride_of(n);
   tridiagonal_divide(tools, n, d, e, z, z_stride, order);
   for (int64_t at = r.last(); at >= 0 && !tools.interrupted(); at -= kReflections) {

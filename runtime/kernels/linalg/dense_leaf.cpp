@@ -70,6 +70,41 @@ void tridiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, doub
   }
 }
 
+void rising(int64_t n, const double* d, int32_t* order) {
+  for (int64_t i = 0; i < n; ++i) order[i] = static_cast<int32_t>(i);
+  std::sort(order, order + n, [&](int32_t a, int32_t b) { return d[a] != d[b] ? d[a] < d[b] : a < b; });
+}
+
+void tridiagonal_values(int64_t n, double* d, double* e, int32_t* order) {
+  for (int64_t i = 0; i + 1 < n; ++i) e[i] *= e[i];
+  auto none = [&](int64_t i) {
+    const double least = kEpsilon * (std::fabs(d[i]) + std::fabs(d[i + 1]));
+    return e[i] <= least * least;
+  };
+  for (int64_t l = 0; l + 1 < n; ++l) {
+    for (int64_t sweep = 0; sweep < kMostSweeps; ++sweep) {
+      int64_t m = l;
+      while (m + 1 < n && !none(m)) ++m;
+      if (m + 1 < n) e[m] = 0;
+      if (m == l) break;
+      const double root = std::sqrt(e[l]), half = (d[l + 1] - d[l]) / (2 * root);
+      const double shift = d[l] - root / (half + std::copysign(length_of(half, 1), half));
+      double c = 1, s = 0, gamma = d[m] - shift, p = gamma * gamma;
+      for (int64_t i = m; i-- > l;) {
+        const double square = e[i], r = p + square, before = c, last = gamma, value = d[i];
+        if (i + 1 < m) e[i + 1] = s * r;
+        c = p / r, s = square / r;
+        gamma = c * (value - shift) - s * last;
+        d[i + 1] = last + (value - gamma);
+        p = c != 0 ? gamma * gamma / c : before * square;
+      }
+      e[l] = s * p;
+      d[l] = shift + gamma;
+    }
+  }
+  rising(n, d, order);
+}
+
 void bidiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, bool more, double* d, double* e, double* u, double* v,
                           int64_t stride, int64_t u_length, int64_t v_length) {
   auto turn_u = [&](int64_t i, const Rotation& by) {

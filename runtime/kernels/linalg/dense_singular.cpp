@@ -109,6 +109,10 @@ void singular(Tools<double> tools, int64_t m, int64_t n, double* a, int64_t stri
   const Reflections<double> left = reflections_of(tools, n, n), right = reflections_of(tools, n, n);
   bidiagonal(tools, n, a, stride, d, e, left, right);
   if (tools.interrupted()) return;
+  if (!u) {
+    bidiagonal_rotations(tools.kernels, n, false, d, e, nullptr, nullptr, 0, 0, 0);
+    return rising(n, d, order);
+  }
   const int64_t square = stride_of(n);
   double *of_left = tools.take(n * square), *of_right = tools.take(n * square);
   bidiagonal_divide(tools, n, d, e, of_left, of_right, square, order);

@@ -42,6 +42,11 @@ void secular_roots(const Tools<double>& tools, const Secular& s, double* away, i
 /// The tridiagonal matrix of diagonal d and off-diagonal e: d gets its eigenvalues.
 void tridiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, double* d, double* e, double* z, int64_t stride,
                            int64_t length);
+/// The tridiagonal matrix without vectors: d gets its eigenvalues, `order` their order. Roots of squares are what it is spared (Pal, Walker and
+/// Kahan).
+void tridiagonal_values(int64_t n, double* d, double* e, int32_t* order);
+/// `order`: of n values, by rising value.
+void rising(int64_t n, const double* d, int32_t* order);
 /// The bidiagonal matrix of n rows and n + `more` columns: d gets its singular values.
 void bidiagonal_rotations(const MatrixKernels<double>& kernels, int64_t n, bool more, double* d, double* e, double* u, double* v,
                           int64_t stride, int64_t u_length, int64_t v_length);
@@ -57,13 +62,14 @@ constexpr int64_t divide_memory(int64_t n) { return 5 * (n + 2) * (n + 96) + 32 
 
 // ---- whole matrices
 
-/// Of the symmetric matrix whose upper triangle lies in a: eigenvalues d and vectors as rows of z, in `order`. No element may be infinite or NaN.
+/// Of the symmetric matrix whose upper triangle lies in a: eigenvalues d and, where z is not null, vectors as rows of z, in `order`. No element may be infinite or NaN.
 void eigen(Tools<double> tools, int64_t n, double* a, int64_t stride, double* d, double* z, int32_t* order);
 constexpr int64_t eigen_memory(int64_t n) {
   return (3 * kReflections + 8) * stride_of(n) + (n + 64) * 3 * kReflections + n * stride_of(n) + 16 * n + divide_memory(n) +
          reflect_memory(n, n) + 4096;
 }
 /// Of a (m x n, m >= n): d, left vectors as `wanted` rows of u (n or m of them, of m elements), right ones as rows of v; in `order`.
+/// Without vectors where u is null.
 void singular(Tools<double> tools, int64_t m, int64_t n, double* a, int64_t stride, double* d, int64_t wanted, double* u,
               int64_t u_stride, double* v, int64_t v_stride, int32_t* order);
 

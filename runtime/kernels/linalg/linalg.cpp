@@ -72,14 +72,16 @@ Result<void> solve(RunCall& call, MatrixSolve kind, int64_t flags, const char* r
   return call.give(std::move(out));
 }
 
+int64_t values_flag(const RunCall& call) { return call.attrs.get_text(Attr::mode) == "values" ? matrices::kMatrixValues : 0; }
+
 Result<void> factor(RunCall& call, MatrixFactor kind) {
   if (is_complex(call.operands[0].dtype()))
     return factor_complex(call, kind, call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
   Tensor a = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor first = TFL_TRY(call.allocate(0)), second = TFL_TRY(call.allocate(1));
   int64_t rows = a.dim(a.rank() - 2), columns = a.dim(a.rank() - 1);
-  int64_t flags =
-      static_cast<int64_t>(kind) | (kind == MatrixFactor::qr && call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
+  int64_t flags = static_cast<int64_t>(kind) |
+                  (kind == MatrixFactor::qr && call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0) | values_flag(call);
   const int64_t lots = matrices::matrix_lots(matrix_count(a), rows, columns);
   Tensor memory = TFL_TRY(factor_memory(call.context, kind, flags, lots, rows, columns));
   RoutineCall c = matrix_call(flags, a, first.raw(), second.raw(), memory.raw(), rows, columns, lots);
@@ -128,7 +130,7 @@ Result<void> run_svd(RunCall& call) {
     return factor_complex(call, MatrixFactor::singular, call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0);
   Tensor a = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor values = TFL_TRY(call.allocate(0)), u = TFL_TRY(call.allocate(1)), v = TFL_TRY(call.allocate(2));
-  int64_t flags = call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0;
+  int64_t flags = (call.attrs.get_bool(Attr::full_matrices) ? kMatrixFull : 0) | values_flag(call);
   TFL_TRY(spectrum(call.context, MatrixFactor::singular, flags, a, values, u, &v));
   TFL_TRY(call.give(std::move(values)));
   TFL_TRY(call.give(std::move(u)));

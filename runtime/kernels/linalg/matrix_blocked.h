@@ -201,8 +201,8 @@ void fill_nan(int64_t n, T* to) {
 }
 
 template <class T>
-bool eigen_blocked(const Workers& workers, const MatrixLevel& level, const T* a, T* values, T* vectors, double* memory,
-                   int64_t elements, int64_t n) {
+bool eigen_blocked(const Workers& workers, const MatrixLevel& level, int64_t flags, const T* a, T* values, T* vectors,
+                   double* memory, int64_t elements, int64_t n) {
   dense::Tools<double> tools = tools_for<double>(workers, level, memory, elements);
   const int64_t stride = dense::stride_of(n);
   double *m = tools.take(n * stride), *z = tools.take(n * stride), *d = tools.take(n);
@@ -215,16 +215,16 @@ bool eigen_blocked(const Workers& workers, const MatrixLevel& level, const T* a,
   int exponent;
   if (!scale_rows(m, n, n, stride, exponent)) {
     fill_nan(n, values);
-    fill_nan(n * n, vectors);
+    if (!(flags & kMatrixValues)) fill_nan(n * n, vectors);
     return true;
   }
-  dense::eigen(tools, n, m, stride, d, z, order);
+  dense::eigen(tools, n, m, stride, d, flags & kMatrixValues ? nullptr : z, order);
   if (workers.interrupted()) return true;
   for (int64_t i = 0; i < n; ++i) {
     const double value = std::ldexp(d[order[i]], exponent);
     narrow(&value, 1, values + i);
   }
-  write_basis(z, stride, n, n, order, n, false, vectors);
+  if (!(flags & kMatrixValues)) write_basis(z, stride, n, n, order, n, false, vectors);
   return true;
 }
 
@@ -250,8 +250,31 @@ void singular_blocked(const Workers& workers, const MatrixLevel& level, int64_t 
   int exponent;
   if (!scale_rows(work, m, n, stride, exponent)) {
     fill_nan(n, values);
+    if (flags & kMatrixValues) return;
     fill_nan(rows * (wide ? n : wanted), u);
     return fill_nan(columns * (wide ? wanted : n), v);
+  }
+  if (flags & kMatrixValues) {
+    // The squares' eigenvalues: what f64 loses of them is less than f32 can tell of the largest.
+    const bool squares = sizeof(T) < sizeof(double);
+    if (squares) {
+      for (int64_t j = 0; j < n; ++j) {
+        for (int64_t i = 0; i < m; ++i) long_rows[j * long_stride + i] = work[i * stride + j];
+      }
+      for (int64_t i = 0; i < m; i += kProductBlock)
+        tools.multiply(n, n, std::min(kProductBlock, m - i), long_rows + i, long_stride, work + i * stride, stride, short_rows,
+                       stride, i > 0);
+      dense::eigen(tools, n, short_rows, stride, d, nullptr, order);
+    } else {
+      dense::singular(tools, m, n, work, stride, d, wanted, nullptr, long_stride, nullptr, stride, order);
+    }
+    if (workers.interrupted()) return;
+    for (int64_t i = 0; i < n; ++i) {
+      const double value = d[order[n - 1 - i]];
+      const double scaled = std::ldexp(squares ? std::sqrt(std::max(value, 0.0)) : value, exponent);
+      narrow(&scaled, 1, values + i);
+    }
+    return;
   }
   dense::singular(tools, m, n, work, stride, d, wanted, long_rows, long_stride, short_rows, stride, order);
   if (workers.interrupted()) return;

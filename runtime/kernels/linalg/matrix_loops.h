@@ -89,7 +89,7 @@ bool factor_all(const Workers& workers, const MatrixLevel& level, const RoutineC
                        }
                        if (small) return factor_one(kind, c.flags, a, one, two, memory, rows, columns);
                        if (kind == MatrixFactor::eigen)
-                         return eigen_blocked(own, level, a, one, reinterpret_cast<T*>(two), memory, elements, rows);
+                         return eigen_blocked(own, level, c.flags, a, one, reinterpret_cast<T*>(two), memory, elements, rows);
                        if constexpr (std::is_same_v<T, float>) {
                          if (least > kMatrixWide)
                            return factor_blocked<float>(own, level, kind, c.flags, a, one, two, memory, elements, rows, columns);

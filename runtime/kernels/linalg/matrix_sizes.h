@@ -8,6 +8,9 @@
 
 namespace tfl::matrices {
 
+/// A flag of `factor`: eigenvalues or singular values without vectors, whose memory is not there.
+inline constexpr int64_t kMatrixValues = 64;
+
 /// Up to here the plain loops of matrix.h do best, in f64; above the blocked ones of dense.h, floats in f32 above kMatrixWide.
 inline constexpr int64_t kMatrixSmall = 12, kMatrixWide = 64;
 /// Up to here Jacobi's rotations find eigenvalues and singular values.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/kernels/linalg/matrix.h"
+#include "runtime/kernels/linalg/matrix_sizes.h"
 #include "runtime/kernels/routine.h"
 
 namespace tfl::matrices {
@@ -112,7 +113,7 @@ bool factor_one(MatrixFactor kind, int64_t flags, const T* a, T* first, void* se
       double* values = rest + rows * rows;
       symmetric_eigen(m, {values, static_cast<size_t>(rows)}, vectors);
       narrow(values, rows, first);
-      narrow(vectors.data, rows * rows, other);
+      if (!(flags & kMatrixValues)) narrow(vectors.data, rows * rows, other);
       return true;
     }
     case MatrixFactor::singular: break;  // which has three results
@@ -136,6 +137,7 @@ void singular_one(int64_t flags, const T* a, T* values, T* u, T* v, double* scra
     }
   }
   singular_values(work, {found, static_cast<size_t>(n)}, vectors);
+  if (flags & kMatrixValues) return narrow(found, n, values);
   int64_t known = 0;
   while (known < n && found[known] > 0) ++known;
   for (int64_t r = 0; r < m; ++r) {
