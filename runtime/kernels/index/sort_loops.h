@@ -160,8 +160,8 @@ int64_t select(const Workers& workers, const T* from, int64_t n, int64_t k, bool
 }
 
 #if TFL_HAS_AVX512
-/// A row of numbers of 32 or 64 bits as numbers of their own: as they are sorted, and back. -0 and +0 are two numbers here, so that they lie between
-/// the others in a wrong order.
+/// A row of numbers of 32 or 64 bits as numbers of their own: as they are sorted, and back. -0 and +0 are two numbers here and all NaN are one, so
+/// that what they stand for is written anew behind the sort.
 template <class T>
 struct Numbers {
   using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -190,9 +190,9 @@ struct Numbers {
     }
     return number ^ V(kTop);
   }
-  /// Whether there are zeros of both signs.
+  /// Whether there are zeros of both signs, or NaN.
   static bool read(const T* from, int64_t n, U* to) {
-    V plus(0), minus(0);
+    V plus(0), minus(0), nan(0);
     for (int64_t i = 0; i < n; i += N) {
       const int some = static_cast<int>(std::min<int64_t>(N, n - i));
       const V x = some == N ? V::load(from + i) : V::load_partial(from + i, some);
@@ -205,9 +205,11 @@ struct Numbers {
             (x[k] == 0 ? plus : minus).set(0, x[k] == 0 || x[k] == kTop ? U{1} : (x[k] == 0 ? plus : minus)[0]);
         }
       }
-      number(x).store_partial(to + i, some);
+      const V y = number(x);
+      if constexpr (kFloat) nan = nan | bitcast<U>((y == V(~U{0})).v);
+      y.store_partial(to + i, some);
     }
-    return kFloat && any(plus != V(0)) && any(minus != V(0));
+    return kFloat && ((any(plus != V(0)) && any(minus != V(0))) || any(nan != V(0)));
   }
   static void write(const U* from, int64_t n, bool descending, T* to) {
     if (descending) {
@@ -222,12 +224,17 @@ struct Numbers {
       (some == N ? bits(V::load(from + i)) : bits(V::load_partial(from + i, some))).store_partial(to + i, some);
     }
   }
-  /// The zeros as they came.
-  static void mend_zeros(const T* from, int64_t n, bool descending, T* to) {
-    auto before = [&](T x) { return descending ? x > 0 || x != x : x < 0; };
-    T* zero = std::partition_point(to, to + n, before);
-    for (int64_t i = 0; i < n; ++i) {
-      if (from[i] == 0) *zero++ = from[i];
+  /// The zeros and NaN as they came.
+  static void mend(const T* from, int64_t n, bool descending, T* to) {
+    if constexpr (kFloat) {
+      T* zero = std::partition_point(to, to + n, [&](T x) { return descending ? x > 0 || x != x : x < 0; });
+      T* nan = descending ? to : std::partition_point(to, to + n, [](T x) { return x == x; });
+      for (int64_t i = 0; i < n; ++i) {
+        if (from[i] == 0)
+          *zero++ = from[i];
+        else if (from[i] != from[i])
+          *nan++ = from[i];
+      }
     }
   }
 };
@@ -244,13 +251,13 @@ void sort_row(const Workers& workers, bool threaded, const T* from, int64_t n, i
     if (k == n && !indices && n < kManyElements) {
       using U = typename Numbers<T>::U;
       U* numbers = reinterpret_cast<U*>(entries);
-      const bool zeros = Numbers<T>::read(from, n, numbers);
+      const bool mended = Numbers<T>::read(from, n, numbers);
       if (threaded)
         threaded_vector_sort(workers, numbers, n, numbers + n);
       else
         vector_sort(workers, numbers, n, n, numbers + n);
       Numbers<T>::write(numbers, n, descending, values);
-      if (zeros && !workers.interrupted()) Numbers<T>::mend_zeros(from, n, descending, values);
+      if (mended && !workers.interrupted()) Numbers<T>::mend(from, n, descending, values);
       return;
     }
   }
