@@ -190,8 +190,6 @@ Result<Value> get_byteorder(Interp& interp, Value* args) {
   char letter = kind.as<Str>()->text[0];
   return interp.str(letter == 'O' || letter == 'S' || (letter != 'U' && item_size(self_dtype(args[0])) == 1) ? "|" : "=");
 }
-Result<Value> get_no_sizes(Interp& interp, Value*) { return interp.tuple({}); }
-Result<Value> get_no_axes(Interp&, Value*) { return Value::integer(0); }
 Result<Value> get_has_objects(Interp&, Value* args) {
   return Value::boolean(dtype_arg(args) == DType::String && !self_dtype(args[0])->text.fixed());
 }
@@ -227,8 +225,6 @@ constexpr NativeDef kDtypeMethods[] = {
     {"subdtype", "self", get_none, nullptr, How::Getter},
     {"metadata", "self", get_none, nullptr, How::Getter},
     {"base", "self", get_self, nullptr, How::Getter},
-    {"shape", "self", get_no_sizes, nullptr, How::Getter},
-    {"ndim", "self", get_no_axes, nullptr, How::Getter},
     {"byteorder", "self", get_byteorder, nullptr, How::Getter},
     {"isnative", "self", get_true, nullptr, How::Getter},
     {"hasobject", "self", get_has_objects, nullptr, How::Getter},
