@@ -87,8 +87,8 @@ TEST_CASE("ints: what 64 bits do not hold is a BigInt, what they hold never is",
   CHECK(text(op(BinaryOp::Mul, INT64_MIN, -1)) == "9223372036854775808");
   CHECK(text(op(BinaryOp::FloorDiv, INT64_MIN, -1)) == "9223372036854775808");
   CHECK(text(op(BinaryOp::LShift, 1, 64)) == "18446744073709551616");
-  CHECK(h.error(int_arithmetic(h.interp, BinaryOp::LShift, 1, int64_t{1} << 60)) == "MemoryError: ");
-  CHECK(h.error(int_arithmetic(h.interp, BinaryOp::Pow, 10, int64_t{1} << 60)) == "MemoryError: ");
+  CHECK(h.error(int_arithmetic(h.interp, BinaryOp::LShift, 1, int64_t{1} << 60)) == "MemoryError");
+  CHECK(h.error(int_arithmetic(h.interp, BinaryOp::Pow, 10, int64_t{1} << 60)) == "MemoryError");
   CHECK(int_arithmetic(h.interp, BinaryOp::Pow, -2, 63).take().as_int() == INT64_MIN);
   CHECK(int_arithmetic(h.interp, BinaryOp::Mod, INT64_MIN, -1).take().as_int() == 0);
   CHECK(int_of_double(h.interp, 9223372036854775808.0).take().is(Kind::BigInt));

@@ -202,6 +202,7 @@ std::string unparse(const Stmt* s, int level) {
 }
 
 std::string unparse(Block block, int level) {
+  if (block.empty() && level == 0) return {};  // a module may hold nothing
   Writer w;
   w.block(block, level);
   return std::move(w.out);
