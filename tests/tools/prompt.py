@@ -139,7 +139,9 @@ def main():
         # A block comes back whole, is indented by the prompt, and is edited whole.
         t.type("def twice(n):\rreturn n * 2\r\r", "\n>>> ")
         t.type("twice(4)\r", r"\n8\n>>> ")
-        t.type("\x1b[A\x1b[A\x7f3\r", ">>> ")
+        t.type("\x1b[A", r"twice\(4\)")  # each key when the line before it is there
+        t.type("\x1b[A", r"return n \* 2")
+        t.type("\x7f3\r", r"3\n>>> ")
         t.type("twice(4)\r", r"\n12\n>>> ")
         # Sources, pages, times, scripts.
         t.type("twice??\r", r"def twice\(n\):\n    return n \* 3\n(.*\n)*>>> ")
