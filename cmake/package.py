@@ -148,7 +148,7 @@ def wheel(folder, version, out, when, fast):
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: tfl\nRoot-Is-Purelib: false\nTag: {tag}\n",
         f"{info}/entry_points.txt": "[console_scripts]\ntfl = tfl.__main__:main\n",
     }
-    level = 1 if fast else 9
+    level = 6 if fast else 9
     date = time.gmtime(max(when, 315532800))[:6]
     record = io.StringIO()
     name = os.path.join(out, f"tfl-{version}-{tag}.whl")

@@ -131,7 +131,7 @@ def main():
         t.type("h()\r", r"\n1\n>>> ")
         t.type("if True:\r\tprint('in')\r\r", r"\nin\n>>> ")
         t.type("import te\t", "import te")
-        t.type("\x03", ">>> ")
+        t.type("\x03", r"KeyboardInterrupt\n>>> ")
         t.type("largest = 5\r", ">>> ")
         t.type("larg\t + 1\r", r"\n6\n>>> ")
         t.type("\x1b[A\r", r"\n6\n>>> ")  # the line before
