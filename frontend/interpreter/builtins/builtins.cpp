@@ -47,9 +47,9 @@ constexpr NativeDef kFunctions[] = {
     function("vars", "object=..., /", builtin::vars_),
     function("globals", "", builtin::globals_),
     function("locals", "", builtin::locals_),
-    function(".match_sequence", "subject, count, star, /", builtin::match_sequence),
-    function(".match_mapping", "subject, keys, wants_rest, /", builtin::match_mapping),
-    function(".match_class", "subject, cls, positional, names, /", builtin::match_class),
+    function(".match_sequence", "subject, count: int, star: int, /", builtin::match_sequence),
+    function(".match_mapping", "subject, keys: tuple, wants_rest: bool, /", builtin::match_mapping),
+    function(".match_class", "subject, cls, positional: int, names: tuple, /", builtin::match_class),
     function("__import__", "name, globals=None, locals=None, fromlist=None, level=0", builtin::import_),
 };
 

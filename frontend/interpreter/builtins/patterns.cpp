@@ -136,6 +136,8 @@ Result<Value> match_class(Interp& interp, Value* a) {
     if (match_args.is_empty()) values.push_back(subject);
   }
   auto attribute = [&](const Value& name) -> Result<bool> {
+    if (!name.is_str())
+      return fail(ErrorKind::TypeError, "__match_args__ elements must be strings (got {})", interp.type_name(name));
     Str* id = interp.intern(name.as<Str>()->text);
     if (std::find(names.begin(), names.end(), id) != names.end())
       return fail(ErrorKind::TypeError, "{}() got multiple sub-patterns for attribute '{}'", type->name->text, id->text);
@@ -146,10 +148,7 @@ Result<Value> match_class(Interp& interp, Value* a) {
     return true;
   };
   for (int64_t i = 0; i < positional && !match_args.is_empty(); ++i) {
-    const Value& name = match_args.as<Tuple>()->items[i];
-    if (!name.is_str())
-      return fail(ErrorKind::TypeError, "__match_args__ elements must be strings (got {})", interp.type_name(name));
-    bool there = TFL_TRY(attribute(name));
+    bool there = TFL_TRY(attribute(match_args.as<Tuple>()->items[i]));
     if (!there) return Value::none();
   }
   for (const Value& name : a[3].as<Tuple>()->span()) {
