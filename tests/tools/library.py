@@ -289,4 +289,5 @@ def main():
     print("all right")
 
 
-main()
+if __name__ == "__main__":
+    main()
