@@ -3,6 +3,7 @@
 option(TFL_WERROR "treat warnings as errors" ON)
 set(TFL_SANITIZE "" CACHE STRING "sanitizers, as in -fsanitize=; empty for none")
 option(TFL_FUZZ "build the fuzz targets (clang, libFuzzer)" OFF)
+option(TFL_MUTANTS "laws and gradient rules that go wrong when TFL_MUTANT names them (ir/mutants.h)" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

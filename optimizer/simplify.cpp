@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ir/infer.h"
+#include "ir/mutants.h"
 #include "optimizer/moves.h"
 #include "optimizer/pass.h"
 #include "optimizer/rewrite.h"
@@ -77,9 +78,9 @@ constexpr Negated kNegated[] = {
 };
 
 template <size_t N>
-bool listed(const Op (&ops)[N], Op op) {
-  for (Op o : ops) {
-    if (o == op) return true;
+bool listed(const char* laws, const Op (&ops)[N], Op op) {
+  for (size_t i = 0; i < N; ++i) {
+    if (ops[i] == op) return !mutated(laws, i);
   }
   return false;
 }
@@ -148,10 +149,10 @@ class Simplifier {
       if (Ref r = neutral(n)) return r;
       Ref x = n.operands[0];
       if (n.operands.size() == 1 && x.node->op == n.op) {
-        if (listed(kInvolutions, n.op)) return x.node->operands[0];
-        if (listed(kIdempotent, n.op)) return x;
+        if (listed("no involution", kInvolutions, n.op)) return x.node->operands[0];
+        if (listed("not idempotent", kIdempotent, n.op)) return x;
       }
-      if (n.operands.size() == 2 && x == n.operands[1] && listed(kSelf, n.op)) return x;
+      if (n.operands.size() == 2 && x == n.operands[1] && listed("no self", kSelf, n.op)) return x;
       if (n.op == Op::where) return choice(n);
       return {};
     }
@@ -163,10 +164,12 @@ class Simplifier {
   static Ref neutral(const Node& n) {
     if (n.operands.size() != 2) return {};
     for (const Neutral& rule : kNeutral) {
-      if (rule.op != n.op) continue;
+      const auto row = &rule - kNeutral;
+      if (rule.op != n.op || mutated("not neutral", row)) continue;
+      const double value = mutated("other neutral", row) ? rule.value + 1 : rule.value;
       Ref constant = n.operands[rule.side == Side::right ? 1 : 0], other = n.operands[rule.side == Side::right ? 0 : 1];
       if (constant.node->op != Op::constant || !applies(rule.types, constant.type().tensor.dtype)) continue;
-      if (all_are(constant.node->constant, rule.value) && does_not_widen(n, other, constant.node->constant)) return other;
+      if (all_are(constant.node->constant, value) && does_not_widen(n, other, constant.node->constant)) return other;
     }
     return {};
   }
@@ -217,7 +220,9 @@ class Simplifier {
     for (const Negated& rule : kNegated) {
       if (rule.op != x.op || (!rule.floats && is_floating(x.operands[0].type().tensor.dtype))) continue;
       if (effects_of(x).fails) return false;  // it would fail under another name
-      n.op = rule.becomes;
+      const auto row = &rule - kNegated;
+      if (mutated("not negated", row)) return false;
+      n.op = mutated("other negated", row) ? rule.op : rule.becomes;
       n.attrs = x.attrs;
       SmallVec<Ref, 2> operands = x.operands;
       n.operands = std::move(operands);

@@ -2,6 +2,7 @@
 
 #include "ir/gradient/presence.h"
 #include "ir/gradient/rules.h"
+#include "ir/mutants.h"
 
 namespace tfl::gradient {
 
@@ -118,6 +119,7 @@ X RuleCall::g(size_t i) const {
 void RuleCall::give(size_t i, X gradient, const Presence& present) {
   if (!gradient || !wanted(i)) return;
   bool tensor = a.type(gradient.id()).is_tensor();
+  if (tensor && mutated("double gradient", op_info(op).name)) gradient = emit(Op::add, {gradient, gradient});
   Sum sum = {gradient, tensor ? both(own_, present) : Presence::always(), Fill::Unknown};
   Sum before = gathered(i);
   if (!before.value) sum.value = X(&a, a.first_of_sum(gradient.id()));
