@@ -46,8 +46,9 @@ void neutral(Op op, std::string_view side, std::string_view types, double value)
   Context c;
   for (const std::string& t : types_of(types)) {
     auto with = [&](double constant) {
-      return left_over(c, t + "[3]", fmt::format("%c = constant {0} : {1}\n%r = {2}({3}) : {1}[3]", number(t, constant), t,
-                                                 op_info(op).name, side == "right" ? "%x, %c" : "%c, %x"));
+      return left_over(c, t + "[3]",
+                       fmt::format("%c = constant {0} : {1}\n%r = {2}({3}) : {1}[3]", number(t, constant), t, op_info(op).name,
+                                   side == "right" ? "%x, %c" : "%c, %x"));
     };
     INFO(op_info(op).name << " of " << t);
     CHECK(with(value).empty());
