@@ -140,8 +140,15 @@ Result<Value> mark_literal(Interp&, Value* args) {
   return Value::none();
 }
 
+/// row_major(tensor) -> the same elements without gaps; what machine code takes in again and again need not be copied each time then.
+Result<Value> row_major(Interp& interp, Value* args) {
+  if (!args[0].is_tensor()) return args[0];
+  return Value::of(TFL_TRY(contiguous(interp.context, Tensor::share(args[0].tensor_rep()))));
+}
+
 constexpr NativeDef kIntrospectionNatives[] = {
     function("mark_literal", "tensor", mark_literal),
+    function("row_major", "tensor", row_major),
     function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
     function("node_of", "v: symbolic", node_of),
     function("scope_nodes", "v: symbolic", scope_nodes),
