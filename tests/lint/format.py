@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Every C++ file is formatted as .clang-format says. Prints `ok RULE` or `FAIL RULE` and the files, as tests/run expects.
-With --write (./dev format) the files are formatted instead."""
+With --write (./dev format) the files are formatted instead. With --build the folder keeps what was found well formatted, so that a run reads what is new."""
 import argparse
 import concurrent.futures
+import hashlib
 import os
 import shutil
 import subprocess
@@ -29,6 +30,20 @@ def write(paths):
     return []
 
 
+def known(build):
+    """Digests of contents that were found formatted before, and where they are kept: a run looks at what has changed since."""
+    path = os.path.join(build, "formatted") if build else ""
+    if not path or not os.path.exists(path):
+        return set(), path
+    with open(path, encoding="ascii") as f:
+        return set(f.read().split()), path
+
+
+def digest(path, style):
+    with open(os.path.join(ROOT, path), "rb") as f:
+        return hashlib.sha256(style + path.encode() + b"\0" + f.read()).hexdigest()
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--build")
@@ -37,10 +52,17 @@ def main():
     if not shutil.which(FORMATTER):
         print(f"FAIL format\n  {FORMATTER} is not installed")
         return 1
-    paths = list(sources())
+    with open(os.path.join(ROOT, ".clang-format"), "rb") as f:
+        style = f.read()
+    good, kept = known(args.build)
+    digests = {path: digest(path, style) for path in sources()}
+    paths = list(digests) if args.write else [path for path, d in digests.items() if d not in good]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         work = write if args.write else unformatted
         found = [path for some in pool.map(work, [paths[i : i + 24] for i in range(0, len(paths), 24)]) for path in some]
+    if kept:
+        with open(kept, "w", encoding="ascii") as f:
+            f.write("\n".join(sorted(d for path, d in digests.items() if path not in found)))
     print("FAIL format" if found else "ok format")
     for path in found:
         print(f"  {path}: run ./dev format")
