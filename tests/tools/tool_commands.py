@@ -131,6 +131,15 @@ def pages(tfl):
         expect(f"page has {wanted}", wanted in page, page)
     expect("what is hidden", "_hidden" not in page)
     expect("no scripts", "there are no scripts" in tfl("doc", "out", code=2))
+    said = tfl("doc", "--library", "-o", "library")
+    count = int(re.search(r"(\d+) names", said)[1])
+    expect("all names have their place", count > 4000, said)
+    with open(f"{tfl.folder}/library/reference/tf.nn.md", encoding="utf-8") as f:
+        page = f.read()
+    expect("a function's section", "## tf.nn.relu\n\n```python\nrelu(features, name=None)\n```\n" in page and "```pycon\n>>> tf.nn.relu([-1., 0., 2.])" in page, page[:2000])
+    with open(f"{tfl.folder}/library/errors.md", encoding="utf-8") as f:
+        errors = f.read()
+    expect("an error's section", "## ExpectedColon\n" in errors and "```text\nif True\n    x = 1\n```" in errors, errors[:2000])
 
 
 def benches(tfl):
