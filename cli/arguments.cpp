@@ -356,8 +356,9 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     add_color(*inspect, out);
   }
 
-  CLI::App* convert = command("convert", Command::Convert,
-                              "Write a model in another form, which the name says: .keras, .h5, .weights.h5, or a folder");
+  CLI::App* convert =
+      command("convert", Command::Convert,
+              "Write a model in another form, which the name says: .keras, .h5, .weights.h5, .safetensors, or a folder");
   CLI::App* diff = command("diff", Command::Diff, "What differs between two models: layers, shapes, values");
   for (CLI::App* two : {convert, diff}) {
     if (chosen != two) continue;

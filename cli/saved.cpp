@@ -92,10 +92,12 @@ int inspect_library(const Arguments& a, Request r) {
 
 }  // namespace
 
-int inspect_model(const Arguments& a) {
+int inspect_model(const Arguments& given) {
+  Arguments a = given;
   Request r;
   r.command = "inspect";
   r.folder = without_slash(a.files[0]);
+  a.allow_read.push_back(folder_of(r.folder));
   r.function = a.function;
   r.picture = a.graph.svg;
   if (is_library(r.folder)) return inspect_library(a, std::move(r));
@@ -112,7 +114,7 @@ int convert_model(const Arguments& given) {
   r.command = given.command == Command::Diff ? "diff" : "convert";
   r.folder = without_slash(a.files[0]);
   r.other = without_slash(a.files[1]);
-  a.allow_read.push_back(folder_of(r.other));
+  for (const std::string& path : {r.folder, r.other}) a.allow_read.push_back(folder_of(path));
   if (given.command == Command::Convert) a.allow_write.push_back(folder_of(r.other));
   return hand_over(a, r);
 }

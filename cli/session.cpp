@@ -180,6 +180,10 @@ bool read_source(const std::string& path, std::string& text, const std::vector<s
   std::FILE* f = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (!f) {
     int reason = errno;
+    if (reason == ENOENT && access((path + ".index").c_str(), R_OK) == 0) {
+      std::fprintf(stderr, "tfl: can't run '%s': it is a checkpoint, which holds values and no functions\n", path.c_str());
+      return false;
+    }
     std::string near = reason == ENOENT ? nearest_file(path) : std::string();
     if (!near.empty()) near = "; did you mean '" + near + "'?";
     std::fprintf(stderr, "tfl: can't open file '%s': [Errno %d] %s%s\n", path.c_str(), reason, std::strerror(reason),
@@ -188,8 +192,12 @@ bool read_source(const std::string& path, std::string& text, const std::vector<s
   }
   struct stat s{};
   if (fstat(fileno(f), &s) == 0 && S_ISDIR(s.st_mode)) {
-    std::fprintf(stderr, "tfl: can't run '%s': it is a folder\n", path.c_str());
     if (f != stdin) std::fclose(f);
+    if (access((path + "/saved_model.pb").c_str(), R_OK) == 0 || access((path + "/saved_model.json").c_str(), R_OK) == 0) {
+      text = embed::saved_model_script(path);
+      return true;
+    }
+    std::fprintf(stderr, "tfl: can't run '%s': it is a folder\n", path.c_str());
     return false;
   }
   if (is_onnx(path)) {

@@ -18,7 +18,8 @@ bool is_model_file(const std::string& path) {
 }
 
 std::string keras_script(const std::string& path) {
-  return "from tensorflow.keras.models._program import of\npredict = of(" + quoted(path) + ")\n";
+  return "from tensorflow.keras.models._program import of\npredict = of(" + quoted(path) +
+         ")\nif __name__ == \"__main__\":\n    predict.get_concrete_function()\n";
 }
 
 bool is_onnx(const std::string& path) { return path.ends_with(".onnx"); }
