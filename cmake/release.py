@@ -25,6 +25,7 @@ SUITES = "bookworm,trixie"
 
 # What a user does in a fresh root, as root (the .deb), then as a normal user in a home folder (the archive, the wheel).
 TRIAL = r"""set -e
+mount -t proc proc /proc   # where the program learns its own place
 dpkg -i /packages/*.deb > /dev/null
 useradd -m reader
 cat > /trial.sh << 'END'
@@ -53,13 +54,17 @@ int main(void) {
 SCRIPT
 try() {
   test "$(tfl run --jit=wait numbers.tfl)" = "[3. 4.]"
-  rm -rf out && tfl build numbers.tfl -o out > /dev/null
-  cc use.c -Iout -Lout -lnumbers -Wl,-rpath,out -o use && test "$(./use)" = "3 4"
+  rm -rf out
+  tfl build numbers.tfl -o out > /dev/null
+  cc use.c -Iout -Lout -lnumbers -Wl,-rpath,out -o use
+  test "$(./use)" = "3 4"
 }
-try && echo ".deb: a script, a library, a C program"
+try
+echo ".deb: a script, a library, a C program"
 mkdir archive && tar --use-compress-program='zstd -d --long=27' -xf /packages/*.tar.zst -C archive
 PATH=$(echo "$PWD"/archive/*/bin):/usr/bin:/bin
-try && echo "archive: a script, a library, a C program"
+try
+echo "archive: a script, a library, a C program"
 python3 -m zipfile -e /packages/*.whl wheel && chmod +x wheel/tfl/tfl
 PYTHONPATH=wheel python3 -c 'import array, tfl; print("wheel:", memoryview(tfl.load("numbers.tfl").twice(array.array("f", [4.0]))).tolist())'
 END
@@ -123,7 +128,7 @@ def roots(options, folder):
             if name.endswith((".deb", ".whl", ".tar.zst")):
                 shutil.copy(os.path.join(options.out, name), os.path.join(root, "packages", name))
         print(f"{suite}:", flush=True)
-        run("unshare", "--net", "chroot", root, "/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "bash", "-c", TRIAL)
+        run("unshare", "--net", "--mount", "chroot", root, "/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "bash", "-s", input=TRIAL, text=True)
         shutil.rmtree(root)
 
 
