@@ -55,7 +55,7 @@ struct Verifier {
       case Opcode::Raise: return !(i.x & 1) || registers(i.b, 1);
       case Opcode::Format: return !(i.x & 4) || registers(i.c, 1);
       case Opcode::AssertFailed:
-        return i.b > 0 && registers(i.a, i.b + (i.x & 1u)) && code.constants[i.c].as<Tuple>()->size == 2 + i.b;
+        return i.b > 0 && registers(i.a, i.b + (i.x & 1u)) && code.constants[i.c].as<Tuple>()->size == 2 + i.b + (i.x >> 1 & 1u);
       case Opcode::Unary: return i.x == 1 || i.x == 2 || i.x == 3;
       case Opcode::Renew: return i.bc() >= 0 && static_cast<size_t>(i.bc()) < code.decisions.size();
       case Opcode::JumpCompare:

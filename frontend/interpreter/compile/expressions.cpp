@@ -83,6 +83,12 @@ void FunctionCompiler::into(const Expr* e, Reg dst) {
         case ExprKind::YieldFrom: yield_from(as<YieldFrom>(e), dst); break;
       }
     }
+    for (Kept& k : kept_) {
+      if (k.e == e && dst != k.reg && code_.state.reachable) {
+        code_.emit(Opcode::Move, k.reg, dst);
+        k.done = true;
+      }
+    }
   }
   --depth_;
 }

@@ -164,6 +164,8 @@ class FunctionCompiler {
   void block(ast::Block statements);
   void statement(const ast::Stmt* s);
   void mark_line(const ast::Stmt* s);
+  void mark_way(const ast::Stmt* s, int way);
+  void mark(const Value& key);
   void expression_statement(const ast::Expression* s);
   void if_chain(const ast::If* s);
   void return_statement(const ast::Return* s);
@@ -219,6 +221,13 @@ class FunctionCompiler {
   Reg class_cell_ = 0;
   int depth_ = 0;
   int nesting_ = 0;                   // of loops, try and with
+  /// Parts of a rewritten assert's condition whose values stay until it is known to hold.
+  struct Kept {
+    const ast::Expr* e = nullptr;
+    Reg reg = 0;
+    bool done = false;
+  };
+  Kept kept_[2];
   uint32_t deciding_ = 0;             // conditions so far
   bool returns_are_decided_ = false;  // a `return` stands under a condition
 };

@@ -54,6 +54,8 @@ void FunctionCompiler::while_loop(const While* s) {
   jump_if(s->condition, otherwise, false);
   add_condition(decides, first);
   code_.bind(body);
+  const bool ends = fold(interp_, s->condition).is_empty();
+  if (ends) mark_way(s, 0);
   Enclosing loop{Enclosing::What::Loop};
   loop.break_to = &end;
   loop.continue_to = twice ? &next : &top;
@@ -69,6 +71,7 @@ void FunctionCompiler::while_loop(const While* s) {
     code_.jump(top);
   }
   code_.bind(otherwise);
+  if (ends) mark_way(s, 1);
   block(s->orelse);
   code_.bind(end);
   renew(decides);
@@ -91,6 +94,7 @@ void FunctionCompiler::for_loop(const For* s) {
   uint32_t first = code_.here();
   code_.jump(Opcode::ForIter, iterator, exhausted);
   add_condition(decides, first);
+  mark_way(s, 0);
   assign_to(s->target, iterator + 1, true);
   Enclosing loop{Enclosing::What::Loop};
   loop.break_to = &broken;
@@ -102,6 +106,7 @@ void FunctionCompiler::for_loop(const For* s) {
   enclosing_.pop_back();
   code_.jump(top);
   code_.bind(exhausted);
+  mark_way(s, 1);
   block(s->orelse);
   if (broken.used) {
     code_.jump(end);

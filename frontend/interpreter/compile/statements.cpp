@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "frontend/core/protocol.h"
 #include "frontend/interpreter/compile/function_compiler.h"
 
@@ -56,16 +58,25 @@ void FunctionCompiler::statement(const Stmt* s) {
 void FunctionCompiler::mark_line(const Stmt* s) {
   if (s->kind == StmtKind::Global || s->kind == StmtKind::Nonlocal || s->span.line == 0) return;
   if (s->kind == StmtKind::Expression && !fold(interp_, as<Expression>(s)->value).is_empty()) return;
-  Value line = Value::integer(s->span.line);
+  mark(Value::integer(s->span.line));
+}
+
+/// Coverage: one of the two ways that a condition or a loop leads to, as (line, way); 0: into the body.
+void FunctionCompiler::mark_way(const Stmt* s, int way) {
+  if (session_.options.lines.is_empty() || s->span.line == 0) return;
+  mark(interp_.tuple({Value::integer(s->span.line), Value::integer(way)}));
+}
+
+void FunctionCompiler::mark(const Value& key) {
   Dict* lines = session_.options.lines.as<Dict>();
-  auto known = dict_get(interp_, lines, line);
-  if (known && known->is_empty()) (void)dict_set(interp_, lines, line, Value::boolean(false));
+  auto known = dict_get(interp_, lines, key);
+  if (known && known->is_empty()) (void)dict_set(interp_, lines, key, Value::boolean(false));
   Temps temps(code_);
-  Reg at = code_.alloc(), key = code_.alloc(), ran = code_.alloc();
+  Reg at = code_.alloc(), place = code_.alloc(), ran = code_.alloc();
   code_.load_constant(at, session_.options.lines);
-  code_.load_constant(key, line);
+  code_.load_constant(place, key);
   code_.load_constant(ran, Value::boolean(true));
-  code_.emit(Opcode::SetItem, at, key, ran, kReleaseA | kReleaseB | kReleaseC);
+  code_.emit(Opcode::SetItem, at, place, ran, kReleaseA | kReleaseB | kReleaseC);
 }
 
 void FunctionCompiler::expression_statement(const Expression* s) {
@@ -92,9 +103,13 @@ void FunctionCompiler::if_chain(const If* s) {
       jump_if(s->condition, otherwise, false);
     }
     add_condition(chain.back(), first);
+    const bool decides = fold(interp_, s->condition).is_empty();
+    const bool marked = decides && !session_.options.lines.is_empty();
+    if (decides) mark_way(s, 0);
     block(s->body);
-    if (!s->orelse.empty()) code_.jump(end);
+    if (!s->orelse.empty() || marked) code_.jump(end);
     code_.bind(otherwise);
+    if (decides) mark_way(s, 1);
     if (s->orelse.size() != 1 || s->orelse[0]->kind != StmtKind::If) break;
     s = as<If>(static_cast<const Stmt*>(s->orelse[0]));
   }
@@ -165,7 +180,35 @@ const Expr* last_comparison(const Expr* e) {
   }
 }
 
+/// Two values that a condition compares somewhere inside: the operands of `tf.reduce_all(a == b)`, the arguments of `np.allclose(a, b)`.
+struct Compared {
+  const Expr *left = nullptr, *right = nullptr;
+  std::string_view op;
+};
+
 constexpr std::string_view kComparisons[] = {"==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"};
+
+Compared compared_in(const Expr* e) {
+  for (;;) {
+    if (e->kind == ExprKind::Compare) {
+      auto* c = as<Compare>(e);
+      if (c->ops.size() != 1 || c->ops[0] > CompareOp::Ge) return {};
+      return {c->left, c->comparators[0], kComparisons[static_cast<int>(c->ops[0])]};
+    }
+    if (e->kind != ExprKind::Call) return {};
+    auto* c = as<Call>(e);
+    for (const Expr* a : c->args) {
+      if (a->kind == ExprKind::Starred) return {};
+    }
+    if (c->args.size() >= 2) return {c->args[0], c->args[1], "=="};
+    if (c->args.size() == 1)
+      e = c->args[0];
+    else if (c->function->kind == ExprKind::Attribute)
+      e = as<Attribute>(c->function)->value;
+    else
+      return {};
+  }
+}
 
 }  // namespace
 
@@ -213,7 +256,20 @@ void FunctionCompiler::assert_failed(const Assert* s) {
   }
   Reg message = code_.alloc();
   Reg first = code_.top;
-  for (const Expr* e : operands) in_temp(e);
+  // What a call that fails has compared is kept, too: it says more than that the call gave False.
+  const Compared pair = operands.size() == 1 && op.empty() ? compared_in(c) : Compared{};
+  uint32_t count = static_cast<uint32_t>(operands.size());
+  if (pair.left) {
+    code_.alloc(3);
+    kept_[0] = {pair.left, first + 1};
+    kept_[1] = {pair.right, first + 2};
+    code_.emit(Opcode::Clear, first + 1);
+    code_.emit(Opcode::Clear, first + 2);
+    into(c, first);
+    count = 3;
+  } else {
+    for (const Expr* e : operands) in_temp(e);
+  }
   Label holds;
   {
     Here here(code_, c->span);
@@ -229,12 +285,20 @@ void FunctionCompiler::assert_failed(const Assert* s) {
   }
   std::vector<Value> texts = {interp_.str(source_text(c->span)), interp_.str(std::string(op))};
   for (const Expr* e : operands) texts.push_back(interp_.str(source_text(e->span)));
+  if (pair.left) {
+    for (Kept& k : kept_) {
+      const Expr* e = std::exchange(k.e, nullptr);
+      texts.push_back(interp_.str(source_text(e->span)));
+      if (!k.done) into(e, k.reg);  // a name or a constant, which was read where it stands
+    }
+    texts.push_back(interp_.str(std::string(pair.op)));
+  }
   if (s->message) into(s->message, message);
-  code_.emit(Opcode::AssertFailed, s->message ? message : first, static_cast<uint32_t>(operands.size()),
-             code_.constant(interp_.tuple(std::span<const Value>(texts))), s->message ? 1 : 0);
+  code_.emit(Opcode::AssertFailed, s->message ? message : first, count, code_.constant(interp_.tuple(std::span<const Value>(texts))),
+             (s->message ? 1u : 0u) | (pair.left ? 2u : 0u));
   code_.unreachable();
   code_.bind(holds);
-  for (size_t i = 0; i < operands.size(); ++i) code_.emit(Opcode::Clear, first + static_cast<Reg>(i));
+  for (uint32_t i = 0; i < count; ++i) code_.emit(Opcode::Clear, first + static_cast<Reg>(i));
 }
 
 void FunctionCompiler::import(const Import* s) {

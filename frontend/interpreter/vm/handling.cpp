@@ -125,6 +125,18 @@ Result<bool> with_exit(Interp& interp, const Value& exit, const Value& exception
   return truth(interp, result);
 }
 
+namespace {
+
+/// How two values differ, as lines of their own: what stdlib/tools/_test_details.tfl says. Nothing where it fails.
+std::string difference_text(Interp& interp, const std::string& op, const Value& left, const Value& right) {
+  auto module = interp.import_module("_test_details");
+  if (!module) return {};
+  auto text = interp.call_method(*module, interp.intern("difference"), {interp.str(op), left, right});
+  return text && text->is_str() ? text->as<Str>()->text : std::string();
+}
+
+}  // namespace
+
 Failure assertion_failed(Interp& interp, Tuple* description, Value* values, uint32_t count, bool has_message) {
   std::string text;
   if (has_message) {
@@ -137,7 +149,9 @@ Failure assertion_failed(Interp& interp, Tuple* description, Value* values, uint
   const std::string& op = description->items[1].as<Str>()->text;
   std::string where;
   std::vector<std::string> shown;
-  for (uint32_t i = 0; i < count; ++i) {
+  // Two values more, and how they were compared: what a call that gave the value of the condition looked at.
+  const bool pair = description->size > 2 + count;
+  for (uint32_t i = 0; i < (pair ? 1 : count); ++i) {
     std::string value = short_repr(interp, values[i]);
     const std::string& source = description->items[2 + i].as<Str>()->text;
     // What is written out in the condition explains itself.
@@ -155,6 +169,10 @@ Failure assertion_failed(Interp& interp, Tuple* description, Value* values, uint
   else
     text += shown[0] + " " + op + " " + shown[1];
   text += where;
+  if (pair)
+    text += difference_text(interp, description->items[2 + count].as<Str>()->text, values[1], values[2]);
+  else if (count == 2)
+    text += difference_text(interp, op, values[0], values[1]);
   return fail(ErrorKind::AssertionError, std::move(text));
 }
 
