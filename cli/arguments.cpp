@@ -221,6 +221,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   CLI::App* check = command("check", Command::Check, "Find errors without running");
   if (chosen == check) {
     check->add_option("files", out.files, "Scripts to look at, and folders with them")->required()->type_name("FILE");
+    check->add_flag("--shapes", out.shapes, "Trace functions with declared types, and tell where shapes do not fit");
     add_color(*check, out);
   }
 
@@ -279,6 +280,14 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     test->add_flag("--coverage", out.test.coverage, "Tell which lines of the scripts ran");
     test->add_option("--coverage-html", out.test.coverage_html, "The same as pages in a folder")->type_name("FOLDER");
     test->add_option("--coverage-lcov", out.test.coverage_lcov, "The same for other tools, as lcov writes it")->type_name("FILE");
+    test->add_option("-n,--numprocesses", out.test.processes, "Run in so many processes at a time (auto: one a processor)")
+        ->check(CLI::PositiveNumber | CLI::IsMember({"auto"}))
+        ->type_name("N");
+    test->add_option("--dist", out.test.dist, "With -n: load (tests of a file may be apart, default) or loadfile")
+        ->check(CLI::IsMember({"load", "loadfile"}));
+    test->add_option("--part", out.test.part)->group("");
+    test->add_flag("--snapshot-update", out.test.update_snapshots,
+                   "Write what `snapshot` is compared with, and drop what is no longer asked for");
     test->add_flag("--doctest", out.test.doctest, "Run the examples in the docstrings of these files or modules");
     test->add_flag("--collect-only,--co", out.test.collect_only, "List the tests, run none");
     add_run_options(*test, out, limit);
@@ -442,6 +451,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
   }
   if (int code = finish_limits(limit, out); code >= 0) return code;
   if (stop_at_first) out.test.max_failures = 1;
+  if (chosen == test) out.test.words.assign(argv + 1, argv + argc);
 
   if (chosen == run) {
     out.script = run->remaining();

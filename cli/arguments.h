@@ -50,6 +50,10 @@ struct TestOptions {
   bool coverage = false;
   std::string coverage_html, coverage_lcov;  // folder, file
   std::string mode = "both";                 // how functions run: staged, eager, both
+  std::string processes, dist = "load";      // -n: a number or auto; how tests are given to them
+  std::string part;                          // of a process that another one started: FIRST-LAST of the file's tests
+  bool update_snapshots = false;
+  std::vector<std::string> words;  // the command line, for such processes
 };
 
 /// How tfl fmt writes.
@@ -100,6 +104,7 @@ struct Arguments {
   std::vector<std::string> allow_read, allow_write;
   std::vector<std::string> fixed;  // NAME=VALUE: sizes and inputs of an ONNX model that are known
   bool allow_all = false;
+  bool shapes = false;           // tfl check: what tensors' shapes tell, too
   bool strict = false;           // graphs keep every operation that may fail
   std::string passes = "usual";  // that graphs go through before they run: usual, none, or names with commas
   bool use_cache = true;

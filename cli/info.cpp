@@ -61,11 +61,11 @@ void for_each_file(const std::string& folder, F&& visit) {
 constexpr std::string_view kBash = R"(_tfl() {
   local cur=${COMP_WORDS[COMP_CWORD]}
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "run check fmt lsp repl test bench dump explain profile new watch doc build inspect convert diff export info cache completion --help --version" -- "$cur") $(compgen -f -X '!*.tfl' -- "$cur") $(compgen -d -- "$cur"))
+    COMPREPLY=($(compgen -W "run check fmt lsp repl test bench debug kernel shapes trace dump explain profile new watch doc build inspect convert diff export info cache completion --help --version" -- "$cur") $(compgen -f -X '!*.tfl' -- "$cur") $(compgen -d -- "$cur"))
     return
   fi
   case $cur in
-    --*) COMPREPLY=($(compgen -W "--doctest --max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --no-jit --jit --device --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --plan --llvm --asm --passes --dot --svg --signature --html --trace --junitxml --maxfail --durations --collect-only --check --diff --range --line-length --clear --help" -- "$cur")) ;;
+    --*) COMPREPLY=($(compgen -W "--doctest --max-memory --timeout --max-depth --threads --allow-read --allow-write --allow-all --strict --no-cache --no-jit --jit --device --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --plan --llvm --asm --passes --dot --svg --signature --html --trace --junitxml --numprocesses --dist --snapshot-update --coverage --coverage-html --coverage-lcov --dap --install --shapes --maxfail --durations --collect-only --check --diff --range --line-length --clear --help" -- "$cur")) ;;
     *) [ "${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) || COMPREPLY=($(compgen -f -- "$cur")) ;;
   esac
 }
@@ -75,7 +75,7 @@ complete -o filenames -F _tfl tfl
 constexpr std::string_view kZsh = R"(#compdef tfl
 _tfl() {
   local -a commands
-  commands=('run:run a script' 'check:find errors without running' 'fmt:write sources in one style' 'lsp:serve editors' 'repl:type statements' 'test:run tests' 'bench:time functions' 'new:make a project' 'watch:run again what a change touches' 'doc:write pages of modules' 'dump:show tokens, tree or bytecode' 'explain:what was traced and why, or what an error means' 'profile:where the time goes' 'build:make a native library' 'inspect:show a saved model' 'convert:write a model in another form' 'diff:compare two models' 'export:write an ONNX file' 'info:about this program' 'cache:the caches of bytecode and machine code' 'completion:completion script')
+  commands=('run:run a script' 'check:find errors without running' 'fmt:write sources in one style' 'lsp:serve editors' 'repl:type statements' 'test:run tests' 'bench:time functions' 'debug:run a script line by line' 'kernel:run the cells of notebooks' 'shapes:dtypes and shapes without running' 'trace:draw a graph with times' 'new:make a project' 'watch:run again what a change touches' 'doc:write pages of modules' 'dump:show tokens, tree or bytecode' 'explain:what was traced and why, or what an error means' 'profile:where the time goes' 'build:make a native library' 'inspect:show a saved model' 'convert:write a model in another form' 'diff:compare two models' 'export:write an ONNX file' 'info:about this program' 'cache:the caches of bytecode and machine code' 'completion:completion script')
   if (( CURRENT == 2 )); then
     _describe command commands
     _files -g '*.tfl'
@@ -98,6 +98,10 @@ complete -c tfl -n __fish_use_subcommand -a 'new' -d 'Make a project'
 complete -c tfl -n __fish_use_subcommand -a 'watch' -d 'Run again what a change touches'
 complete -c tfl -n __fish_use_subcommand -a 'doc' -d 'Write pages of modules'
 complete -c tfl -n __fish_use_subcommand -a 'bench' -d 'Time functions'
+complete -c tfl -n __fish_use_subcommand -a 'debug' -d 'Run a script line by line'
+complete -c tfl -n __fish_use_subcommand -a 'kernel' -d 'Run the cells of notebooks'
+complete -c tfl -n __fish_use_subcommand -a 'shapes' -d 'Dtypes and shapes without running'
+complete -c tfl -n __fish_use_subcommand -a 'trace' -d 'Draw a graph with times'
 complete -c tfl -n __fish_use_subcommand -a 'profile' -d 'Where the time goes'
 complete -c tfl -n __fish_use_subcommand -a 'build' -d 'Make a native library'
 complete -c tfl -n __fish_use_subcommand -a 'inspect' -d 'Show a saved model'

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/files_below.h"
 #include "cli/session.h"
+#include "cli/tool_commands.h"
 #include "frontend/core/protocol.h"
 #include "frontend/interpreter/bytecode/bytecode.h"
 #include "frontend/interpreter/vm/script_modules.h"
@@ -112,6 +113,11 @@ int check_files(const Arguments& a) {
     if (!compiled.diagnostics.empty())
       print(stderr, render_diagnostics(*source, compiled.diagnostics, session.interp.options.color));
     for (const Diagnostic& d : compiled.diagnostics) errors += d.severity == Severity::Error;
+  }
+  if (a.shapes && !worst && !errors) {
+    std::vector<std::string> words{"shapes", "--errors"};
+    for (const std::string& name : scripts_of(a.files)) words.push_back(name);
+    return run_self(words);
   }
   return worst ? worst : errors ? kExitFoundBefore : 0;
 }

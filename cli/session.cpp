@@ -141,7 +141,7 @@ codegen::JitOptions jit_options(const Arguments& a) {
   codegen::JitOptions o;
   // Other commands show graphs and do not run them.
   bool runs = a.command == Command::Run || a.command == Command::Repl || a.command == Command::Test ||
-              a.command == Command::Explain || a.command == Command::Profile;
+              a.command == Command::Explain || a.command == Command::Profile || a.command == Command::Tool;
   IsaLevel best = best_isa_level();
   o.enabled = runs && a.jit != "off" && best != IsaLevel::base;
   o.wait = a.jit == "wait";

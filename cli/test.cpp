@@ -1,6 +1,7 @@
 // tfl test: hands the options to the runner, which is TFL source (stdlib/tools/_test_runner.tfl), and gives its exit code.
 #include "cli/commands.h"
 #include "cli/session.h"
+#include "cli/tool_commands.h"
 #include "frontend/core/protocol.h"
 
 namespace tfl::cli {
@@ -10,9 +11,18 @@ int run_tests(const Arguments& a) {
   Interp& interp = session.interp;
   Value options = interp.dict();
   auto set = [&](const char* name, Value value) { dict_set_str(options.as<Dict>(), interp.intern(name), std::move(value)); };
-  std::vector<Value> paths;
-  for (const std::string& f : a.files) paths.push_back(interp.str(f));
-  set("paths", interp.list(std::move(paths)));
+  auto list = [&](const std::vector<std::string>& texts) {
+    std::vector<Value> out;
+    for (const std::string& t : texts) out.push_back(interp.str(t));
+    return interp.list(std::move(out));
+  };
+  set("paths", list(a.files));
+  set("words", list(a.test.words));
+  set("processes", interp.str(a.test.processes));
+  set("dist", interp.str(a.test.dist));
+  set("part", interp.str(a.test.part));
+  set("update_snapshots", Value::boolean(a.test.update_snapshots));
+  set("starter", processes_module(interp));
   set("keyword", interp.str(a.test.keyword));
   set("verbose", Value::boolean(a.test.verbose));
   set("quiet", Value::boolean(a.test.quiet));

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cstring>
 
 #include "cli/commands.h"
+#include "cli/served_output.h"
 #include "cli/session.h"
 #include "frontend/core/native_module.h"
 #include "frontend/core/protocol.h"
@@ -27,9 +29,14 @@ constexpr ToolCommand kTools[] = {
     {"watch", "Run a script again whenever a file it needs changes", "_watch"},
     {"doc", "Write the pages of your own modules as HTML, from their docstrings", "_doc_pages"},
     {"bench", "Time the functions bench_... of bench_*.tfl files", "_bench"},
+    {"debug", "Run a script line by line, at a prompt or for an editor", "_debugger_cli", debugger_module},
+    {"kernel", "Run the cells of notebooks: a kernel for Jupyter", "_kernel", kernel_module},
+    {"shapes", "Tell dtypes and shapes in traced functions without calling them", "_shapes", nullptr, true},
+    {"trace", "Draw the graph of a traced function, with the time of each operation", "_trace_picture"},
 };
 
-/// start(words, piped): this program with these arguments, as (process, where its standard output is read or -1).
+/// start(words, piped, program=None): this program or another one with these arguments, as (process, where its standard output is read or
+/// -1).
 Result<Value> process_start(Interp& interp, Value* args) {
   if (!args[0].is(Kind::List)) return fail(ErrorKind::TypeError, "start() needs a list of words");
   std::vector<std::string> words{"tfl"};
@@ -50,7 +57,8 @@ Result<Value> process_start(Interp& interp, Value* args) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   }
   pid_t pid = 0;
-  int error = posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  const std::string program = args[2].is_str() ? text_of(args[2]) : "/proc/self/exe";
+  int error = posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (piped) close(ends[1]);
   if (error) {
@@ -105,7 +113,7 @@ Result<Value> process_stop(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kProcesses[] = {
-    function("start", "words: list, piped, /", process_start),
+    function("start", "words: list, piped, program=None, /", process_start),
     function("read", "file, /", process_read),
     function("poll", "files: list, milliseconds, /", process_poll),
     function("wait", "process, block, /", process_wait),
@@ -122,14 +130,45 @@ Value processes_module(Interp& interp) {
   return module;
 }
 
-int run_tool(const Arguments& a) {
+int run_self(const std::vector<std::string>& words) {
+  std::vector<std::string> all{"tfl"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  for (std::string& w : all) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  pid_t pid = 0;
+  int status = 0;
+  if (posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, argv.data(), environ) != 0) return 70;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 70;
+}
+
+int run_tool(const Arguments& given) {
+  Arguments a = given;
+  for (const ToolCommand& tool : kTools) {
+    if (tool.module != a.tool || !tool.closed) continue;
+    a.limits.memory = size_t{2} << 30;
+    a.limits.timeout = 10;
+    a.use_cache = false;
+    a.jit = "off";
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
   Session session(a, "");
   Interp& interp = session.interp;
   std::vector<Value> words;
   for (const std::string& w : a.script) words.push_back(interp.str(w));
   auto module = interp.import_module(a.tool);
   if (!module) return session.report(module.error());
-  auto code = interp.call_method(*module, interp.intern("main"), {interp.list(std::move(words)), processes_module(interp)});
+  Value natives = processes_module(interp);
+  for (const ToolCommand& tool : kTools) {
+    if (tool.module == a.tool && tool.natives) natives = tool.natives(interp);
+  }
+  auto code = interp.call_method(*module, interp.intern("main"), {interp.list(std::move(words)), natives});
+  interp.streams.flush();
+  give_back_output();
   if (!code) return session.finish(session.report(code.error()));
   return session.finish(code->is_int() ? static_cast<int>(code->as_int()) : 0);
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "frontend/core/interp.h"
 
@@ -9,9 +11,14 @@ namespace tfl::cli {
 
 struct ToolCommand {
   const char *name, *about, *module;
+  Value (*natives)(Interp&) = nullptr;  // the module that `main` gets; null: that of processes
+  bool closed = false;                  // it looks at scripts that nobody has started: nothing is written, and it ends soon
 };
 
 std::span<const ToolCommand> tool_commands();
+
+/// This program with these arguments, and its exit code.
+int run_self(const std::vector<std::string>& words);
 
 /// A module of functions that start this program again and wait for it: start, read, poll, wait, stop. Scripts cannot import it.
 Value processes_module(Interp& interp);

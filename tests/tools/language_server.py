@@ -203,6 +203,77 @@ def answers(tfl):
     return problems
 
 
+def projects(tfl):
+    """Names across files, and shapes."""
+    problems = []
+
+    def expect(what, right, got=None):
+        if not right:
+            problems.append(f"{what}: {json.dumps(got)[:400]}")
+
+    files = {
+        "lib/__init__.tfl": "",
+        "lib/parts.tfl": "LIMIT = 3\n\n\ndef area(a, b):\n    return a * b\n\n\ndef twice(x):\n    return area(x, 2)\n",
+        "main.tfl": "from lib.parts import area, twice as double\nimport lib.parts as p\n\nprint(area(1, 2), double(3), p.area(4, 5), p.LIMIT)\n",
+        "other.tfl": "from main import area\n\n\ndef f(area):\n    return area\n\n\nprint(area(2, 2))\n",
+        "net.tfl": "import tensorflow as tf\n\nW = tf.Variable(tf.zeros([784, 10]))\n\n\n@tf.function(input_signature=[tf.TensorSpec([None, 784], tf.float32)])\ndef forward(x):\n"
+                   "    y = tf.matmul(x, W)\n    z = tf.nn.softmax(y)\n    return tf.argmax(z, axis=1)\n",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        folder = os.path.realpath(folder)
+        for name, text in files.items():
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+            with open(os.path.join(folder, name), "w") as f:
+                f.write(text)
+        editor = Editor(tfl, folder)
+        editor.start(folder)
+        uri = {name: f"file://{folder}/{name}" for name in files}
+
+        def at(name, needle, offset=0):
+            line = next(i for i, text in enumerate(files[name].split("\n")) if needle in text)
+            return {"textDocument": {"uri": uri[name]}, "position": {"line": line, "character": files[name].split("\n")[line].index(needle) + offset}}
+
+        def places(rows):
+            return sorted((r["uri"].rsplit("/", 1)[-1], r["range"]["start"]["line"], r["range"]["start"]["character"]) for r in rows or [])
+
+        editor.open(uri["main.tfl"], files["main.tfl"])
+        editor.wait(uri["main.tfl"])
+        everywhere = [("main.tfl", 0, 22), ("main.tfl", 3, 6), ("main.tfl", 3, 33), ("other.tfl", 0, 17), ("other.tfl", 7, 6), ("parts.tfl", 3, 4), ("parts.tfl", 8, 11)]
+        for name, needle, offset in (("main.tfl", "area(1", 1), ("main.tfl", "p.area", 3), ("main.tfl", "area, twice", 1)):
+            got = editor.ask("textDocument/references", {**at(name, needle, offset), "context": {"includeDeclaration": True}}).get("result")
+            expect(f"references from {needle}", places(got) == everywhere, places(got))
+        got = editor.ask("textDocument/definition", at("main.tfl", "double(3)", 1)).get("result")
+        expect("definition behind an alias", places(got) == [("parts.tfl", 7, 4)], got)
+        got = editor.ask("textDocument/definition", at("main.tfl", "p.LIMIT", 3)).get("result")
+        expect("definition of an attribute of a module", places(got) == [("parts.tfl", 0, 0)], got)
+        got = editor.ask("textDocument/rename", {**at("main.tfl", "area(1", 1), "newName": "surface"}).get("result")
+        changed = sorted((u.rsplit("/", 1)[-1], len(e)) for u, e in (got or {"changes": {}})["changes"].items())
+        expect("rename in all files", changed == [("main.tfl", 3), ("other.tfl", 2), ("parts.tfl", 2)], got)
+        got = editor.ask("textDocument/rename", {**at("main.tfl", "twice as", 1), "newName": "two"}).get("result")
+        changed = sorted((u.rsplit("/", 1)[-1], len(e)) for u, e in (got or {"changes": {}})["changes"].items())
+        expect("rename behind an alias", changed == [("main.tfl", 1), ("parts.tfl", 1)], got)
+        got = editor.ask("textDocument/rename", {**at("main.tfl", "area(1", 1), "newName": "twice"})
+        expect("rename to a name of another file", "error" in got, got)
+        got = editor.ask("workspace/symbol", {"query": "area"})["result"]
+        expect("symbols of all files", [s["location"]["uri"] for s in got] == [uri["lib/parts.tfl"]], got)
+
+        editor.open(uri["net.tfl"], files["net.tfl"])
+        expect("no diagnostics", editor.wait(uri["net.tfl"]) == [])
+        expect("no shapes that do not fit", editor.wait(uri["net.tfl"]) == [])
+        got = editor.ask("textDocument/inlayHint", {"textDocument": {"uri": uri["net.tfl"]}, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 20, "character": 0}}}).get("result")
+        expect("inlay hints", [(h["position"]["line"], h["position"]["character"], h["label"]) for h in got or []] == [(7, 5, ": f32[?, 10]"), (8, 5, ": f32[?, 10]")], got)
+        got = editor.ask("textDocument/hover", at("net.tfl", "tf.argmax", 4)).get("result")
+        expect("hover with a shape", got and "i64[?]" in got["contents"]["value"] and "argmax" in got["contents"]["value"], got)
+        got = editor.ask("textDocument/hover", at("net.tfl", "softmax(y)", 8)).get("result")
+        expect("hover over a name", got and "f32[?, 10]" in got["contents"]["value"], got)
+        editor.replace(uri["net.tfl"], files["net.tfl"].replace("[784, 10]", "[100, 10]"))
+        editor.wait(uri["net.tfl"])
+        got = editor.wait(uri["net.tfl"])
+        expect("shapes that do not fit", len(got) == 1 and got[0]["code"] == "ShapesDoNotFit" and got[0]["range"]["start"]["line"] == 7 and "784" in got[0]["message"] and "100" in got[0]["message"], got)
+        expect("the end", editor.stop() == 0)
+    return problems
+
+
 def apply(text, start, end, fresh):
     lines = text.split("\n")
     before = lines[start[0]][: start[1]]
@@ -262,7 +333,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--times", action="store_true")
     options = parser.parse_args()
-    problems = answers(options.tfl) + edits(options.tfl, options.edits, options.seed, options.times)
+    problems = answers(options.tfl) + projects(options.tfl) + edits(options.tfl, options.edits, options.seed, options.times)
     for p in problems:
         print(p)
     print(f"{len(problems)} problems")

@@ -189,6 +189,121 @@ class CaseTest(tf.test.TestCase):
     "good_test.tfl": "def test_fine():\n    assert True\n",
     "test_syntax.tfl": "def test_x(:\n    pass\n",
     "test_import.tfl": "import nowhere_at_all\n",
+    "props/test_props.tfl": '''import numpy as np
+import pytest
+from hypothesis import assume, example, given, note, settings, strategies as st
+from hypothesis.extra.numpy import arrays
+
+
+@pytest.fixture
+def limit():
+    return 100
+
+
+@given(st.integers(), st.integers())
+def test_holds(a, b):
+    assert a + b == b + a
+
+
+@given(xs=st.lists(st.integers()))
+def test_small(limit, xs):
+    note("a note")
+    assert sum(xs) < limit
+
+
+@given(st.text(), st.integers(0, 20))
+def test_assumes(text, n):
+    assume(n % 2 == 0)
+    assert n < 15
+
+
+@given(st.integers())
+def test_never(n):
+    assume(False)
+
+
+@settings(max_examples=3)
+@example(77)
+@given(st.integers(0, 5))
+def test_example(n):
+    assert n != 77
+
+
+@given(arrays(np.float32, 3, elements=st.floats(-100, 100, width=32)))
+def test_array(x):
+    assert np.all(np.abs(x) < 50)
+
+
+class TestMethods:
+    @given(st.booleans())
+    def test_method(self, b):
+        assert b in (True, False)
+''',
+    "snaps/test_snaps.tfl": '''import numpy as np
+
+
+def test_text(snapshot):
+    assert "one\\ntwo" == snapshot
+    assert {"a": 1, "b": [1, 2]} == snapshot
+
+
+class TestIn:
+    def test_array(self, snapshot):
+        assert np.arange(3) == snapshot
+''',
+    "details/test_details.tfl": '''import numpy as np
+import pytest
+import tensorflow as tf
+
+A = np.arange(6.0).reshape(2, 3)
+B = A + [[0, 0, 0], [0, 0.25, 4]]
+
+
+def test_equal():
+    assert np.array_equal(A, B)
+
+
+def test_close():
+    assert np.allclose(tf.constant(A) * 1.0, B, atol=1.0), "not close"
+
+
+def test_all():
+    assert tf.reduce_all(tf.constant(A) == B)
+
+
+def test_less():
+    assert (A < 4).all()
+
+
+def test_approx():
+    assert A == pytest.approx(B)
+
+
+def test_shapes():
+    assert np.array_equal(A, A[0])
+
+
+def test_lists():
+    assert [1, 2, 3] == [1, 4, 3]
+
+
+def test_dicts():
+    assert {"a": 1, "b": 2} == {"a": 1, "c": 3}
+''',
+    "ends/test_ends.tfl": '''import time
+
+
+def test_before():
+    pass
+
+
+def test_ends():
+    time.sleep(20)
+
+
+def test_after():
+    pass
+''',
     "helper.tfl": "def test_not_collected():\n    assert False\n",
 }
 
@@ -210,11 +325,27 @@ CALLS = [
      ["passed"]),
     ("test_import.tfl", 2, ["No module named 'nowhere_at_all'"], []),
     ("nowhere.tfl", 2, ["not found: nowhere.tfl"], []),
-    (".", 2, ["collected 31 items / 2 errors", "Interrupted: 2 errors"], ["test_not_collected", "passed"]),
+    (".", 2, ["collected 51 items / 2 errors", "Interrupted: 2 errors"], ["test_not_collected", "passed"]),
     ("--lp", 2, ["unknown flag '--lp'"], []),
     ("fixtures", 0, ["collected 16 items", "14 passed, 1 xfailed, 1 xpassed"], []),
     ("fixtures --mode eager", 0, ["14 passed, 1 xfailed, 1 xpassed"], []),
     ("fixtures -k 'size and two'", 0, ["1 passed, 15 deselected"], []),
+    ("props", 1, ["5 failed, 2 passed", "Falsifying example: test_small(\n    xs=[100],\n)\na note", "Falsifying example: test_assumes(\n    text='',\n    n=16,\n)",
+                  "Unable to satisfy assumptions of test_never", "Falsifying explicit example: test_example(\n    n=77,\n)",
+                  "x=array([ 0.,  0., 50.], dtype=float32)"], ["test_holds ", "test_method "]),
+    ("snaps", 1, ["2 failed", "a snapshot that is not there yet"], []),
+    ("snaps --snapshot-update", 0, ["2 passed", "3 snapshots written"], []),
+    ("snaps", 0, ["2 passed"], ["snapshot"]),
+    ("snaps -k text", 0, ["1 passed"], ["unused"]),
+    ("details", 1, ["8 failed", "Mismatched elements: 2 / 6 (33.3%)\nMax absolute difference: 4\nMax relative difference: 0.444444\nIndex  | Obtained | Expected\n(1, 2) | 5.0      | 9.0\n"
+                    "(1, 1) | 4.0      | 4.25\n", "AssertionError: not close\nassert False\n +  where False = np.allclose", "Elements that are not <: 2 / 6 (33.3%)\nIndex  | Left | Right\n(1, 2) | 5.0  | 4\n",
+                    "Shapes differ: (2, 3) and (3,)", "At index 1 diff: 2 != 4", "Omitting 1 identical items\nLeft contains 1 more item:\n{'b': 2}\nRight contains 1 more item:\n{'c': 3}"], []),
+    ("test_sums.tfl good_test.tfl -n 2", 1, ["7 failed, 7 passed, 1 skipped", "AssertionError: lists differ", "Captured stdout call", "FAILED test_sums.tfl::CaseTest::test_equal - AssertionError: 1 != 2"], ["not shown"]),
+    ("fixtures -n 2 --dist loadfile", 0, ["14 passed, 1 xfailed, 1 xpassed"], []),
+    ("test_sums.tfl -n 3 -k 'rows and not 5'", 0, ["1 passed, 13 deselected"], []),
+    ("test_sums.tfl -n auto -x", 1, ["stopping after"], []),
+    ("ends -n 2 --dist loadfile --timeout 2s", 1, ["1 failed, 2 passed", "the process that ran it ended with exit status 4"], []),
+    ("good_test.tfl -n 0", 2, [], ["passed"]),
     ("test_sums.tfl -q", 1, ["7 failed"], []),
     ("test_sums.tfl --lf", 1, ["7 failed, 7 deselected"], []),
 ]

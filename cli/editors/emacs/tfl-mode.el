@@ -14,6 +14,9 @@
 (with-eval-after-load 'eglot
   (add-to-list 'eglot-server-programs '(tfl-mode . ("tfl" "lsp"))))
 
+(with-eval-after-load 'dape
+  (add-to-list 'dape-configs '(tfl modes (tfl-mode) command "tfl" command-args ("debug" "--dap") :type "tfl" :request "launch" :program dape-buffer-default)))
+
 (add-hook 'tfl-mode-hook 'eglot-ensure)
 
 (provide 'tfl-mode)

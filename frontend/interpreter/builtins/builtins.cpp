@@ -13,6 +13,7 @@ constexpr NativeDef kFunctions[] = {
     function("any", "iterable, /", builtin::any_),
     function("ascii", "obj, /", builtin::ascii_),
     function("bin", "number, /", builtin::bin_),
+    raw_function("breakpoint", builtin::breakpoint_),
     function("callable", "obj, /", builtin::callable_),
     function("chr", "i, /", builtin::chr_),
     function("delattr", "obj, name, /", builtin::delattr_),

@@ -45,6 +45,7 @@ TFL_BUILTIN(locals_);
 TFL_BUILTIN(dir_);
 TFL_BUILTIN(import_);
 TFL_BUILTIN(help_);
+Result<Value> breakpoint_(Interp& interp, CallArgs& args);
 // patterns.cpp
 TFL_BUILTIN(match_sequence);
 TFL_BUILTIN(match_mapping);

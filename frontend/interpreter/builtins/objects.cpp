@@ -134,6 +134,12 @@ Result<Value> help_(Interp& interp, Value* a) {
   return interp.call_method(pages, interp.intern("help"), {a[0]});
 }
 
+/// Stops the script and asks what to look at; the library does it. Arguments are for debuggers of other kinds.
+Result<Value> breakpoint_(Interp& interp, CallArgs&) {
+  Value debugger = TFL_TRY(interp.import_module("_debugger"));
+  return interp.call_method(debugger, interp.intern("breakpoint"), {});
+}
+
 Result<Value> dir_(Interp& interp, Value* a) {
   std::vector<Value> names;
   if (a[0].is_empty()) {

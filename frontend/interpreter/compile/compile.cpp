@@ -11,8 +11,10 @@
 #include "runtime/support/check.h"
 
 namespace tfl {
-CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& options) {
+CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> source, const CompileOptions& wanted) {
   CompileResult result;
+  CompileOptions options = wanted;
+  if (!options.check) options.marks = debugger_marks(interp, *source);
   ParseResult parsed = parse_module(*source);
   result.diagnostics = std::move(parsed.diagnostics);
   if (has_errors(result.diagnostics)) return result;
@@ -29,6 +31,30 @@ CompileResult compile_module(Interp& interp, std::shared_ptr<const Source> sourc
     check::check_program(interp, parsed.module, *scopes, result.code, result.diagnostics, options.seen);
   sort_diagnostics(result.diagnostics);
   return result;
+}
+
+Value debugger_marks(Interp& interp, const Source& source) {
+  if (source.internal) return {};
+  Value frames = interp.find_module("_frames");
+  auto state_of = [&](const Value& module) {
+    return module.is(Kind::Module) ? dict_get_str(module.as<Module>()->dict.as<Dict>(), interp.intern("debugging")) : Value();
+  };
+  Value state = state_of(frames);
+  const bool active = state.is(Kind::List) && state.as<List>()->items[0].is_bool() && state.as<List>()->items[0].as_bool();
+  if (!active && source.text().find("breakpoint") == std::string::npos) return {};
+  if (!state.is(Kind::List)) {
+    auto loaded = interp.import_module("_frames");
+    if (!loaded) return {};
+    state = state_of(*loaded);
+  }
+  Dict* files = state.as<List>()->items[1].as<Dict>();
+  Str* name = interp.intern(source.name);
+  Value lines = dict_get_str(files, name);
+  if (!lines.is(Kind::Dict)) {
+    lines = interp.dict();
+    dict_set_str(files, name, lines);
+  }
+  return interp.tuple({state, lines});
 }
 
 Value covered_lines(Interp& interp, const Source& source) {
@@ -53,7 +79,8 @@ CompileResult compile_cached(Interp& interp, std::shared_ptr<const Source> sourc
       if (loaded) return {loaded.take(), {}};
     }
   }
-  if (!interp.options.use_cache || options.check || options.show_results || !options.lines.is_empty()) {
+  if (!interp.options.use_cache || options.check || options.show_results || !options.lines.is_empty() ||
+      !debugger_marks(interp, *source).is_empty()) {
     return compile_module(interp, std::move(source), options);
   }
   BytecodeCache cache(*source, options.rewrite_asserts ? "rewritten asserts" : "");

@@ -21,12 +21,16 @@ struct CompileOptions {
   bool show_results = false;  // REPL: an expression statement prints its value
   bool rewrite_asserts = false;
   bool check = false;  // `tfl check`: find what will certainly fail
+  Value marks;         // a debugger: what its native is called with before each statement (debugger_marks)
   Value lines;         // coverage: a dict to which each line that can run is added, and in which it becomes true when it runs
   /// With `check`: is told each expression whose value or type is known. `own`: a function or class of the script, which cannot be called.
   const std::function<void(const ast::Expr&, const Value&, bool own)>* seen = nullptr;
 };
 
 CompileResult compile_module(Interp&, std::shared_ptr<const Source> source, const CompileOptions& = {});
+/// For CompileOptions::marks, where a source is debugged or calls breakpoint(): a tuple of what the debugger knows of the run
+/// (modules/debugging.cpp) and of its breakpoints in this source, a dict by line. Empty elsewhere.
+Value debugger_marks(Interp&, const Source& source);
 /// For CompileOptions::lines: the lines of a source where `tfl test --coverage` keeps them; Empty elsewhere.
 Value covered_lines(Interp&, const Source& source);
 /// The same for a script or module that is going to run: its code comes from the bytecode cache on disk when it is there, and

@@ -164,6 +164,7 @@ class FunctionCompiler {
   void block(ast::Block statements);
   void statement(const ast::Stmt* s);
   void mark_line(const ast::Stmt* s);
+  void mark_for_debugger(const ast::Stmt* s);
   void mark_way(const ast::Stmt* s, int way);
   void mark(const Value& key);
   void expression_statement(const ast::Expression* s);
@@ -220,7 +221,7 @@ class FunctionCompiler {
   Value doc_ = Value::none();
   Reg class_cell_ = 0;
   int depth_ = 0;
-  int nesting_ = 0;                   // of loops, try and with
+  int nesting_ = 0;  // of loops, try and with
   /// Parts of a rewritten assert's condition whose values stay until it is known to hold.
   struct Kept {
     const ast::Expr* e = nullptr;

@@ -24,6 +24,7 @@ void FunctionCompiler::statement(const Stmt* s) {
   Here here(code_, s->span);
   Temps temps(code_);
   if (!session_.options.lines.is_empty()) mark_line(s);
+  if (!session_.options.marks.is_empty()) mark_for_debugger(s);
   switch (s->kind) {
     case StmtKind::Expression: expression_statement(as<Expression>(s)); break;
     case StmtKind::Assign: assign(as<Assign>(s)); break;
@@ -61,6 +62,19 @@ void FunctionCompiler::mark_line(const Stmt* s) {
   mark(Value::integer(s->span.line));
 }
 
+/// A debugger is asked before the statement runs.
+void FunctionCompiler::mark_for_debugger(const Stmt* s) {
+  if (s->kind == StmtKind::Global || s->kind == StmtKind::Nonlocal || s->span.line == 0) return;
+  if (s->kind == StmtKind::Expression && !fold(interp_, as<Expression>(s)->value).is_empty()) return;
+  Here here(code_, s->span);
+  Temps temps(code_);
+  Reg callee = code_.alloc(2);
+  code_.load_constant(callee, session_.options.marks.as<tfl::Tuple>()->items[0].as<tfl::List>()->items[2]);
+  code_.load_constant(callee + 1, session_.options.marks);
+  code_.emit(Opcode::Call, callee, callee, 1);
+  code_.emit(Opcode::Clear, callee);
+}
+
 /// Coverage: one of the two ways that a condition or a loop leads to, as (line, way); 0: into the body.
 void FunctionCompiler::mark_way(const Stmt* s, int way) {
   if (session_.options.lines.is_empty() || s->span.line == 0) return;
@@ -95,6 +109,7 @@ void FunctionCompiler::if_chain(const If* s) {
   std::vector<Deciding> chain;
   for (;;) {
     if (!chain.empty() && !session_.options.lines.is_empty()) mark_line(s);
+    if (!chain.empty() && !session_.options.marks.is_empty()) mark_for_debugger(s);
     Label otherwise;
     chain.push_back(deciding(s));
     uint32_t first = code_.here();
@@ -294,8 +309,8 @@ void FunctionCompiler::assert_failed(const Assert* s) {
     texts.push_back(interp_.str(std::string(pair.op)));
   }
   if (s->message) into(s->message, message);
-  code_.emit(Opcode::AssertFailed, s->message ? message : first, count, code_.constant(interp_.tuple(std::span<const Value>(texts))),
-             (s->message ? 1u : 0u) | (pair.left ? 2u : 0u));
+  code_.emit(Opcode::AssertFailed, s->message ? message : first, count,
+             code_.constant(interp_.tuple(std::span<const Value>(texts))), (s->message ? 1u : 0u) | (pair.left ? 2u : 0u));
   code_.unreachable();
   code_.bind(holds);
   for (uint32_t i = 0; i < count; ++i) code_.emit(Opcode::Clear, first + static_cast<Reg>(i));

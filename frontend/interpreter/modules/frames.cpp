@@ -3,6 +3,7 @@
 #include "frontend/core/frame.h"
 #include "frontend/core/native_module.h"
 #include "frontend/interpreter/compile/compile.h"
+#include "frontend/interpreter/modules/debugging.h"
 #include "frontend/interpreter/object/weak.h"
 
 namespace tfl {
@@ -102,6 +103,8 @@ constexpr NativeDef kFrames[] = {
 Result<void> init_frames(Interp& interp, Module& module) {
   define_all(interp, module, kFrames);
   define_all(interp, module, watching_natives());
+  define_all(interp, module, debugging_natives());
+  define(interp, module, "debugging", debugging_state(interp));
   return {};
 }
 

@@ -113,6 +113,53 @@ Result<Value> source_format(Interp& interp, Value* args) {
   return interp.str(std::move(result.text));
 }
 
+/// typed(text): what a prompt makes of a text so far: "complete", "incomplete" or "invalid"; and the line on which its last statement begins
+/// where that is an expression, else 0.
+Result<Value> source_typed(Interp& interp, Value* args) {
+  Source source("", text_of(args[0]));
+  InteractiveResult typed = parse_interactive(source);
+  int64_t line = 0;
+  ParseResult whole = parse_module(source);
+  if (whole.ok() && !whole.module.body.empty()) {
+    const ast::Stmt* last = whole.module.body[whole.module.body.size() - 1];
+    if (last->kind == ast::StmtKind::Expression) line = last->span.line;
+  }
+  const char* state = typed.state == InteractiveState::Complete     ? "complete"
+                      : typed.state == InteractiveState::Incomplete ? "incomplete"
+                                                                    : "invalid";
+  return interp.tuple({interp.str(state), Value::integer(line)});
+}
+
+/// statements(text): rows (kind, place) of the statements of a module that parses: "import", "define", "assign", "expression" or "other".
+Result<Value> source_statements(Interp& interp, Value* args) {
+  Source source("", text_of(args[0]));
+  ParseResult whole = parse_module(source);
+  std::vector<Value> rows;
+  if (!whole.ok()) return interp.list();
+  for (const ast::Stmt* s : whole.module.body) {
+    const char* kind = "other";
+    switch (s->kind) {
+      case ast::StmtKind::Import:
+      case ast::StmtKind::ImportFrom: kind = "import"; break;
+      case ast::StmtKind::FunctionDef:
+      case ast::StmtKind::ClassDef: kind = "define"; break;
+      case ast::StmtKind::Assign:
+      case ast::StmtKind::AnnAssign:
+      case ast::StmtKind::AugAssign: kind = "assign"; break;
+      case ast::StmtKind::Expression: kind = "expression"; break;
+      default: break;
+    }
+    Span span = s->span;
+    if (s->kind == ast::StmtKind::FunctionDef || s->kind == ast::StmtKind::ClassDef) {
+      const auto& marks = s->kind == ast::StmtKind::FunctionDef ? static_cast<const ast::FunctionDef*>(s)->decorators
+                                                                : static_cast<const ast::ClassDef*>(s)->decorators;
+      for (const ast::Expr* d : marks) span.line = std::min(span.line, d->span.line);
+    }
+    rows.push_back(interp.tuple({interp.str(kind), interp.tuple(place_row(span))}));
+  }
+  return interp.list(std::move(rows));
+}
+
 /// The next `size` bytes of standard input; false at its end.
 bool read_message_bytes(char* out, size_t size) {
   while (size > 0) {
@@ -173,6 +220,8 @@ constexpr NativeDef kFunctions[] = {
     function("check", "name: str, text: str, /", source_check),
     function("diagnostics", "", source_diagnostics),
     function("occurrences", "text: str, /", source_occurrences),
+    function("typed", "text: str, /", source_typed),
+    function("statements", "text: str, /", source_statements),
     function("format", "text: str, line_length, first, last, /", source_format),
     function("receive", "", source_receive),
     function("pending", "milliseconds, /", source_pending),

@@ -66,7 +66,8 @@ Result<Value> testing_find(Interp& interp, Value* args) {
   return interp.list(std::move(values));
 }
 
-/// load(path, name): (module, None), or (None, text of the errors found before running).
+/// load(path, name, plain=False): (module, None), or (None, text of the errors found before running). With `plain` asserts stay as they are, and
+/// the module is in sys.modules.
 Result<Value> testing_load(Interp& interp, Value* args) {
   const std::string& path = text_of(args[0]);
   std::string text;
@@ -75,7 +76,8 @@ Result<Value> testing_load(Interp& interp, Value* args) {
   }
   auto source = std::make_shared<const Source>(path, std::move(text));
   CompileOptions options;
-  options.rewrite_asserts = true;
+  const bool plain = TFL_TRY(truth(interp, args[2]));
+  options.rewrite_asserts = !plain;
   options.lines = covered_lines(interp, *source);
   CompileResult compiled = compile_module(interp, source, options);
   if (compiled.code.is_empty())
@@ -83,6 +85,7 @@ Result<Value> testing_load(Interp& interp, Value* args) {
   Value module = interp.module(text_of(args[1]));
   module.as<Module>()->file = args[0];
   define(interp, *module.as<Module>(), "__file__", args[0]);
+  if (plain) dict_set_str(interp.modules.as<Dict>(), interp.intern(text_of(args[1])), module);
   size_t slash = path.rfind('/');
   interp.options.script_folder = slash == std::string::npos ? "" : path.substr(0, slash);
   sandbox(interp).allow_modules(interp.options.script_folder);
@@ -122,10 +125,10 @@ Result<Value> testing_terminal_width(Interp&, Value*) {
   return Value::integer(n >= 40 && n <= 400 ? n : 80);
 }
 
-/// example(text, line, module): runs statements as a prompt does, in the module; None, the exception that ended them, or the text of what was
+/// example(text, line, module, name="<example>"): runs statements as a prompt does, in the module; None, the exception that ended them, or the text of what was
 /// found before running.
 Result<Value> testing_example(Interp& interp, Value* args) {
-  auto source = std::make_shared<Source>("<example>", text_of(args[0]));
+  auto source = std::make_shared<Source>(args[3].is_str() ? text_of(args[3]) : "<example>", text_of(args[0]));
   source->first_line = static_cast<uint32_t>(TFL_TRY(to_index(interp, args[1])));
   CompileOptions options;
   options.show_results = true;
@@ -138,9 +141,9 @@ Result<Value> testing_example(Interp& interp, Value* args) {
 }
 
 constexpr NativeDef kTesting[] = {
-    function("example", "text: str, line: int, module: module, /", testing_example),
+    function("example", "text: str, line: int, module: module, name=None, /", testing_example),
     function("find", "path: str, /", testing_find),
-    function("load", "path: str, name: str, /", testing_load),
+    function("load", "path: str, name: str, plain=False, /", testing_load),
     function("capture", "", testing_capture),
     function("captured", "", testing_captured),
     function("traceback", "error: exception, /", testing_traceback),

@@ -1,6 +1,7 @@
 // Modules: those made in C++, the standard library, files beside the script.
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include "frontend/core/advice.h"
@@ -14,6 +15,7 @@
 #include "frontend/stdlib/embedded.h"
 #include "frontend/syntax/diagnostics/diagnostic.h"
 #include "frontend/syntax/diagnostics/suggest.h"
+#include "runtime/files/file.h"
 
 namespace tfl {
 
@@ -125,7 +127,23 @@ Result<Value> compile_or_fail(Interp& interp, const std::shared_ptr<const Source
   return fail(ErrorKind::SyntaxError, std::move(message));
 }
 
+/// The text of a library file in the folder that TFL_LIBRARY names: for whoever changes the library and tries it without a build. Null: there is none.
+const std::string* text_of_folder(const EmbeddedFile& file) {
+  const char* folder = std::getenv("TFL_LIBRARY");
+  if (!folder || !*folder) return nullptr;
+  for (const char* room : {"/", "/python/", "/packages/", "/tools/"}) {
+    auto text = std::make_unique<std::string>();
+    if (read_whole_file(std::string(folder) + room + file.name, kMaxSourceBytes, *text) == 0)
+      return text.release();  // stays, as modules do
+  }
+  return nullptr;
+}
+
 Result<Value> library_code(Interp& interp, const EmbeddedFile& file, const std::string& name) {
+  if (const std::string* text = text_of_folder(file)) {
+    return compile_or_fail(interp, std::make_shared<const Source>("<stdlib>/" + std::string(file.name), Source::Library{*text}),
+                           false);
+  }
   auto source = std::make_shared<const Source>("<stdlib>/" + std::string(file.name), Source::Library{file.text()});
   if (file.code_data) {
     auto code = deserialise_code(interp, file.code(), source, CodeFile::library);
@@ -339,6 +357,14 @@ Result<void> import_star(Interp& interp, Frame* frame, const Value& module) {
 }
 
 Result<void> show_result(Interp& interp, const Value& v) {
+  // Whoever shows values in another way, a notebook or the script itself, says so in sys.displayhook.
+  if (Value sys = interp.find_module("sys"); sys.is(Kind::Module)) {
+    Value hook = dict_get_str(sys.as<Module>()->dict.as<Dict>(), interp.intern("displayhook"));
+    if (!hook.is_empty()) {
+      TFL_TRY(interp.call(hook, {v}));
+      return {};
+    }
+  }
   if (v.is_none()) return {};
   std::string text = TFL_TRY(repr_text(interp, v));
   interp.streams.out(text + "\n");

@@ -134,6 +134,32 @@ Result<Value> result_values(Interp& interp, Value* args) {
   return interp.list(std::move(list));
 }
 
+void add_places(Interp& interp, std::vector<Value>& list, const ir::Function& f, const ir::Block& block) {
+  for (const auto& n : block.nodes) {
+    std::vector<Value> types;
+    for (const ir::Type& t : n->types) types.push_back(interp.str(ir::type_text(t, &f.symbols)));
+    Value results = interp.tuple(types);
+    uint32_t at = n->location;
+    for (int guard = 0; at != 0 && at < f.locations->size() && guard < 1000; ++guard) {
+      const ir::Location& l = (*f.locations)[at];
+      list.push_back(
+          interp.tuple({interp.str(l.file), Value::integer(l.line), Value::integer(l.column), Value::integer(l.end_line),
+                        Value::integer(l.end_column), results, interp.str(std::string(op_info(n->op).name))}));
+      at = l.caller;
+    }
+    for (const auto& region : n->regions) add_places(interp, list, f, *region);
+  }
+}
+
+/// graph_places(graph): rows (file, line, column, end line, end column, types of the results, operation) of the expressions that gave a node,
+/// in the order of the nodes: the last row of an expression is what it gave.
+Result<Value> graph_places(Interp& interp, Value* args) {
+  TracedGraph* g = TFL_TRY(graph_argument(interp, args[0]));
+  std::vector<Value> list;
+  add_places(interp, list, *g->call.function, g->call.function->body);
+  return interp.list(std::move(list));
+}
+
 /// mark_literal(tensor): graphs that take it in have it as a constant of theirs, as one that was made of a number.
 Result<Value> mark_literal(Interp&, Value* args) {
   if (args[0].is_tensor()) args[0].tensor_rep()->flags |= kLiteral;
@@ -150,6 +176,7 @@ constexpr NativeDef kIntrospectionNatives[] = {
     function("mark_literal", "tensor", mark_literal),
     function("row_major", "tensor", row_major),
     function("graph_nodes", "graph, deep=False, prepared=False", graph_nodes),
+    function("graph_places", "graph", graph_places),
     function("node_of", "v: symbolic", node_of),
     function("scope_nodes", "v: symbolic", scope_nodes),
     function("graph_values", "graph", graph_values),
