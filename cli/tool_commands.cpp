@@ -31,7 +31,7 @@ constexpr ToolCommand kTools[] = {
     {"bench", "Time the functions bench_... of bench_*.tfl files", "_bench"},
     {"debug", "Run a script line by line, at a prompt or for an editor", "_debugger_cli", debugger_module},
     {"kernel", "Run the cells of notebooks: a kernel for Jupyter", "_kernel", kernel_module},
-    {"shapes", "Tell dtypes and shapes in traced functions without calling them", "_shapes", nullptr, true},
+    {"shapes", "Tell dtypes and shapes in traced functions without calling them", "_shapes", nullptr, "--json"},
     {"trace", "Draw the graph of a traced function, with the time of each operation", "_trace_picture"},
 };
 
@@ -148,7 +148,8 @@ int run_self(const std::vector<std::string>& words) {
 int run_tool(const Arguments& given) {
   Arguments a = given;
   for (const ToolCommand& tool : kTools) {
-    if (tool.module != a.tool || !tool.closed) continue;
+    if (tool.module != a.tool || !tool.closed_with) continue;
+    if (std::find(a.script.begin(), a.script.end(), tool.closed_with) == a.script.end()) continue;
     a.limits.memory = size_t{2} << 30;
     a.limits.timeout = 10;
     a.use_cache = false;

@@ -12,7 +12,8 @@ namespace tfl::cli {
 struct ToolCommand {
   const char *name, *about, *module;
   Value (*natives)(Interp&) = nullptr;  // the module that `main` gets; null: that of processes
-  bool closed = false;                  // it looks at scripts that nobody has started: nothing is written, and it ends soon
+  // With this word it looks at scripts that nobody has started: no files are written, standard output included, and it ends soon.
+  const char* closed_with = nullptr;
 };
 
 std::span<const ToolCommand> tool_commands();

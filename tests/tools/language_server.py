@@ -238,7 +238,7 @@ def projects(tfl):
 
         editor.open(uri["main.tfl"], files["main.tfl"])
         editor.wait(uri["main.tfl"])
-        everywhere = [("main.tfl", 0, 22), ("main.tfl", 3, 6), ("main.tfl", 3, 33), ("other.tfl", 0, 17), ("other.tfl", 7, 6), ("parts.tfl", 3, 4), ("parts.tfl", 8, 11)]
+        everywhere = [("main.tfl", 0, 22), ("main.tfl", 3, 6), ("main.tfl", 3, 31), ("other.tfl", 0, 17), ("other.tfl", 7, 6), ("parts.tfl", 3, 4), ("parts.tfl", 8, 11)]
         for name, needle, offset in (("main.tfl", "area(1", 1), ("main.tfl", "p.area", 3), ("main.tfl", "area, twice", 1)):
             got = editor.ask("textDocument/references", {**at(name, needle, offset), "context": {"includeDeclaration": True}}).get("result")
             expect(f"references from {needle}", places(got) == everywhere, places(got))
@@ -261,11 +261,11 @@ def projects(tfl):
         expect("no diagnostics", editor.wait(uri["net.tfl"]) == [])
         expect("no shapes that do not fit", editor.wait(uri["net.tfl"]) == [])
         got = editor.ask("textDocument/inlayHint", {"textDocument": {"uri": uri["net.tfl"]}, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 20, "character": 0}}}).get("result")
-        expect("inlay hints", [(h["position"]["line"], h["position"]["character"], h["label"]) for h in got or []] == [(7, 5, ": f32[?, 10]"), (8, 5, ": f32[?, 10]")], got)
+        expect("inlay hints", [(h["position"]["line"], h["position"]["character"], h["label"]) for h in got or []] == [(7, 5, ": f32[?,10]"), (8, 5, ": f32[?,10]")], got)
         got = editor.ask("textDocument/hover", at("net.tfl", "tf.argmax", 4)).get("result")
         expect("hover with a shape", got and "i64[?]" in got["contents"]["value"] and "argmax" in got["contents"]["value"], got)
         got = editor.ask("textDocument/hover", at("net.tfl", "softmax(y)", 8)).get("result")
-        expect("hover over a name", got and "f32[?, 10]" in got["contents"]["value"], got)
+        expect("hover over a name", got and "f32[?,10]" in got["contents"]["value"], got)
         editor.replace(uri["net.tfl"], files["net.tfl"].replace("[784, 10]", "[100, 10]"))
         editor.wait(uri["net.tfl"])
         got = editor.wait(uri["net.tfl"])
