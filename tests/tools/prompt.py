@@ -143,6 +143,12 @@ def main():
         t.type("\x1b[A", r"return n \* 2")
         t.type("\x7f3\r", r"3\n>>> ")
         t.type("twice(4)\r", r"\n12\n>>> ")
+        # breakpoint() asks in between, and goes on.
+        t.type("def stops(n):\rbreakpoint()\rreturn n + 1\r\r", "\n>>> ")
+        t.type("stops(4)\r", r"stops\(\)\n\(tfl\) ")
+        t.type("p n * 3\r", r"\n12\n\(tfl\) ")
+        t.type("n = 7\r", r"\(tfl\) ")
+        t.type("c\r", r"\n8\n>>> ")
         # Sources, pages, times, scripts.
         t.type("twice??\r", r"def twice\(n\):\n    return n \* 3\n(.*\n)*>>> ")
         t.type("len?\r", r"built-in function len(.*\n)*>>> ")
