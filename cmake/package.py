@@ -109,7 +109,7 @@ Installed-Size: {size}
 Section: devel
 Priority: optional
 Depends: libc6 (>= {GLIBC[0]}.{GLIBC[1]})
-Suggests: libhdf5-103-1, python3-numpy
+Suggests: libhdf5-103-1, python3-numpy, openmpi-bin | mpich
 Description: {SUMMARY}
  A .tfl script is Python 3 with TensorFlow's API; one native program parses,
  traces, compiles and runs it. Contains the program, the library libtfl with
@@ -133,7 +133,7 @@ def wheel(folder, version, out, when, fast):
         sys.exit("the Python package was not built: Debian has Python's headers in libpython3-dev")
     parts = {f"tfl/{relative}": path for relative, path in files_below(package)}
     parts["tfl/libtfl.so.1"] = os.path.realpath(os.path.join(folder, "lib/libtfl.so.1"))
-    for name in ("libtfl_llvm.so", "libtfl_hdf5.so"):
+    for name in ("libtfl_llvm.so", "libtfl_hdf5.so", "libtfl_mpi.so", "libtfl_mpich.so"):
         path = os.path.join(folder, "lib/tfl", name)
         if os.path.exists(path):
             parts["tfl/" + name] = path

@@ -31,6 +31,7 @@ LIBRARIES = [
     ("libpng", re.compile(r"png\.h"), "runtime/formats/"),
     ("libjpeg", re.compile(r"jpeglib\.h"), "runtime/formats/"),
     ("HDF5", re.compile(r"hdf5\.h"), "runtime/hdf5/"),
+    ("MPI", re.compile(r"(^|/)mpi\.h"), "runtime/mpi/"),
     ("nettle", re.compile(r"nettle/"), "runtime/support/digest.cpp"),
     ("libtommath", re.compile(r"tommath\.h"), "frontend/interpreter/object/numbers/"),
     ("Catch2", re.compile(r"catch2/"), "tests/"),

@@ -1,0 +1,30 @@
+# libtfl_mpi.so (over Open MPI) and libtfl_mpich.so (over MPICH): what moves bytes between the processes of one job. The program loads the one
+# whose launcher started it, when a script asks for the other workers (frontend/tensors/tensor/workers.cpp). What is not installed is not
+# built, and such scripts are told what to install.
+function(tfl_mpi_library name mpi headers libraries library)
+  find_path(TFL_${mpi}_INCLUDE mpi.h PATHS ${headers} NO_DEFAULT_PATH)
+  find_library(TFL_${mpi}_LIBRARY ${library} PATHS ${libraries} NO_DEFAULT_PATH)
+  if(NOT TFL_${mpi}_INCLUDE OR NOT TFL_${mpi}_LIBRARY)
+    message(STATUS "${mpi} is not installed: its launcher will start no workers of one job")
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/mpi/*.cpp)
+  add_library(${name} MODULE ${sources} ${PROJECT_SOURCE_DIR}/runtime/tensor/dtype.cpp)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${name} SYSTEM PRIVATE ${TFL_${mpi}_INCLUDE})
+  target_compile_options(${name} PRIVATE -fPIC -fvisibility=hidden -O3)
+  target_link_libraries(${name} PRIVATE tfl_warnings ${TFL_${mpi}_LIBRARY} Threads::Threads)
+  target_link_options(${name} PRIVATE -Wl,--gc-sections -Wl,-O1)
+  if(NOT TFL_SANITIZE)
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(${name} PROPERTIES PREFIX lib OUTPUT_NAME ${name} SKIP_BUILD_RPATH ON LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  add_dependencies(tfl_frontend ${name})  # at run time
+  install(TARGETS ${name} LIBRARY DESTINATION lib/tfl)
+endfunction()
+
+function(tfl_mpi_libraries)
+  set(system /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+  tfl_mpi_library(tfl_mpi OpenMPI ${system}/openmpi/include ${system}/openmpi/lib mpi)
+  tfl_mpi_library(tfl_mpich MPICH "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/mpich;${system}/mpich/include" ${system} mpich)
+endfunction()
