@@ -101,6 +101,9 @@ struct Arguments {
   std::string module;               // -m: run what a name of modules means
   std::vector<std::string> script;  // sys.argv of the script
   Limits limits;
+  int workers = 0;                    // to start of this machine; 0: none but this one
+  int replicas = 0;                   // that strategies divide batches among; 0: as the script says
+  std::string rank_output = "first";  // what other workers than the first print: first (nothing), all, or a folder
   std::vector<std::string> allow_read, allow_write;
   std::vector<std::string> fixed;  // NAME=VALUE: sizes and inputs of an ONNX model that are known
   bool allow_all = false;

@@ -6,6 +6,7 @@
 #include "cli/files_below.h"
 #include "cli/session.h"
 #include "cli/tool_commands.h"
+#include "cli/workers.h"
 #include "frontend/core/protocol.h"
 #include "frontend/interpreter/bytecode/bytecode.h"
 #include "frontend/interpreter/vm/script_modules.h"
@@ -73,6 +74,7 @@ int run_module(const Arguments& a) {
 }  // namespace
 
 int run_script(const Arguments& a) {
+  if (int code = arrange_workers(a); code >= 0) return code;
   if (!a.module.empty()) return run_module(a);
   const std::string& name = a.script[0];
   if (!a.from_code && (is_folder(name) || is_onnx(name) || is_model_file(name))) return run_model(a);

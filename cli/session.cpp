@@ -20,10 +20,12 @@
 #include "frontend/interpreter/vm/exit.h"
 #include "frontend/syntax/diagnostics/near_file.h"
 #include "frontend/syntax/diagnostics/source.h"
+#include "frontend/tensors/tensor/workers.h"
 #include "runtime/core/growth.h"
 #include "runtime/files/cache_files.h"
 #include "runtime/formats/foreign.h"
 #include "runtime/gpu/devices.h"
+#include "runtime/support/launch.h"
 
 namespace tfl::cli {
 
@@ -261,6 +263,7 @@ Session::~Session() {
 }
 
 int Session::leave(int code) {
+  if (code != kExitInterrupted && code != kExitTimeout) code = leave_others(code);
 #ifndef TFL_SANITIZED
   const codegen::CodeListeners told = jit_options(arguments_).listeners;
   if (!told.debugger && !told.profiler && !context.devices().any()) {
@@ -272,6 +275,27 @@ int Session::leave(int code) {
   }
 #endif
   return finish(code);
+}
+
+void Session::tell_others(const std::string& text, int code) {
+  interp.streams.flush();
+  tell_workers(text, code);
+  // A script may fail before it has asked for the others: they end with it, and rank 0 tells what all have met.
+  Launch& l = launch();
+  if (l.told_on == 2) return;
+  timespec patience{1, 0};
+  nanosleep(&patience, nullptr);
+  if (write(l.told_on, text.data(), text.size()) < 0) return;
+}
+
+int Session::leave_others(int code) {
+  interp.streams.flush();
+  const std::string why = leave_workers();
+  if (why.empty()) return code;
+  const std::string text = "tfl: error: " + why + "\n";
+  tell_workers(text, kExitUncaught);
+  interp.streams.err(text);
+  return kExitUncaught;
 }
 
 int Session::finish(int code) {
@@ -321,7 +345,9 @@ int Session::report(Error& error) {
     return kExitUncaught;
   }
   bool interrupted = interp.is_instance(e, interp.exception_type(ErrorKind::KeyboardInterrupt));
-  interp.streams.err(interp.format_traceback(e));
+  const std::string traceback = interp.format_traceback(e);
+  if (!interrupted) tell_others(traceback, kExitUncaught);
+  interp.streams.err(traceback);
   return interrupted ? kExitInterrupted : kExitUncaught;
 }
 

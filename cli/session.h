@@ -64,6 +64,11 @@ class Session {
   int finish(int code);
 
  private:
+  /// An error of this script ends all workers of the job; returns where there are no others.
+  void tell_others(const std::string& text, int code);
+  /// Waits for the ends of their scripts.
+  int leave_others(int code);
+
   const Arguments& arguments_;
   std::unique_ptr<Signalled> signalled_;
 };

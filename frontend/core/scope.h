@@ -76,6 +76,7 @@ struct Tracer final : Sink {
   uint64_t next_object = 0;     // ids of objects that are keys of traces
   uint64_t next_function = 0;   // numbers in the names of functions
   bool run_eagerly = false;     // tf.config.run_functions_eagerly
+  int replica = -1;             // that the script runs in, of several (tf.distribute); -1: none
   bool recording = false;       // results of calls from outside of graphs are kept: tests that run in two modes
   int recorded_depth = 0;       // calls in progress that are recorded as a whole
   std::vector<Value> recorded;  // (name, list of tensors) of each

@@ -2,12 +2,14 @@
 #include "frontend/core/concrete.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "frontend/core/native.h"
 #include "frontend/core/scope.h"
 #include "frontend/staging/trace/resource.h"
 #include "frontend/tensors/tensor/device.h"
 #include "frontend/tensors/tensor/transaction.h"
+#include "frontend/tensors/tensor/workers.h"
 
 namespace tfl {
 
@@ -31,7 +33,13 @@ struct InterpHost final : ir::Host {
     return {};
   }
   Result<Tensor> next_seed(const ir::Node& n, int64_t groups) override {
-    RandomStreams& streams = interp.tensors->random;
+    std::string_view stream = n.attrs.get_text(Attr::stream);
+    int replica = -1;
+    if (constexpr std::string_view kOfReplica = "replica "; stream.starts_with(kOfReplica)) {
+      const char* end = std::from_chars(stream.data() + kOfReplica.size(), stream.data() + stream.size(), replica).ptr;
+      stream.remove_prefix(static_cast<size_t>(end - stream.data()));
+    }
+    RandomStreams& streams = replica < 0 ? interp.tensors->random : random_streams_of(interp, replica);
     auto next = [&] {
       if (streams.function && streams.pass) {
         const AttrValue* seeds = n.attrs.find(Attr::graph_seeds);
@@ -39,7 +47,7 @@ struct InterpHost final : ir::Host {
                                                 : streams.unseeded();
       }
       int64_t own = n.attrs.get_int(Attr::seed, -1);
-      return streams.next(n.attrs.get_text(Attr::stream), own < 0 ? std::nullopt : std::optional(own), groups);
+      return streams.next(stream, own < 0 ? std::nullopt : std::optional(own), groups);
     };
     Tensor state = TFL_TRY(Tensor::empty(interp.context, DType::I64, Dims{3}));
     std::ranges::copy(next(), state.data<int64_t>());

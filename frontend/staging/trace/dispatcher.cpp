@@ -142,7 +142,8 @@ void note_use(Interp& interp, Dispatcher& d, Entry& e) {
 Result<Value> call_by_key(Interp& interp, const Value& self, CallArgs& args) {
   Dispatcher* d = self_of(self);
   ArgumentKey key;
-  if (!tracer_of(interp).run_eagerly) {
+  const Tracer& tracer = tracer_of(interp);
+  if (!tracer.run_eagerly && tracer.replica < 0) {  // replicas have traces of their own
     key = TFL_TRY(key_of_call(interp, args));
     auto found = d->entries.find(key.exact);
     if (found != d->entries.end()) [[likely]] {
@@ -225,7 +226,8 @@ Result<Value> call_dispatcher(Interp& interp, const Value& self, CallArgs& args)
   Dispatcher* d = self_of(self);
   Tracer& tracer = tracer_of(interp);
   Leaves leaves;
-  if (!d->last || tracer.run_eagerly || !has_words(interp, args, d->last_words, leaves)) return call_by_key(interp, self, args);
+  if (!d->last || tracer.run_eagerly || tracer.replica >= 0 || !has_words(interp, args, d->last_words, leaves))
+    return call_by_key(interp, self, args);
   Entry& e = *d->last;
   note_use(interp, *d, e);
   if (e.single && !tracer.recording) {

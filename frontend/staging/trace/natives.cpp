@@ -180,9 +180,19 @@ Result<Value> resume(Interp& interp, Value* args) {
     return fail(ErrorKind::TypeError, "resume() needs what suspend() gave, not '{}'", interp.type_name(args[0]));
   auto* r = args[0].as<RegionObject>();
   interp.sink = r->saved_sink;
-  tracer_of(interp).scope = std::move(r->saved_scope);
-  interp.tensors->name_scope = std::move(r->saved_names);
+  // What was suspended may be resumed again: by each replica of a step.
+  tracer_of(interp).scope = r->saved_scope;
+  interp.tensors->name_scope = r->saved_names;
   return Value::none();
+}
+
+/// same_place(a, b): were both suspended in the same part of the same graph, or outside of any?
+Result<Value> same_place(Interp& interp, Value* args) {
+  for (int i : {0, 1}) {
+    if (!args[i].is_object() || args[i].is_tensor() || args[i].object()->type != interp.types.graph_region)
+      return fail(ErrorKind::TypeError, "same_place() needs what suspend() gave, not '{}'", interp.type_name(args[i]));
+  }
+  return Value::boolean(args[0].as<RegionObject>()->saved_scope == args[1].as<RegionObject>()->saved_scope);
 }
 
 Result<Value> run_eagerly(Interp& interp, Value* args) {
@@ -365,6 +375,7 @@ constexpr NativeDef kTraceNatives[] = {
     function("apply", "op, operands, attributes=None, name=None", apply_any),
     function("suspend", "", suspend),
     function("resume", "state", resume),
+    function("same_place", "a, b, /", same_place),
     function("run_eagerly", "on", run_eagerly),
     function("scope_name", "", scope_name),
     function("next_number", "", next_number),

@@ -11,6 +11,7 @@
 #include "frontend/tensors/numpy/array.h"
 #include "frontend/tensors/numpy/generators.h"
 #include "runtime/support/digest.h"
+#include "runtime/support/launch.h"
 
 namespace tfl {
 
@@ -48,7 +49,10 @@ Result<Value> seed(Interp& interp, Value* args) {
     }
   } else if (args[1].is_none()) {
     words.resize(kWords);
-    if (::getrandom(words.data(), words.size() * 4, 0) < 0) return fail(ErrorKind::OSError, "the system gives no random bytes");
+    if (const uint64_t of_job = launch().entropy) {  // the workers of one job draw alike
+      words = {static_cast<uint32_t>(of_job), static_cast<uint32_t>(of_job >> 32), static_cast<uint32_t>(++launch().seeds)};
+    } else if (::getrandom(words.data(), words.size() * 4, 0) < 0)
+      return fail(ErrorKind::OSError, "the system gives no random bytes");
   } else {
     Value x = TFL_TRY(to_index_value(interp, args[1]));
     if (int_negative(x)) x = TFL_TRY(int_negate(interp, x));

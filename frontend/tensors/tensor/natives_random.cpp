@@ -2,6 +2,7 @@
 #include "frontend/core/native.h"
 #include "frontend/core/scope.h"
 #include "frontend/tensors/tensor/natives.h"
+#include "frontend/tensors/tensor/workers.h"
 
 namespace tfl {
 
@@ -66,20 +67,23 @@ Result<Value> set_seed(Interp& interp, Value* args) {
   std::optional<int64_t> seed;
   if (!args[0].is_none()) seed = TFL_TRY(to_index(interp, args[0]));
   interp.tensors->random.set_seed(seed);
+  forget_replica_streams(interp);
   return Value::none();
 }
 
 /// _next_state(kernel, seed, groups): the state of a generator for the next call of a stateful operation, which takes so many groups of
 /// four words. `kernel`: what its stream belongs to, the operation and its types; `seed`: its own, or None.
 Result<Value> next_state(Interp& interp, Value* args) {
-  RandomStreams& streams = interp.tensors->random;
+  RandomStreams& streams = random_streams(interp);
   if (!args[0].is(Kind::Str)) return fail(ErrorKind::TypeError, "_next_state: the kernel is a str");
   std::string_view kernel = args[0].as<Str>()->text;
   std::optional<int64_t> own;
   if (!args[1].is_none()) own = TFL_TRY(to_index(interp, args[1]));
   if (Scope* scope = current_scope(interp)) {
     Attrs attrs;
-    attrs.set_text(Attr::stream, std::string(kernel)).set_int(Attr::seed, own ? RandomStreams::truncated(*own) : -1);
+    const int replica = current_replica(interp);
+    attrs.set_text(Attr::stream, replica < 0 ? std::string(kernel) : fmt::format("replica {} {}", replica, kernel))
+        .set_int(Attr::seed, own ? RandomStreams::truncated(*own) : -1);
     if (auto seeds = streams.graph_seeds(own, scope->draws))
       attrs.set_ints(Attr::graph_seeds, {(*seeds)[0], (*seeds)[1], ++streams.draws_in_graphs});
     if (!own) ++scope->draws;
@@ -96,12 +100,12 @@ Result<Value> next_state(Interp& interp, Value* args) {
 /// _next_own_seed(): what TensorFlow takes for the seed of an operation that was given none; in a graph, how many came before.
 Result<Value> next_own_seed(Interp& interp, Value*) {
   if (Scope* scope = current_scope(interp)) return Value::integer(scope->draws++);
-  return Value::integer(interp.tensors->random.next_own_seed());
+  return Value::integer(random_streams(interp).next_own_seed());
 }
 
 /// _any_seed(): two integers that nobody can repeat.
 Result<Value> any_seed(Interp& interp, Value*) {
-  RandomState state = interp.tensors->random.unseeded();
+  RandomState state = random_streams(interp).unseeded();
   return interp.tuple({Value::integer(state[2]), Value::integer(state[1])});
 }
 

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "frontend/tensors/numpy/generators.h"
+#include "runtime/support/launch.h"
 
 namespace tfl {
 
@@ -62,6 +63,8 @@ int64_t RandomStreams::next_own_seed() {
 }
 
 RandomState RandomStreams::unseeded() {
+  // The workers of one job draw alike.
+  if (entropy_ == 0) entropy_ = launch().entropy;
   if (entropy_ == 0) {
     if (getrandom(&entropy_, sizeof entropy_, 0) != static_cast<ssize_t>(sizeof entropy_))
       entropy_ = static_cast<uint64_t>(std::time(nullptr));

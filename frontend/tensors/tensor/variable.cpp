@@ -90,8 +90,19 @@ Result<Value> construct_variable(Interp& interp, Type* type, CallArgs& args) {
   Value bound[Count];
   std::unique_ptr<Signature> signature = parse_signature(interp, kSignature);
   TFL_TRY(bind_arguments(interp, "Variable", *signature, args, bound));
-  return make_variable(interp, type, bound[Initial], bound[Dtype], bound[Name], bound[Trainable], bound[ShapeParameter],
-                       bound[Constraint]);
+  // Under a strategy with several replicas a variable is of a class that knows how their writes become one.
+  Value module = type == interp.types.variable ? interp.find_module("tensorflow.distribute._variables") : Value();
+  Value made;
+  if (module.is(Kind::Module)) {
+    Value hook = TFL_TRY(get_attr(interp, module, interp.intern("type_of_new")));
+    made = TFL_TRY(interp.call(hook, {}));
+    if (made.is(Kind::Type)) type = made.as<Type>();
+  }
+  Value variable = TFL_TRY(make_variable(interp, type, bound[Initial], bound[Dtype], bound[Name], bound[Trainable],
+                                         bound[ShapeParameter], bound[Constraint]));
+  if (made.is(Kind::Type))
+    TFL_TRY(interp.call_method(variable, interp.intern("_set_sharing"), {bound[Synchronization], bound[Aggregation]}));
+  return variable;
 }
 
 /// The initial value as elements: while a function is traced, what it depends on is computed at once.
