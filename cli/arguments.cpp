@@ -213,15 +213,9 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
     run->prefix_command();
     run->add_option("-e,-c", out.code, "Run CODE instead of a file")->type_name("CODE");
     run->add_option("-m", out.module, "Run a module, or a package's __main__, below the working directory")->type_name("MODULE");
-    run->add_option("--workers", out.workers, "Start so many processes on this machine, through mpirun")
-        ->check(CLI::Range(1, 4096))
-        ->type_name("N");
-    run->add_option("--replicas", out.replicas,
-                    "Parts of each batch, which strategies of tf.distribute compute apart, on however many workers")
-        ->check(CLI::Range(1, 1 << 20))
-        ->type_name("N");
-    run->add_option("--rank-output", out.rank_output,
-                    "What workers print: first (rank 0's, the default), all, or a folder with a file for each other rank")
+    run->add_option("--workers", out.workers, "Start so many processes on this machine, through mpirun")->type_name("N");
+    run->add_option("--replicas", out.replicas, "Parts of each batch, computed apart, on any number of workers")->type_name("N");
+    run->add_option("--rank-output", out.rank_output, "What workers print: first (rank 0's, the default), all, or a folder")
         ->type_name("WHERE");
     add_run_options(*run, out, limit);
     add_color(*run, out);

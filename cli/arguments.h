@@ -101,8 +101,8 @@ struct Arguments {
   std::string module;               // -m: run what a name of modules means
   std::vector<std::string> script;  // sys.argv of the script
   Limits limits;
-  int workers = 0;                    // to start of this machine; 0: none but this one
-  int replicas = 0;                   // that strategies divide batches among; 0: as the script says
+  int workers = -1;                   // to start on this machine; -1: not said
+  int replicas = -1;                  // that strategies divide batches among; -1: as the script says
   std::string rank_output = "first";  // what other workers than the first print: first (nothing), all, or a folder
   std::vector<std::string> allow_read, allow_write;
   std::vector<std::string> fixed;  // NAME=VALUE: sizes and inputs of an ONNX model that are known

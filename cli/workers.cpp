@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "cli/session.h"
@@ -122,6 +123,13 @@ int redirect(const std::string& where, Launch& l) {
 }  // namespace
 
 int arrange_workers(const Arguments& a) {
+  for (const auto& [option, number, most] :
+       {std::tuple("--workers", a.workers, 4096), std::tuple("--replicas", a.replicas, 1 << 20)}) {
+    if (number != -1 && (number < 1 || number > most)) {
+      say_error(std::string(option) + ": " + std::to_string(number) + " is not between 1 and " + std::to_string(most));
+      return kExitUsage;
+    }
+  }
   if (a.replicas > 0) setenv("TFL_REPLICAS", std::to_string(a.replicas).c_str(), 1);
   Launch& l = launch();
   if (l.started) return redirect(a.rank_output, l);
