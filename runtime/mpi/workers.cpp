@@ -7,11 +7,30 @@
 
 namespace tfl::mpi {
 
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};
+
+}  // namespace
+
 bool Workers::start(World& world, std::string& error) {
-  bool started = false;
-  std::thread([this, &world, &error, &started] { run(world, error, started); }).detach();
+  struct Start {
+    World world;
+    std::string error;
+    bool done = false;
+  };
+  auto start = std::make_shared<Start>();
+  start->world = world;
+  std::thread([this, start] { run(start->world, start->error, start->done); }).detach();
   std::unique_lock lock(mutex_);
-  job_done_.wait(lock, [&] { return started; });
+  if (!job_done_.wait_for(lock, kPatience, [&] { return start->done; })) {
+    // Before they know each other nobody sees that one is gone, and some launchers do not tell.
+    error =
+        "the other workers did not come within " + std::to_string(kPatience.count()) + " s: one of them may have ended before";
+    return false;
+  }
+  world = start->world;
+  error = start->error;
   return error.empty();
 }
 

@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from workers import HERE, launchers, worker_of
 
 SECONDS = 10  # a run ends so soon after one of its workers was killed
+JOINING = 75  # ... before all had met, under a launcher that does not tell
 
 
 def main():
@@ -56,14 +57,15 @@ def main():
                         pass  # it was over, or had not begun
                     at = time.monotonic()
                 try:
-                    out, err = run.communicate(timeout=60)
+                    out, err = run.communicate(timeout=JOINING)
                 except subprocess.TimeoutExpired:
                     os.killpg(run.pid, signal.SIGKILL)
                     print(f"FAIL run {number}: it does not end")
                     return 1
                 if run.returncode == 0:
                     break
-                slowest = max(slowest, time.monotonic() - at)
+                if "did not come within" not in err:
+                    slowest = max(slowest, time.monotonic() - at)
             if run.returncode != 0 or out != whole:
                 wrong += 1
                 print(f"FAIL run {number} ({launcher.name}): {run.returncode}\n{out}{whole}{err}")

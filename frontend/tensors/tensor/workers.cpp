@@ -109,6 +109,7 @@ Result<Value> join(Interp& interp, Value*) {
       auto entry = reinterpret_cast<mpi::Entry>(entry_beside_program(l.library.c_str(), mpi::kEntry, j.error));
       j.world.say = l.told_on;
       if (entry && entry()->start(j.world, j.error)) j.table = entry();
+      if (entry && !j.table) return fail(ErrorKind::RuntimeError, "MPI did not start: {}", j.error);
     }
     if (!j.table) {
       return fail(ErrorKind::ImportError,
