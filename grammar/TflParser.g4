@@ -24,6 +24,7 @@ statement
   | match_statement
   | function_definition
   | class_definition
+  | async_statement
   | decorated
   | bad_statement
   ;
@@ -107,8 +108,10 @@ parameter
   ;
 starred_test : STAR? test ;
 
+async_statement : ASYNC (function_definition | for_statement | with_statement) ;
+
 class_definition : CLASS NAME (LPAREN arguments? RPAREN)? COLON block ;
-decorated : decorator+ (function_definition | class_definition) ;
+decorated : decorator+ (ASYNC? function_definition | class_definition) ;
 decorator : AT named_test NEWLINE ;
 
 // ----------------------------------------------------------------------------------------------------------- expressions
@@ -149,7 +152,8 @@ sum
   ;
 
 primary
-  : ( NAME | NUMBER | STRING+ | NONE | TRUE | FALSE | ELLIPSIS
+  : AWAIT?
+    ( NAME | NUMBER | STRING+ | NONE | TRUE | FALSE | ELLIPSIS
     | LPAREN (yield_expression | items)? RPAREN
     | LBRACKET items? RBRACKET
     | LBRACE brace_items? RBRACE )
@@ -164,7 +168,7 @@ brace_items
   : (DOUBLE_STAR sum | STAR sum | test (WALRUS test)? (COLON test)?)
     (comprehension_for+ | (COMMA (DOUBLE_STAR sum | STAR sum | test (WALRUS test)? (COLON test)?)?)*)
   ;
-comprehension_for : FOR target_list IN disjunction (IF disjunction)* ;
+comprehension_for : ASYNC? FOR target_list IN disjunction (IF disjunction)* ;
 
 arguments : argument (COMMA argument?)* ;
 argument : STAR test | DOUBLE_STAR test | test (WALRUS test)? (ASSIGN test | comprehension_for+)? ;

@@ -97,7 +97,9 @@ struct Code : Object {
   uint32_t doc_string = 0;  // of what was read from a library module: which string there, counted from 1; 0: none
   std::shared_ptr<const Source> source;
   std::shared_ptr<CodeBytes> bytes;  // what it was read from; null for code that was compiled here
-  bool generator = false;
+  bool generator = false;            // a call makes an object that runs it: a generator, or as the next two say
+  bool coroutine = false;            // `async def`, or a comprehension that awaits
+  bool async_generator = false;      // ... that yields
   bool class_body = false;
   bool module_body = false;
   /// Parameter counts, *args and **kwargs apart; `positional` includes the `positional_only` first ones.

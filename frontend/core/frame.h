@@ -34,9 +34,10 @@ struct Frame {
 
 struct Generator : Object {
   Frame* frame;  // null once it has ended
-  Value name, qualname;
+  Value name, qualname, code;
   bool started;
   bool running;
+  bool stepping = false;  // an asynchronous generator: a step of it has begun and not ended
 };
 
 /// Runs `frame`, which is on top of interp.frame already, until it returns or yields. A generator that ends gives Empty and
@@ -64,8 +65,17 @@ Result<void> generator_close(Interp& interp, Generator* g);
 /// instruction where it stands (`raising`). Checks that it may.
 Result<Frame*> generator_resume(Interp& interp, Generator* g, Value sent, FrameHow how, bool raising = false);
 
+/// The exception that throw(typ, val) raises: `typ` a class or an exception, `val` Empty, an argument or an exception.
+Result<Value> exception_to_throw(Interp& interp, const Value& type, const Value& value);
+/// What `await v` delegates to; v.__aiter__(); what awaiting v.__anext__() delegates to. TypeErrors as CPython's (coroutine.cpp).
+/// `from`: the method of an `async with` that gave v, for the error; else empty.
+Result<Value> awaitable_iterator(Interp& interp, const Value& v, std::string_view from = {});
+Value coroutine_await(Interp& interp, const Value& coroutine);  // what its __await__() gives
+Result<Value> async_iterator(Interp& interp, const Value& v);
+Result<Value> async_next_awaitable(Interp& interp, const Value& iterator);
+
 /// A StopIteration that leaves a generator's code would look like its end: the RuntimeError in place of it.
-Failure stop_inside_generator(Interp& interp, Failure error);
+Failure stop_inside_generator(Interp& interp, const Code& code, Failure error);
 /// Goes on in `frame`, which is on top, as if its instruction had failed with this error.
 Result<Value> raise_in_frame(Interp& interp, Frame* frame, Failure error);
 /// The iterator behind a generator's YieldFrom has ended with `value`: the generator goes on behind it.

@@ -44,8 +44,13 @@ Result<Value> step_iterator(Interp&, const Value& iterator, const Value& sent, b
 // Exceptions, with
 Failure raise_value(Interp&, const Value& v, const Value* cause);
 Result<bool> match_exception(Interp&, const Value& exception, const Value& classes);
-Result<void> with_enter(Interp&, const Value& manager, Value& exit, Value& entered);
-Result<bool> with_exit(Interp&, const Value& exit, const Value& exception);
+/// `async`: __aenter__() and __aexit__, what they give is still to be awaited.
+Result<void> with_enter(Interp&, const Value& manager, bool async, Value& exit, Value& entered);
+Result<Value> with_exit(Interp&, const Value& exit, const Value& exception);
+/// `except* classes`: the part of `exception` that it handles, or Empty; `exception` becomes the rest, or None.
+Result<Value> split_group(Interp&, Value& exception, const Value& classes);
+/// What is raised behind the clauses of `except*`, or Empty: `caught` came, `raised` are their errors and the rest.
+Result<Value> join_group(Interp&, const Value& caught, const Value& raised);
 Failure assertion_failed(Interp&, Tuple* description, Value* values, uint32_t count, bool has_message);
 
 // Imports, REPL

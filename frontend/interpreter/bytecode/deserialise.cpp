@@ -218,7 +218,7 @@ class Reader {
       Str* doc = TFL_TRY(text());
       c.doc = doc ? interp_.str(doc) : Value::none();
     }
-    uint32_t flags = TFL_TRY(number(127));
+    uint32_t flags = TFL_TRY(number(511));
     c.generator = flags & 1;
     c.class_body = flags & 2;
     c.module_body = flags & 4;
@@ -226,6 +226,8 @@ class Reader {
     c.var_keyword = flags & 16;
     c.converted = flags & 32;
     c.helper = flags & 64;
+    c.coroutine = flags & 128;
+    c.async_generator = flags & 256;
     c.positional_only = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));
     c.positional = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));
     c.keyword_only = static_cast<uint16_t>(TFL_TRY(number(0xFFFF)));

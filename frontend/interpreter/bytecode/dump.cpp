@@ -102,7 +102,11 @@ struct Dumper {
   }
 
   void code(const Code& code, int depth) {
-    out += fmt::format("{}: {} registers{}\n", code.qualname->text, code.registers, code.generator ? ", generator" : "");
+    out += fmt::format("{}: {} registers{}\n", code.qualname->text, code.registers,
+                       code.async_generator ? ", async generator"
+                       : code.coroutine     ? ", coroutine"
+                       : code.generator     ? ", generator"
+                                            : "");
     if (!code.params.empty()) {
       constexpr const char* kMarks[] = {"", "", "*", "", "**"};
       std::string list;

@@ -35,6 +35,9 @@ constexpr std::array<Operands, kOpcodeCount> make_operand_table() {
   set("w--", {RenewResult});
   set("w1-", {Move, MoveTemp, Unary, Not, GetIter, Yield, YieldFrom, ListToTuple});
   set("wC-", {LoadConst});
+  set("w1-", {GetAwaitable});
+  set("1--", {EndAsyncFor});
+  set("w11", {SplitGroup, JoinGroup});
   set("1--", {CheckLocal, DeleteLocal, Return, ImportStar, ShowResult});
   set("w--", {Clear, LoadAssertionError});
   set("o--", {Reraise});

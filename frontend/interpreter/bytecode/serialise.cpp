@@ -132,7 +132,8 @@ class Writer {
     text(c.qualname);
     text(c.doc.is_str() ? c.doc.as<Str>() : nullptr);
     number((c.generator ? 1u : 0u) | (c.class_body ? 2u : 0u) | (c.module_body ? 4u : 0u) | (c.var_positional ? 8u : 0u) |
-           (c.var_keyword ? 16u : 0u) | (c.converted ? 32u : 0u) | (c.helper ? 64u : 0u));
+           (c.var_keyword ? 16u : 0u) | (c.converted ? 32u : 0u) | (c.helper ? 64u : 0u) | (c.coroutine ? 128u : 0u) |
+           (c.async_generator ? 256u : 0u));
     for (uint16_t v : {c.positional_only, c.positional, c.keyword_only}) number(v);
     std::string before = std::exchange(out_, {});
     write_body(c);

@@ -173,6 +173,9 @@ Known Checker::name(const Name* e) {
   if (Value v = dict_get_str(builtins, interp_.intern(id)); !v.is_empty()) {
     return {.value = v, .pure = std::find(std::begin(kPureBuiltins), std::end(kPureBuiltins), id) != std::end(kPureBuiltins)};
   }
+  auto* builtin_names = interp_.builtins.as<tfl::Module>();
+  if (auto later = builtin_names->lazy(interp_, builtin_names, interp_.intern(id)); later && !later->is_empty())
+    return {.value = *later};
   if (std::find(std::begin(kModuleNames), std::end(kModuleNames), id) != std::end(kModuleNames) || !certain_) return {};
   const scope::Symbol* here = scope_->find(id);
   if (!here || !told_.insert(here).second) return {};

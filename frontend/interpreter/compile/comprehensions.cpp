@@ -27,8 +27,12 @@ void FunctionCompiler::comprehension(const Comprehension* e, Reg dst) {
   }
   Temps temps(code_);
   Reg iterable = operand(e->clauses[0].iterable);
-  code_.emit(Opcode::GetIter, iterator, iterable, 0, code_.release_b(iterable));
+  if (e->clauses[0].asynchronous)
+    code_.emit(Opcode::GetAwaitable, iterator, iterable, 0, 1);
+  else
+    code_.emit(Opcode::GetIter, iterator, iterable, 0, code_.release_b(iterable));
   code_.emit(Opcode::Call, dst, function, 1);
+  if (inner.asynchronous && !inner.generator) await(dst);
 }
 
 Value FunctionCompiler::compile_comprehension(const Comprehension* e) {
@@ -82,11 +86,17 @@ void FunctionCompiler::comprehension_clause(const Comprehension* e, size_t claus
     iterator = code_.alloc(2);
     Temps inner(code_);
     Reg iterable = operand(c.iterable);
-    code_.emit(Opcode::GetIter, iterator, iterable, 0, code_.release_b(iterable));
+    if (c.asynchronous)
+      code_.emit(Opcode::GetAwaitable, iterator, iterable, 0, 1);
+    else
+      code_.emit(Opcode::GetIter, iterator, iterable, 0, code_.release_b(iterable));
   }
   Label top, exhausted;
   code_.bind(top);
-  code_.jump(Opcode::ForIter, iterator, exhausted);
+  if (c.asynchronous)
+    async_next(iterator, exhausted);
+  else
+    code_.jump(Opcode::ForIter, iterator, exhausted);
   assign_to(c.target, iterator + 1, true);
   for (const Expr* condition : c.conditions) jump_if(condition, top, false);
   comprehension_clause(e, clause + 1, result);

@@ -221,8 +221,18 @@ void FunctionCompiler::yield_from(const YieldFrom* e, Reg dst) {
   Here here(code_, e->span);
   Reg it = code_.alloc();
   Reg iterable = operand(e->value);
-  code_.emit(Opcode::GetIter, it, iterable, 0, code_.release_b(iterable));
+  if (e->await)
+    code_.emit(Opcode::GetAwaitable, it, iterable);
+  else
+    code_.emit(Opcode::GetIter, it, iterable, 0, code_.release_b(iterable));
   code_.emit(Opcode::YieldFrom, dst, it);
+}
+
+void FunctionCompiler::await(Reg value, uint8_t from) {
+  Temps temps(code_);
+  Reg it = code_.alloc();
+  code_.emit(Opcode::GetAwaitable, it, value, 0, from);
+  code_.emit(Opcode::YieldFrom, value, it);
 }
 
 // ------------------------------------------------------------------------------------------------------- conditions

@@ -62,6 +62,7 @@ struct Enclosing {
   ast::Block finally = {};
   std::string_view name = {};  // Handler: the `as` name
   Span span = {};
+  bool asynchronous = false;  // With: what __aexit__ gives is awaited
 };
 
 class FunctionCompiler {
@@ -128,6 +129,7 @@ class FunctionCompiler {
   void slice(const ast::Slice* e, Reg dst);
   void yield(const ast::Yield* e, Reg dst);
   void yield_from(const ast::YieldFrom* e, Reg dst);
+  void await(Reg value, uint8_t from = 0);  // r[value] = await r[value]; from: GetAwaitable's x
   void jump_if(const ast::Expr* e, Label& to, bool when);
   void jump_if_compare(const ast::Compare* e, Label& to, bool when);
   void compare_one(ast::CompareOp op, Reg left, const ast::Expr* right, Label& to, bool when);
@@ -189,6 +191,9 @@ class FunctionCompiler {
   // loops.cpp
   void while_loop(const ast::While* s);
   void for_loop(const ast::For* s);
+  void async_for_loop(const ast::For* s);
+  /// What comes next of the asynchronous iterator in r[iterator], into r[iterator + 1]; `ended`: there was nothing more.
+  void async_next(Reg iterator, Label& ended);
   void leave_loop(const ast::Stmt* s, bool is_break);
   void unwind(size_t depth);
   bool enclosed_by_more_than_loops() const;
@@ -198,6 +203,7 @@ class FunctionCompiler {
   void try_statement(const ast::Try* s);
   void try_finally(const ast::Try* s);
   void try_except(const ast::Try* s);
+  void try_except_groups(const ast::Try* s);
   void handler_clause(const ast::ExceptHandler& h, Reg caught, Reg cleanup, Label& failed, Label& end);
   void reraise(Reg exception);
   void hold(Reg r);

@@ -91,7 +91,9 @@ Value FunctionCompiler::finish(Span span) {
   code->source = session_.source;
   code->span = span;
   code->registers = code_.most;
-  code->generator = scope_.generator;
+  code->generator = scope_.generator || scope_.asynchronous;
+  code->coroutine = scope_.asynchronous && !scope_.generator;
+  code->async_generator = scope_.asynchronous && scope_.generator;
   code->helper = scope_.helper;
   code->class_body = scope_.kind == ScopeKind::Class;
   code->module_body = scope_.kind == ScopeKind::Module;

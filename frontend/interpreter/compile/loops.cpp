@@ -79,6 +79,7 @@ void FunctionCompiler::while_loop(const While* s) {
 }
 
 void FunctionCompiler::for_loop(const For* s) {
+  if (s->asynchronous) return async_for_loop(s);
   enter_block(s->span);
   Temps temps(code_);
   Reg iterator = code_.alloc(2);
@@ -115,6 +116,58 @@ void FunctionCompiler::for_loop(const For* s) {
   }
   code_.bind(end);
   renew(decides);
+  leave_block();
+}
+
+// The end of an asynchronous iterator is an error: StopAsyncIteration out of the awaited __anext__().
+void FunctionCompiler::async_next(Reg iterator, Label& ended) {
+  Temps temps(code_);
+  Reg caught = code_.alloc();
+  FlowState before = code_.state;
+  Protected asked;
+  Label failed, got;
+  code_.open(asked);
+  code_.emit(Opcode::GetAwaitable, iterator + 1, iterator, 0, 2);
+  code_.emit(Opcode::YieldFrom, iterator + 1, iterator + 1);
+  code_.close(asked);
+  code_.jump(got);
+  code_.bind_handler(failed, asked, before);
+  code_.finish(asked, failed, caught);
+  code_.emit(Opcode::EndAsyncFor, caught);
+  code_.emit(Opcode::Clear, caught);
+  code_.jump(ended);
+  code_.bind(got);
+}
+
+void FunctionCompiler::async_for_loop(const For* s) {
+  enter_block(s->span);
+  Temps temps(code_);
+  Reg iterator = code_.alloc(2);
+  hold(iterator);
+  into(s->iterable, iterator);
+  code_.emit(Opcode::GetAwaitable, iterator, iterator, 0, 1);
+  Label top, exhausted, broken, end;
+  code_.bind(top);
+  async_next(iterator, exhausted);
+  assign_to(s->target, iterator + 1, true);
+  Enclosing loop{Enclosing::What::Loop};
+  loop.break_to = &broken;
+  loop.continue_to = &top;
+  loop.reg = iterator;
+  loop.has_reg = true;
+  push(loop);
+  block(s->body);
+  enclosing_.pop_back();
+  code_.jump(top);
+  code_.bind(exhausted);
+  code_.emit(Opcode::Clear, iterator);
+  block(s->orelse);
+  code_.jump(end);
+  if (broken.used) {
+    code_.bind(broken);
+    code_.emit(Opcode::Clear, iterator);
+  }
+  code_.bind(end);
   leave_block();
 }
 
@@ -155,7 +208,9 @@ void FunctionCompiler::unwind(size_t depth) {
       case Enclosing::What::Finally: block(e.finally); break;
       case Enclosing::What::With: {
         Here here(code_, e.span);
-        code_.emit(Opcode::WithExit, code_.alloc(), e.reg, 0, 1);
+        Reg result = code_.alloc();
+        code_.emit(Opcode::WithExit, result, e.reg, 0, e.asynchronous ? 3 : 1);
+        if (e.asynchronous) await(result, 4);
         code_.emit(Opcode::Clear, e.reg);
         break;
       }

@@ -86,7 +86,84 @@ void FunctionCompiler::try_finally(const Try* s) {
   code_.bind(end);
 }
 
+// except*: each clause gets the part of the exception that its classes match, and is handling it while it runs. What clauses raise is
+// kept, and raised together with what no clause took when all have run.
+void FunctionCompiler::try_except_groups(const Try* s) {
+  Temps temps(code_);
+  Reg caught = code_.alloc(2);
+  FlowState before = code_.state;
+  Protected body, cleanup;
+  Label failed, cleaned, end;
+  Enclosing e{Enclosing::What::Try};
+  e.region = &body;
+  push(e);
+  block(s->body);
+  enclosing_.pop_back();
+  code_.close(body);
+  block(s->orelse);
+  code_.jump(end);
+
+  code_.bind_handler(failed, body, before);
+  code_.finish(body, failed, caught);
+  code_.emit(Opcode::EnterHandler, caught);
+  release_held(caught + 2);
+  Reg rest = code_.alloc();
+  Reg raised = code_.alloc();
+  Reg part = code_.alloc(2);
+  Reg error = code_.alloc();
+  FlowState entered = code_.state;
+  code_.open(cleanup);
+  code_.emit(Opcode::Move, rest, caught);
+  code_.emit(Opcode::BuildList, raised, 0, 0);
+  for (const ExceptHandler& h : s->handlers) {
+    Label next, failed_clause, done;
+    {
+      Temps inner(code_);
+      Reg type = operand(h.type);
+      Here here(code_, h.span);
+      code_.emit(Opcode::SplitGroup, part, rest, type);
+    }
+    code_.jump(Opcode::JumpIfEmpty, part, next);
+    FlowState inside = code_.state;
+    Protected clause;
+    code_.emit(Opcode::EnterHandler, part);
+    if (!h.name.empty()) {
+      Here here(code_, h.span);
+      store(variable(h.name), part, false);
+    }
+    Enclosing handling{Enclosing::What::Try};
+    handling.region = &clause;
+    push(handling);
+    block(h.body);
+    enclosing_.pop_back();
+    code_.close(clause);
+    if (!h.name.empty()) forget(h.name);
+    code_.emit(Opcode::LeaveHandler, part);
+    code_.jump(done);
+    code_.bind_handler(failed_clause, clause, inside);
+    code_.finish(clause, failed_clause, error);
+    if (!h.name.empty()) forget(h.name);
+    code_.emit(Opcode::LeaveHandler, part);
+    code_.emit(Opcode::ListAppend, raised, error);
+    code_.bind(done);
+    code_.bind(next);
+  }
+  code_.emit(Opcode::ListAppend, raised, rest);
+  code_.emit(Opcode::JoinGroup, error, caught, raised);
+  code_.close(cleanup);
+  code_.emit(Opcode::LeaveHandler, caught);
+  for (Reg r : {caught, rest, raised, part}) code_.emit(Opcode::Clear, r);
+  code_.jump(Opcode::JumpIfEmpty, error, end);
+  reraise(error);
+  code_.bind_handler(cleaned, cleanup, entered);
+  code_.finish(cleanup, cleaned, error);
+  code_.emit(Opcode::LeaveHandler, caught);
+  reraise(error);
+  code_.bind(end);
+}
+
 void FunctionCompiler::try_except(const Try* s) {
+  if (s->groups) return try_except_groups(s);
   Temps temps(code_);
   Reg caught = code_.alloc(2);
   FlowState before = code_.state;
@@ -173,6 +250,7 @@ void FunctionCompiler::handler_clause(const ExceptHandler& h, Reg caught, Reg ra
 void FunctionCompiler::with_statement(const With* s, size_t item) {
   enter_block(s->span);
   Temps temps(code_);
+  const bool async = s->asynchronous;
   Reg leave = code_.alloc(2);  // __exit__, and what __enter__ gave
   Reg caught = code_.alloc(2);
   Reg raised = code_.alloc();
@@ -180,8 +258,9 @@ void FunctionCompiler::with_statement(const With* s, size_t item) {
   {
     Temps inner(code_);
     Reg context = operand(s->items[item].context);
-    code_.emit(Opcode::WithEnter, leave, context);
+    code_.emit(Opcode::WithEnter, leave, context, 0, async ? 1 : 0);
     if (code_.is_temp(context)) code_.emit(Opcode::Clear, context);
+    if (async) await(leave + 1, 3);
   }
   FlowState before = code_.state;
   Protected body, cleanup;
@@ -190,6 +269,7 @@ void FunctionCompiler::with_statement(const With* s, size_t item) {
   e.region = &body;
   e.reg = leave;
   e.span = s->span;
+  e.asynchronous = async;
   push(e);
   if (s->items[item].target)
     assign_to(s->items[item].target, leave + 1, true);
@@ -201,7 +281,8 @@ void FunctionCompiler::with_statement(const With* s, size_t item) {
     block(s->body);
   enclosing_.pop_back();
   code_.close(body);
-  code_.emit(Opcode::WithExit, leave + 1, leave, 0, 1);
+  code_.emit(Opcode::WithExit, leave + 1, leave, 0, async ? 3 : 1);
+  if (async) await(leave + 1, 4);
   code_.emit(Opcode::Clear, leave);
   code_.jump(end);
 
@@ -210,7 +291,8 @@ void FunctionCompiler::with_statement(const With* s, size_t item) {
   code_.emit(Opcode::EnterHandler, caught);
   release_held(raised + 1);
   code_.open(cleanup);
-  code_.emit(Opcode::WithExit, leave + 1, leave, caught);
+  code_.emit(Opcode::WithExit, leave + 1, leave, caught, async ? 2 : 0);
+  if (async) await(leave + 1, 4);
   code_.jump(Opcode::JumpIfTrue, leave + 1, suppressed);
   code_.close(cleanup);
   code_.emit(Opcode::LeaveHandler, caught);

@@ -12,8 +12,9 @@ constexpr size_t kMaxClassDepth = 100;  // length of an order
 
 bool may_be_base(Interp& interp, const Type* base) {
   const Types& t = interp.types;
-  for (const Type* no : {t.bool_, t.none_type, t.ellipsis_type, t.not_implemented_type, t.range, t.slice, t.function,
-                         t.native_function, t.method_descriptor, t.method, t.module, t.cell, t.code, t.generator}) {
+  for (const Type* no :
+       {t.bool_, t.none_type, t.ellipsis_type, t.not_implemented_type, t.range, t.slice, t.function, t.native_function,
+        t.method_descriptor, t.method, t.module, t.cell, t.code, t.generator, t.coroutine, t.async_generator, t.memory_view}) {
     if (base == no) return false;
   }
   return true;

@@ -56,7 +56,12 @@ Result<Value> get_code(Interp& interp, const Value& self, Str* name) {
   if (n == "co_posonlyargcount") return Value::integer(c->positional_only);
   if (n == "co_kwonlyargcount") return Value::integer(c->keyword_only);
   if (n == "co_flags")
-    return Value::integer((c->var_positional ? 4 : 0) | (c->var_keyword ? 8 : 0) | (c->generator ? 32 : 0) | 3);
+    return Value::integer((c->var_positional ? 4 : 0) | (c->var_keyword ? 8 : 0) |
+                          (c->async_generator ? 512
+                           : c->coroutine     ? 128
+                           : c->generator     ? 32
+                                              : 0) |
+                          3);
   if (n == "co_varnames") {
     std::vector<Value> names;
     for (const Param& p : c->params) names.push_back(interp.str(p.name));
@@ -98,6 +103,21 @@ Result<Value> get_traceback(Interp& interp, const Value& self, Str* name) {
   return Value();
 }
 
+/// Two views of the same way through the code are equal.
+Result<Value> compare_traceback(Interp& interp, CompareOp op, const Value& a, const Value& b) {
+  if ((op != CompareOp::Eq && op != CompareOp::Ne) || !a.is(Kind::Traceback) || !b.is(Kind::Traceback))
+    return interp.not_implemented;
+  const Traceback &x = *a.as<Traceback>(), &y = *b.as<Traceback>();
+  const auto& xs = x.exception.as<Exception>()->trace;
+  const auto& ys = y.exception.as<Exception>()->trace;
+  bool same = x.index == y.index;
+  for (int64_t i = x.index; same && i >= 0; --i) {
+    const TraceEntry &p = xs[static_cast<size_t>(i)], &q = ys[static_cast<size_t>(i)];
+    same = p.code == q.code && p.span == q.span;
+  }
+  return Value::boolean(same == (op == CompareOp::Eq));
+}
+
 }  // namespace
 
 extern const Slots module_slots, cell_slots, code_slots, traceback_slots;
@@ -111,8 +131,11 @@ const Slots cell_slots = {
     .kind = Kind::Cell, .destroy = destroy_object<Cell>, .repr = repr_cell, .hash = identity_hash, .get_attr = get_cell};
 const Slots code_slots = {
     .kind = Kind::Code, .destroy = destroy_object<Code>, .repr = repr_code, .hash = identity_hash, .get_attr = get_code};
-const Slots traceback_slots = {
-    .kind = Kind::Traceback, .destroy = destroy_object<Traceback>, .hash = identity_hash, .get_attr = get_traceback};
+const Slots traceback_slots = {.kind = Kind::Traceback,
+                               .destroy = destroy_object<Traceback>,
+                               .hash = identity_hash,
+                               .compare = compare_traceback,
+                               .get_attr = get_traceback};
 
 std::span<const NativeDef> code_methods() { return {}; }
 std::span<const NativeDef> traceback_methods() { return {}; }

@@ -30,8 +30,23 @@ bool needs_close(Generator* g) {
   return false;
 }
 
+/// "generator", "coroutine" or "async generator": what messages call it.
+std::string_view kind_of(Interp& interp, const Generator* g) {
+  return g->type == interp.types.coroutine         ? "coroutine"
+         : g->type == interp.types.async_generator ? "async generator"
+                                                   : "generator";
+}
+
+/// A coroutine that nobody has waited for: its caller has forgotten the `await`.
+void warn_unawaited(Generator* g) {
+  Interp& interp = Interp::of(g);
+  if (g->started || !g->frame || g->type != interp.types.coroutine || Heap::of(g).tearing_down || interp.stopped) return;
+  interp.streams.err("RuntimeWarning: coroutine '" + g->qualname.as<Str>()->text + "' was never awaited\n");
+}
+
 void destroy_generator(Object* o) {
   auto* g = static_cast<Generator*>(o);
+  warn_unawaited(g);
   if (needs_close(g)) {
     constexpr uint32_t kGuard = 1u << 24;
     g->refs = kGuard;
@@ -50,7 +65,7 @@ void destroy_generator(Object* o) {
 }
 
 Result<Value> repr_generator(Interp& interp, const Value& self) {
-  return interp.strf("<generator object {} at {:#x}>", self.as<Generator>()->qualname.as<Str>()->text,
+  return interp.strf("<{} object {} at {:#x}>", self.object()->type->name->text, self.as<Generator>()->qualname.as<Str>()->text,
                      reinterpret_cast<uintptr_t>(self.counted()));
 }
 
@@ -60,13 +75,39 @@ Result<Value> next_generator(Interp& interp, const Value& self) {
   return generator_send(interp, self.as<Generator>(), Value::none());
 }
 
+/// The iterator a suspended generator delegates to, or Empty.
+Value delegate_of(Generator* g) {
+  if (!g->started || g->frame->ip->op != Opcode::YieldFrom) return Value();
+  return g->frame->registers[g->frame->ip->b];
+}
+
 Result<Value> get_generator(Interp& interp, const Value& self, Str* name) {
   Generator* g = self.as<Generator>();
   if (name == interp.sym.__name__) return g->name;
   if (name == interp.sym.__qualname__) return g->qualname;
-  if (name->text == "gi_running") return Value::boolean(g->running);
-  if (name->text == "gi_frame") return g->frame ? Value::boolean(true) : Value::none();
+  std::string_view n = name->text;
+  const std::string_view begins = g->type == interp.types.coroutine         ? "cr_"
+                                  : g->type == interp.types.async_generator ? "ag_"
+                                                                            : "gi_";
+  if (!n.starts_with(begins)) return Value();
+  n.remove_prefix(3);
+  if (n == "running") return Value::boolean(g->running || g->stepping);
+  if (n == "frame") return g->frame ? Value::boolean(true) : Value::none();
+  if (n == "code") return g->code;
+  if (n == "suspended") return Value::boolean(g->frame && g->started && !g->running);
+  if (n == "await" || n == "yieldfrom") {
+    Value delegate = g->frame && !g->running ? delegate_of(g) : Value();
+    return delegate.is_empty() ? Value::none() : delegate;
+  }
+  if (n == "origin" && begins == "cr_") return Value::none();
   return Value();
+}
+
+/// A coroutine that has ended is not asked again.
+Result<void> check_reuse(Interp& interp, const Value& self) {
+  const Generator* g = self.as<Generator>();
+  if (g->frame || g->type != interp.types.coroutine) return {};
+  return fail(ErrorKind::RuntimeError, "cannot reuse already awaited coroutine");
 }
 
 Result<Value> or_stop(Interp& interp, Result<Value> r) {
@@ -76,26 +117,15 @@ Result<Value> or_stop(Interp& interp, Result<Value> r) {
 
 Result<Value> send_method(Interp& interp, Value* args) {
   Value self = args[0];
+  TFL_TRY(check_reuse(interp, self));
   interp.ended.forget();
   return or_stop(interp, generator_send(interp, self.as<Generator>(), args[1]));
 }
 
 Result<Value> throw_method(Interp& interp, Value* args) {
   Value self = args[0];
-  Value e = args[1];
-  if (e.is(Kind::Type) && e.as<Type>()->is_subtype_of(interp.exception_type(ErrorKind::BaseException))) {
-    // throw(type, value): the older form.
-    CallArgs made{&args[2], args[2].is_empty() || args[2].is_none() ? 0u : 1u};
-    if (args[2].is(Kind::Exception)) {
-      e = args[2];
-    } else {
-      e = TFL_TRY(call_type(interp, e.as<Type>(), made));
-    }
-  }
-  if (!e.is(Kind::Exception)) {
-    return fail(ErrorKind::TypeError, "exceptions must be classes or instances deriving from BaseException, not {}",
-                interp.type_name(e));
-  }
+  Value e = TFL_TRY(exception_to_throw(interp, args[1], args[2]));
+  TFL_TRY(check_reuse(interp, self));
   interp.ended.forget();
   return or_stop(interp, generator_throw(interp, self.as<Generator>(), e));
 }
@@ -112,11 +142,14 @@ constexpr NativeDef kMethods[] = {
     method("close", "self, /", close_method),
 };
 
-/// The iterator a suspended generator delegates to, or Empty.
-Value delegate_of(Generator* g) {
-  if (!g->started || g->frame->ip->op != Opcode::YieldFrom) return Value();
-  return g->frame->registers[g->frame->ip->b];
-}
+Result<Value> await_method(Interp& interp, Value* args) { return coroutine_await(interp, args[0]); }
+
+constexpr NativeDef kCoroutineMethods[] = {
+    method("send", "self, value, /", send_method),
+    method("throw", "self, typ, val=..., tb=..., /", throw_method),
+    method("close", "self, /", close_method),
+    method("__await__", "self, /", await_method),
+};
 
 /// Raises `exception` in the frame itself.
 Result<Value> throw_here(Interp& interp, Generator* g, Value exception) {
@@ -125,6 +158,19 @@ Result<Value> throw_here(Interp& interp, Generator* g, Value exception) {
 }
 
 }  // namespace
+
+Result<Value> exception_to_throw(Interp& interp, const Value& type, const Value& value) {
+  Value e = type;
+  if (e.is(Kind::Type) && e.as<Type>()->is_subtype_of(interp.exception_type(ErrorKind::BaseException))) {
+    // throw(type, value): the older form.
+    Value argument = value;
+    CallArgs made{&argument, argument.is_empty() || argument.is_none() ? 0u : 1u};
+    e = argument.is(Kind::Exception) ? argument : TFL_TRY(call_type(interp, e.as<Type>(), made));
+  }
+  if (e.is(Kind::Exception)) return e;
+  return fail(ErrorKind::TypeError, "exceptions must be classes or instances deriving from BaseException, not {}",
+              interp.type_name(e));
+}
 
 void release_generator_frame(Generator* g) {
   if (!g->frame) return;
@@ -135,10 +181,14 @@ void release_generator_frame(Generator* g) {
 
 Value make_generator(Interp& interp, Frame* frame) {
   Function* f = frame->function.as<Function>();
-  Generator* g = interp.allocate<Generator>(interp.types.generator);
+  const Code& code = *frame->code;
+  Generator* g = interp.allocate<Generator>(code.coroutine         ? interp.types.coroutine
+                                            : code.async_generator ? interp.types.async_generator
+                                                                   : interp.types.generator);
   Value result = Value::adopt(g);
   g->name = f->name;
   g->qualname = f->qualname;
+  g->code = f->code;
   const uint32_t n = frame->code->registers;
   Frame* own = new (::operator new(sizeof(Frame) + n * sizeof(Value))) Frame();
   own->code = frame->code;
@@ -155,12 +205,12 @@ Value make_generator(Interp& interp, Frame* frame) {
 }
 
 Result<Frame*> generator_resume(Interp& interp, Generator* g, Value sent, FrameHow how, bool raising) {
-  if (g->running) return fail(ErrorKind::ValueError, "generator already executing");
+  if (g->running) return fail(ErrorKind::ValueError, "{} already executing", kind_of(interp, g));
   if (interp.depth >= interp.options.max_depth) return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
   Frame* f = g->frame;
   if (!g->started) {
     if (!sent.is_empty() && !sent.is_none()) {
-      return fail(ErrorKind::TypeError, "can't send non-None value to a just-started generator");
+      return fail(ErrorKind::TypeError, "can't send non-None value to a just-started {}", kind_of(interp, g));
     }
     g->started = true;
   } else if (raising) {
@@ -190,7 +240,7 @@ Result<Value> generator_throw(Interp& interp, Generator* g, Value exception) {
   Value keep = Value::share(g);
   Nesting nesting(interp);
   if (!nesting.ok()) return fail(ErrorKind::RecursionError, "maximum recursion depth exceeded");
-  if (g->running) return fail(ErrorKind::ValueError, "generator already executing");
+  if (g->running) return fail(ErrorKind::ValueError, "{} already executing", kind_of(interp, g));
   if (!g->frame) return interp.raise(std::move(exception));
   if (!g->started) {
     // It never ran, so nothing in it can handle the exception.
@@ -200,7 +250,8 @@ Result<Value> generator_throw(Interp& interp, Generator* g, Value exception) {
     ++code.as<Code>()->refs;
     release_generator_frame(g);
     Failure raised = interp.raise(std::move(exception));
-    if (error_is(*raised.error, ErrorKind::StopIteration)) return stop_inside_generator(interp, std::move(raised));
+    if (error_is(*raised.error, ErrorKind::StopIteration))
+      return stop_inside_generator(interp, *code.as<Code>(), std::move(raised));
     return raised;
   }
   Value inner = delegate_of(g);
@@ -266,7 +317,7 @@ Result<void> generator_close(Interp& interp, Generator* g) {
   Value exit = make_exception(interp, interp.exception_type(ErrorKind::GeneratorExit), {});
   auto r = generator_throw(interp, g, exit);
   if (r) {
-    if (!r->is_empty()) return fail(ErrorKind::RuntimeError, "generator ignored GeneratorExit");
+    if (!r->is_empty()) return fail(ErrorKind::RuntimeError, "{} ignored GeneratorExit", kind_of(interp, g));
     interp.ended.forget();
     return {};
   }
@@ -285,5 +336,16 @@ const Slots generator_slots = {.kind = Kind::Generator,
                                .get_attr = get_generator};
 
 std::span<const NativeDef> generator_methods() { return kMethods; }
+
+constexpr Slots kUniterableSlots = {.kind = Kind::Generator,
+                                    .destroy = destroy_generator,
+                                    .repr = repr_generator,
+                                    .hash = identity_hash,
+                                    .get_attr = get_generator};
+extern const Slots coroutine_slots, async_generator_slots;
+const Slots coroutine_slots = kUniterableSlots;
+const Slots async_generator_slots = kUniterableSlots;
+
+std::span<const NativeDef> coroutine_methods() { return kCoroutineMethods; }
 
 }  // namespace tfl

@@ -97,16 +97,17 @@ Result<bool> match_exception(Interp& interp, const Value& exception, const Value
   return false;
 }
 
-Result<void> with_enter(Interp& interp, const Value& manager, Value& exit, Value& entered) {
+Result<void> with_enter(Interp& interp, const Value& manager, bool async, Value& exit, Value& entered) {
   Value self = manager;
-  Value enter = TFL_TRY(manager_method(interp, self, interp.sym.__enter__));
+  const char* protocol = async ? "asynchronous context manager" : "context manager";
+  Value enter = TFL_TRY(manager_method(interp, self, async ? interp.sym.__aenter__ : interp.sym.__enter__));
   if (enter.is_empty()) {
-    return fail(ErrorKind::TypeError, "'{}' object does not support the context manager protocol", interp.type_name(self));
+    return fail(ErrorKind::TypeError, "'{}' object does not support the {} protocol", interp.type_name(self), protocol);
   }
-  Value leave = TFL_TRY(manager_method(interp, self, interp.sym.__exit__));
+  Value leave = TFL_TRY(manager_method(interp, self, async ? interp.sym.__aexit__ : interp.sym.__exit__));
   if (leave.is_empty()) {
-    return fail(ErrorKind::TypeError, "'{}' object does not support the context manager protocol (missed __exit__ method)",
-                interp.type_name(self));
+    return fail(ErrorKind::TypeError, "'{}' object does not support the {} protocol (missed {} method)", interp.type_name(self),
+                protocol, async ? "__aexit__" : "__exit__");
   }
   exit = std::move(leave);
   Value result = TFL_TRY(interp.call(enter, {}));
@@ -114,15 +115,34 @@ Result<void> with_enter(Interp& interp, const Value& manager, Value& exit, Value
   return {};
 }
 
-Result<bool> with_exit(Interp& interp, const Value& exit, const Value& exception) {
-  Value result;
-  if (exception.is_empty()) {
-    result = TFL_TRY(interp.call(exit, {Value::none(), Value::none(), Value::none()}));
-  } else {
-    Value trace = TFL_TRY(get_attr(interp, exception, interp.sym.__traceback__));
-    result = TFL_TRY(interp.call(exit, {Value::share(exception.object()->type), exception, trace}));
-  }
-  return truth(interp, result);
+Result<Value> with_exit(Interp& interp, const Value& exit, const Value& exception) {
+  if (exception.is_empty()) return interp.call(exit, {Value::none(), Value::none(), Value::none()});
+  Value trace = TFL_TRY(get_attr(interp, exception, interp.sym.__traceback__));
+  return interp.call(exit, {Value::share(exception.object()->type), exception, trace});
+}
+
+namespace {
+
+/// A function of the library's module on groups of exceptions.
+Result<Value> of_groups(Interp& interp, std::string_view name, std::initializer_list<Value> args) {
+  Value module = TFL_TRY(interp.import_module("_exception_groups"));
+  Value function = TFL_TRY(get_attr(interp, module, interp.intern(name)));
+  return interp.call(function, args);
+}
+
+}  // namespace
+
+Result<Value> split_group(Interp& interp, Value& exception, const Value& classes) {
+  if (exception.is_none()) return Value();
+  Value parts = TFL_TRY(of_groups(interp, "split_handled", {exception, classes}));
+  exception = parts.as<Tuple>()->items[1];
+  Value handled = parts.as<Tuple>()->items[0];
+  return handled.is_none() ? Value() : handled;
+}
+
+Result<Value> join_group(Interp& interp, const Value& caught, const Value& raised) {
+  Value joined = TFL_TRY(of_groups(interp, "join_raised", {caught, raised}));
+  return joined.is_none() ? Value() : joined;
 }
 
 namespace {

@@ -43,10 +43,12 @@ Failure not_defined(Interp& interp, Frame* f, Str* name) {
   return failure;
 }
 
-/// The value of a name in the module or the builtins, or null.
-const Value* find_global(Interp& interp, Frame* f, Str* name) {
-  if (const Value* v = dict_entry(f->globals, name)) return v;
-  return dict_entry(interp.builtins.as<Module>()->dict.as<Dict>(), name);
+/// The value of a name in the module or the builtins. Empty: there is none.
+Result<Value> find_global(Interp& interp, Frame* f, Str* name) {
+  if (const Value* v = dict_entry(f->globals, name)) return *v;
+  auto* builtins = interp.builtins.as<Module>();
+  if (const Value* v = dict_entry(builtins->dict.as<Dict>(), name)) return *v;
+  return builtins->lazy(interp, builtins, name);
 }
 
 }  // namespace
@@ -68,6 +70,8 @@ Result<Value> load_global(Interp& interp, Frame* f, Str* name, GlobalCache& cach
     Value found = TFL_TRY(f->module->lazy(interp, f->module, name));
     if (!found.is_empty()) return found;
   }
+  auto* later = interp.builtins.as<Module>();
+  if (Value found = TFL_TRY(later->lazy(interp, later, name)); !found.is_empty()) return found;
   return not_defined(interp, f, name);
 }
 
@@ -92,7 +96,7 @@ Result<Value> load_class_name(Interp& interp, Frame* f, Str* name, const Value* 
         interp, ErrorKind::NameError, name,
         "cannot access free variable '" + name->text + "' where it is not associated with a value in enclosing scope");
   }
-  if (const Value* v = find_global(interp, f, name)) return *v;
+  if (Value v = TFL_TRY(find_global(interp, f, name)); !v.is_empty()) return v;
   return not_defined(interp, f, name);
 }
 

@@ -81,7 +81,7 @@ bool has_plain_attributes(const Value& v) {
   constexpr auto bit = [](Kind k) { return uint64_t{1} << static_cast<int>(k); };
   constexpr uint64_t kPlain = bit(Kind::Instance) | bit(Kind::List) | bit(Kind::Dict) | bit(Kind::Str) | bit(Kind::Bytes) |
                               bit(Kind::Tuple) | bit(Kind::Set) | bit(Kind::Range) | bit(Kind::DictView) | bit(Kind::Iterator) |
-                              bit(Kind::Generator) | bit(Kind::File) | bit(Kind::Native);
+                              bit(Kind::ByteArray) | bit(Kind::Generator) | bit(Kind::File) | bit(Kind::Native);
   return v.is_object() && (kPlain >> static_cast<int>(v.kind()) & 1);
 }
 
@@ -122,7 +122,8 @@ bool is_except(const Code& code, const Handler& handler) {
   constexpr size_t kNear = 8;
   size_t end = std::min(code.instructions.size(), handler.target + kNear);
   for (size_t i = handler.target; i < end; ++i) {
-    if (code.instructions[i].op == Opcode::MatchException) return true;
+    const Opcode op = code.instructions[i].op;
+    if (op == Opcode::MatchException || op == Opcode::SplitGroup || op == Opcode::EndAsyncFor) return true;
   }
   return false;
 }
@@ -260,8 +261,10 @@ raised:
       ip = TARGET(handler->target);
       goto dispatch;
     }
-    if (frame->generator && error_is(*error.error, ErrorKind::StopIteration) && !interp.stopped) {
-      error = stop_inside_generator(interp, std::move(error));
+    if (frame->generator && !interp.stopped &&
+        (error_is(*error.error, ErrorKind::StopIteration) ||
+         (frame->code->async_generator && error_is(*error.error, ErrorKind::StopAsyncIteration)))) {
+      error = stop_inside_generator(interp, *frame->code, std::move(error));
     }
     FrameHow how = frame->how;
     leave_frame(interp, frame);
@@ -274,9 +277,11 @@ raised:
 
 Result<Value> run_frame(Interp& interp, Frame* frame) { return run(interp, frame, Failure{}); }
 
-Failure stop_inside_generator(Interp& interp, Failure error) {
+Failure stop_inside_generator(Interp& interp, const Code& code, Failure error) {
   Value stop = interp.exception_of(*error.error);
-  Value text = interp.str("generator raised StopIteration");
+  const char* who = code.async_generator ? "async generator" : code.coroutine ? "coroutine" : "generator";
+  const bool async = error_is(*error.error, ErrorKind::StopAsyncIteration);
+  Value text = interp.strf("{} raised {}", who, async ? "StopAsyncIteration" : "StopIteration");
   Value e = make_exception(interp, interp.exception_type(ErrorKind::RuntimeError), {&text, 1});
   Exception* x = e.as<Exception>();
   x->cause = stop;

@@ -259,6 +259,7 @@ struct ComprehensionFor {
   Expr* target;
   Expr* iterable;
   List<Expr*> conditions;
+  bool asynchronous = false;
 };
 
 struct Comprehension : Expr {
@@ -274,6 +275,7 @@ struct Yield : Expr {
 
 struct YieldFrom : Expr {
   Expr* value;
+  bool await = false;  // `await value`
 };
 
 // ----------------------------------------------------------------------------------------------------- statements
@@ -350,6 +352,7 @@ struct For : Stmt {
   Expr* iterable;
   Block body;
   Block orelse;
+  bool asynchronous = false;
 };
 
 struct Break : Stmt {};
@@ -367,6 +370,7 @@ struct FunctionDef : Stmt {
   List<Parameter> params;
   Expr* returns;  // annotation, may be nullptr
   Block body;
+  bool asynchronous = false;
 };
 
 struct ClassDef : Stmt {
@@ -385,6 +389,7 @@ struct WithItem {
 struct With : Stmt {
   List<WithItem> items;
   Block body;
+  bool asynchronous = false;
 };
 
 struct ExceptHandler {
@@ -399,6 +404,7 @@ struct Try : Stmt {
   List<ExceptHandler> handlers;
   Block orelse;
   Block finally;
+  bool groups = false;  // the handlers are `except*`
 };
 
 struct Raise : Stmt {

@@ -74,7 +74,7 @@ class Dumper {
         labelled("condition", as<While>(s)->condition);
         return body(as<While>(s)->body, as<While>(s)->orelse);
       case StmtKind::For:
-        head(s->span, "For");
+        head(s->span, as<For>(s)->asynchronous ? "For async" : "For");
         labelled("target", as<For>(s)->target);
         labelled("iterable", as<For>(s)->iterable);
         return body(as<For>(s)->body, as<For>(s)->orelse);
@@ -84,7 +84,7 @@ class Dumper {
       case StmtKind::Return: head(s->span, "Return"); return child(as<Return>(s)->value);
       case StmtKind::FunctionDef: {
         const auto* f = as<FunctionDef>(s);
-        head(s->span, fmt::format("FunctionDef {}", f->name));
+        head(s->span, fmt::format("FunctionDef {}{}", f->asynchronous ? "async " : "", f->name));
         for (const Expr* d : f->decorators) labelled("decorator", d);
         params(f->params);
         labelled("returns", f->returns);
@@ -102,7 +102,7 @@ class Dumper {
         return body(c->body, {});
       }
       case StmtKind::With:
-        head(s->span, "With");
+        head(s->span, as<With>(s)->asynchronous ? "With async" : "With");
         for (const WithItem& item : as<With>(s)->items) {
           labelled("context", item.context);
           labelled("as", item.target);
@@ -114,7 +114,7 @@ class Dumper {
         body(t->body, {});
         ++depth_;
         for (const ExceptHandler& h : t->handlers) {
-          head(h.span, h.name.empty() ? "except" : fmt::format("except as {}", h.name));
+          head(h.span, fmt::format("except{}{}{}", t->groups ? "*" : "", h.name.empty() ? "" : " as ", h.name));
           child(h.type);
           body(h.body, {});
         }
@@ -316,7 +316,7 @@ class Dumper {
         labelled("element", c->element);
         labelled("value", c->value);
         for (const ComprehensionFor& f : c->clauses) {
-          labelled("for", f.target);
+          labelled(f.asynchronous ? "async for" : "for", f.target);
           labelled("in", f.iterable);
           for (const Expr* condition : f.conditions) labelled("if", condition);
         }
@@ -327,7 +327,7 @@ class Dumper {
         ++depth_;
         return as<Yield>(e)->value;
       case ExprKind::YieldFrom:
-        head(e->span, "YieldFrom");
+        head(e->span, as<YieldFrom>(e)->await ? "Await" : "YieldFrom");
         ++depth_;
         return as<YieldFrom>(e)->value;
     }

@@ -347,6 +347,6 @@ bool yields(Block block) {
 
 }  // namespace
 
-bool is_generator(const FunctionDef* def) { return yields(def->body); }
+bool is_generator(const FunctionDef* def) { return def->asynchronous || yields(def->body); }
 
 }  // namespace tfl::ast

@@ -44,7 +44,7 @@ void Writer::statement(const Stmt* s, int indent) {
       otherwise("else", as<While>(s)->orelse, indent);
       return;
     case StmtKind::For:
-      out += "for ";
+      out += as<For>(s)->asynchronous ? "async for " : "for ";
       expr(as<For>(s)->target, kAny);
       out += " in ";
       expr(as<For>(s)->iterable, kAny);
@@ -61,7 +61,7 @@ void Writer::statement(const Stmt* s, int indent) {
     case StmtKind::FunctionDef: {
       auto* def = as<FunctionDef>(s);
       decorators(def->decorators, indent);
-      out += fmt::format("def {}(", def->name);
+      out += fmt::format("{}def {}(", def->asynchronous ? "async " : "", def->name);
       parameters(def->params, true);
       out += ')';
       if (def->returns) out += " -> ", expr(def->returns, kTest);
@@ -80,7 +80,7 @@ void Writer::statement(const Stmt* s, int indent) {
       return;
     }
     case StmtKind::With: {
-      out += "with ";
+      out += as<With>(s)->asynchronous ? "async with " : "with ";
       bool first = true;
       for (const WithItem& item : as<With>(s)->items) {
         if (!first) out += ", ";
@@ -153,7 +153,7 @@ void Writer::try_(const Try* s, int indent) {
   suite(s->body, indent);
   for (const ExceptHandler& h : s->handlers) {
     line(indent);
-    out += "except";
+    out += s->groups ? "except*" : "except";
     if (h.type) out += ' ', expr(h.type, kTest);
     if (!h.name.empty()) out += fmt::format(" as {}", h.name);
     suite(h.body, indent);

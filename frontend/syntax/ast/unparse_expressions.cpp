@@ -25,8 +25,8 @@ void Writer::expr(const Expr* e, Level least) {
 Level Writer::level(const Expr* e) {
   switch (e->kind) {
     case ExprKind::Yield:
-    case ExprKind::YieldFrom:
     case ExprKind::Starred: return kAny;
+    case ExprKind::YieldFrom: return as<YieldFrom>(e)->await ? kAwait : kAny;
     case ExprKind::Tuple: return as<Tuple>(e)->parenthesised || as<Tuple>(e)->items.empty() ? kPrimary : kAny;
     case ExprKind::Slice: return kPrimary;  // stands in brackets only
     case ExprKind::NamedExpr: return kNever;
@@ -201,8 +201,8 @@ void Writer::atom(const Expr* e) {
       if (as<Yield>(e)->value) out += ' ', expr(as<Yield>(e)->value, kAny);
       break;
     case ExprKind::YieldFrom:
-      out += "yield from ";
-      expr(as<YieldFrom>(e)->value, kTest);
+      out += as<YieldFrom>(e)->await ? "await " : "yield from ";
+      expr(as<YieldFrom>(e)->value, as<YieldFrom>(e)->await ? kPrimary : kTest);
       break;
     case ExprKind::Attribute:
     case ExprKind::Subscript:
@@ -315,7 +315,7 @@ void Writer::clauses(const Comprehension* c) {
   expr(c->element, kNamed);
   if (c->value) out += ": ", expr(c->value, kTest);
   for (const ComprehensionFor& clause : c->clauses) {
-    out += " for ";
+    out += clause.asynchronous ? " async for " : " for ";
     expr(clause.target, kAny);
     out += " in ";
     expr(clause.iterable, kOr);

@@ -27,6 +27,7 @@ enum Level : int {
   kTerm,
   kFactor,
   kPower,
+  kAwait,
   kPrimary,
 };
 

@@ -42,7 +42,9 @@ int split_before_priority(const Leaf* leaf, const Leaf* previous) {
     case TokenKind::Ge:
     case TokenKind::Is: return kComparator;
     case TokenKind::String: return previous && previous->token(TokenKind::String) ? kString : 0;
-    case TokenKind::For: return leaf->role == Role::Comprehension ? kComprehension : 0;
+    case TokenKind::Async: return leaf->role == Role::Comprehension ? kComprehension : 0;
+    case TokenKind::For:
+      return leaf->role == Role::Comprehension && !(previous && previous->token(TokenKind::Async)) ? kComprehension : 0;
     case TokenKind::If:
     case TokenKind::Else: return leaf->role == Role::Comprehension ? kComprehension : leaf->role == Role::Ternary ? kTernary : 0;
     case TokenKind::In: return leaf->role == Role::Compare && !(previous && previous->token(TokenKind::Not)) ? kComparator : 0;

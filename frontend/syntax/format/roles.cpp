@@ -105,11 +105,14 @@ class Roles {
       case TokenKind::Dot:
       case TokenKind::Ellipsis: return dot(leaf);
       case TokenKind::Lambda: ++frame().lambdas; return more_than_simple();
-      case TokenKind::For:
-        leaf->role = at_ == 0 ? Role::Statement : Role::Comprehension;
+      case TokenKind::Async: leaf->role = at_ == 0 ? Role::Statement : Role::Comprehension; return;
+      case TokenKind::For: {
+        const bool statement = at_ == 0 || (at_ == 1 && leaves_[0]->token(TokenKind::Async));
+        leaf->role = statement ? Role::Statement : Role::Comprehension;
         ++frame().targets;
-        frame().comprehension = frame().comprehension || at_ > 0;
+        frame().comprehension = frame().comprehension || !statement;
         return;
+      }
       case TokenKind::In:
         if (frame().targets > 0) {
           --frame().targets;

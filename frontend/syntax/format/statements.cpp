@@ -110,12 +110,13 @@ class Reader {
       case TokenKind::Finally:
       case TokenKind::With:
       case TokenKind::Def:
+      case TokenKind::Async:
       case TokenKind::Class: compound = true; break;
       default: break;
     }
     int level = static_cast<int>(line.level);
     bool same_line = false;
-    const bool of_def = word(begin) == TokenKind::Def;
+    const bool of_def = word(begin) == TokenKind::Def || (word(begin) == TokenKind::Async && word(begin + 1) == TokenKind::Def);
     auto emit = [&](uint32_t end, bool docstring_place) {
       if (end > begin)
         statement(begin, end, same_line ? level + (compound ? 1 : 0) : level, same_line ? 0 : blank, same_line, docstring_place);

@@ -133,6 +133,8 @@ Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Children& parts, S
   std::vector<ast::ComprehensionFor> clauses;
   while (rest.at_comprehension()) {
     Children part(rest.node());
+    const Token* async = part.at(TokenKind::Async) ? &part.take() : nullptr;
+    if (async) need_async("async for", span(*async));
     part.take();  // for
     ast::ComprehensionFor clause{};
     clause.target = target_list(part.node(), TargetUse::For);
@@ -147,6 +149,7 @@ Expr* TreeBuilder::comprehension(ast::ComprehensionKind kind, Children& parts, S
       conditions.push_back(operators(part.node()));
     }
     clause.conditions = arena_.list(conditions);
+    clause.asynchronous = async != nullptr;
     clauses.push_back(clause);
   }
   Expr* element;

@@ -31,13 +31,14 @@ Stmt* TreeBuilder::decorated(Node* node) {
     Expr* decorator = named_test(part.node());
     if (!source_.internal || !is_export(decorator)) decorators.push_back(decorator);
   }
+  const Token* async = children.at(TokenKind::Async) ? &children.take() : nullptr;
   Node* definition = children.node();
   auto list = arena_.list(decorators);
   return definition->getRuleIndex() == TflParser::RuleClass_definition ? class_definition(definition, list)
-                                                                       : function_definition(definition, list);
+                                                                       : function_definition(definition, list, async);
 }
 
-Stmt* TreeBuilder::function_definition(Node* node, ast::List<Expr*> decorators) {
+Stmt* TreeBuilder::function_definition(Node* node, ast::List<Expr*> decorators, const Token* async) {
   Children children(node);
   const Token& word = children.take();
   const Token& id = children.take();
@@ -48,12 +49,13 @@ Stmt* TreeBuilder::function_definition(Node* node, ast::List<Expr*> decorators) 
   Expr* returns = children.accept(TokenKind::Arrow) ? test(children.node()) : nullptr;
   children.take();  // :
   Surroundings outer = here_;
-  here_ = {Body::Function, false, {}, false};
+  here_ = {Body::Function, false, {}, false, async != nullptr};
   ast::Block body = block(children.node());
   here_ = outer;
-  Span whole = span(word);
+  Span whole = span(async ? *async : word);
   if (!body.empty()) whole = join(whole, body.back()->span);
-  return arena_.make<ast::FunctionDef>(Stmt{StmtKind::FunctionDef, whole}, name(id), span(id), decorators, params, returns, body);
+  return arena_.make<ast::FunctionDef>(Stmt{StmtKind::FunctionDef, whole}, name(id), span(id), decorators, params, returns, body,
+                                       async != nullptr);
 }
 
 Stmt* TreeBuilder::class_definition(Node* node, ast::List<Expr*> decorators) {

@@ -125,6 +125,7 @@ Expr* TreeBuilder::yield_expression(Node* node) {
   Children children(node);
   children.take();  // yield
   if (children.accept(TokenKind::From)) {
+    if (here_.asynchronous) report(DiagnosticId::YieldFromInAsync, span(node));
     Expr* from = test(children.node());
     return arena_.make<ast::YieldFrom>(Expr{ExprKind::YieldFrom, span(node)}, from);
   }
@@ -132,8 +133,14 @@ Expr* TreeBuilder::yield_expression(Node* node) {
   return arena_.make<ast::Yield>(Expr{ExprKind::Yield, span(node)}, value);
 }
 
+void TreeBuilder::need_async(std::string_view what, Span at) {
+  if (here_.asynchronous || here_.body == Body::Unknown) return;
+  report(here_.body == Body::Function ? DiagnosticId::OutsideAsync : DiagnosticId::AwaitOutsideFunction, at, {what});
+}
+
 Expr* TreeBuilder::primary(Node* node) {
   Children children(node);
+  const Token* await = children.at(TokenKind::Await) ? &children.take() : nullptr;
   const Token& start = children.take();
   Expr* e = nullptr;
   auto constant = [&](ast::ConstantKind kind) {
@@ -159,7 +166,9 @@ Expr* TreeBuilder::primary(Node* node) {
     default: e = brace_display(children, start); break;
   }
   while (!children.done()) e = trailer(children, e, start);
-  return e;
+  if (!await) return e;
+  need_async("await", span(*await));
+  return arena_.make<ast::YieldFrom>(Expr{ExprKind::YieldFrom, span(node)}, e, true);
 }
 
 Expr* TreeBuilder::parenthesised(Children& children, const Token& open) {

@@ -48,6 +48,7 @@ void TreeBuilder::statement(Node* node, std::vector<Stmt*>& out) {
     case TflParser::RuleWith_statement: return out.push_back(with_statement(inner));
     case TflParser::RuleMatch_statement: return match_statement(inner, out);
     case TflParser::RuleFunction_definition: return out.push_back(function_definition(inner, {}));
+    case TflParser::RuleAsync_statement: return out.push_back(async_statement(inner));
     case TflParser::RuleClass_definition: return out.push_back(class_definition(inner, {}));
     case TflParser::RuleDecorated: return out.push_back(decorated(inner));
     default: return bad_statement(inner, out);
@@ -132,13 +133,20 @@ Stmt* TreeBuilder::small_statement(Node* node) {
   const Token& word = children.take();
   switch (word.kind) {
     case TokenKind::Break:
-      if (!here_.loop) report(DiagnosticId::BreakOutsideLoop, whole);
+      if (here_.groups && !here_.loop)
+        report(DiagnosticId::LeavesExceptStar, whole, {text(word)});
+      else if (!here_.loop)
+        report(DiagnosticId::BreakOutsideLoop, whole);
       return arena_.make<ast::Break>(Stmt{StmtKind::Break, whole});
     case TokenKind::Continue:
-      if (!here_.loop) report(DiagnosticId::ContinueOutsideLoop, whole);
+      if (here_.groups && !here_.loop)
+        report(DiagnosticId::LeavesExceptStar, whole, {text(word)});
+      else if (!here_.loop)
+        report(DiagnosticId::ContinueOutsideLoop, whole);
       return arena_.make<ast::Continue>(Stmt{StmtKind::Continue, whole});
     case TokenKind::Return: {
       if (here_.body == Body::Module || here_.body == Body::Class) report(DiagnosticId::ReturnOutsideFunction, whole);
+      if (here_.groups) report(DiagnosticId::LeavesExceptStar, whole, {text(word)});
       Expr* value = children.done() ? nullptr : expression_list(children.node());
       return arena_.make<ast::Return>(Stmt{StmtKind::Return, whole}, value);
     }
@@ -283,6 +291,20 @@ Stmt* TreeBuilder::for_statement(Node* node) {
                                orelse);
 }
 
+/// `async` in front of a function, a loop or a `with`.
+Stmt* TreeBuilder::async_statement(Node* node) {
+  Children children(node);
+  const Token& word = children.take();
+  Node* inner = children.node();
+  if (inner->getRuleIndex() == TflParser::RuleFunction_definition) return function_definition(inner, {}, &word);
+  bool loop = inner->getRuleIndex() == TflParser::RuleFor_statement;
+  need_async(loop ? "async for" : "async with", span(word));
+  Stmt* made = loop ? for_statement(inner) : with_statement(inner);
+  (loop ? static_cast<ast::For*>(made)->asynchronous : static_cast<ast::With*>(made)->asynchronous) = true;
+  made->span = join(span(word), made->span);
+  return made;
+}
+
 Stmt* TreeBuilder::try_statement(Node* node) {
   Children children(node);
   const Token& word = children.take();
@@ -293,6 +315,7 @@ Stmt* TreeBuilder::try_statement(Node* node) {
   ast::Block orelse, finally;
   Node* else_node = nullptr;
   const Token* bare = nullptr;  // the last clause's `except`, when it names no class
+  bool groups = false;
   while (!children.done()) {
     Node* clause = children.node();
     if (clause->getRuleIndex() == TflParser::RuleElse_clause) {
@@ -308,7 +331,10 @@ Stmt* TreeBuilder::try_statement(Node* node) {
     }
     Children part(clause);
     const Token& except = part.take();
-    if (part.at(TokenKind::Star)) report(DiagnosticId::RefusedExceptStar, span(except, part.take()));
+    const bool star = part.at(TokenKind::Star);
+    Span word_span = star ? span(except, part.take()) : span(except);
+    if (!handlers.empty() && star != groups) report(DiagnosticId::MixedExcept, word_span);
+    groups = star;
     if (bare != nullptr) report(DiagnosticId::BareExceptNotLast, span(*bare));
     bare = nullptr;
     ast::ExceptHandler handler{};
@@ -316,7 +342,11 @@ Stmt* TreeBuilder::try_statement(Node* node) {
     if (!part.at_token()) handler.type = test(part.node());
     if (part.accept(TokenKind::As)) handler.name = name(part.take());
     part.take();  // :
+    if (star && handler.type == nullptr) report(DiagnosticId::BareExceptStar, word_span);
+    Surroundings outer = here_;
+    if (star) here_.groups = true, here_.loop = false;
     handler.body = block(part.node());
+    here_ = outer;
     handler.span = to_end_of(handler.span, handler.body);
     if (handler.type == nullptr) bare = &except;
     whole = to_end_of(whole, handler.body);
@@ -328,7 +358,7 @@ Stmt* TreeBuilder::try_statement(Node* node) {
     else if (finally.empty())
       report(DiagnosticId::TryAlone, span(word));
   }
-  return arena_.make<ast::Try>(Stmt{StmtKind::Try, whole}, body, arena_.list(handlers), orelse, finally);
+  return arena_.make<ast::Try>(Stmt{StmtKind::Try, whole}, body, arena_.list(handlers), orelse, finally, groups);
 }
 
 Stmt* TreeBuilder::with_statement(Node* node) {

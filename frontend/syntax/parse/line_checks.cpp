@@ -20,6 +20,7 @@ std::string_view block_owner(TokenKind kind) {
     case TokenKind::Finally: return "the 'finally' clause";
     case TokenKind::With: return "the 'with' statement";
     case TokenKind::Def: return "the function definition";
+    case TokenKind::Async: return "the 'async' statement";
     case TokenKind::Class: return "the class definition";
     case TokenKind::Match: return "the 'match' statement";
     case TokenKind::Case: return "the 'case' statement";
@@ -128,12 +129,13 @@ class LineChecks {
 
   /// `with (a as b, c as d):` encloses the items, `with (a).b:` and `with (yield):` an expression.
   void with_parenthesis(const LogicalLine& line) {
-    if (line.bad || first(line).kind != TokenKind::With || line.end - line.first < 4) return;
-    Token& open = layout_.tokens[line.first + 1];
+    const uint32_t word = line.first + (first(line).kind == TokenKind::Async ? 1 : 0);
+    if (line.bad || layout_.tokens[word].kind != TokenKind::With || line.end - word < 4) return;
+    Token& open = layout_.tokens[word + 1];
     if (open.kind != TokenKind::Lparen) return;
     uint32_t depth = 0;
     bool as = false, comma = false, other = false;
-    for (uint32_t i = line.first + 1; i < line.end; ++i) {
+    for (uint32_t i = word + 1; i < line.end; ++i) {
       TokenKind kind = layout_.tokens[i].kind;
       if (is_open_bracket(kind)) ++depth;
       if (depth == 1) {

@@ -202,6 +202,7 @@ bool begins_compound(TokenKind kind) {
     case TokenKind::Try:
     case TokenKind::With:
     case TokenKind::Def:
+    case TokenKind::Async:
     case TokenKind::Class:
     case TokenKind::At: return true;
     default: return false;

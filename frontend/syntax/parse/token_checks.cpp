@@ -161,10 +161,6 @@ bool check_token(const Source& source, const std::vector<Token>& tokens, size_t 
     case TokenKind::Bang:
       out.push_back(make_diagnostic(DiagnosticId::ForeignOperator, span_of(source, t), {"!", "not"}));
       return false;
-    case TokenKind::Async:
-      out.push_back(make_diagnostic(DiagnosticId::RefusedAsync, span_of(source, t), {text_of(source, t)}));
-      return false;
-    case TokenKind::Await: out.push_back(make_diagnostic(DiagnosticId::RefusedAwait, span_of(source, t))); return false;
     default: return true;
   }
 }

@@ -87,6 +87,8 @@ class TreeBuilder {
     bool loop = false;
     std::string_view comprehension;  // "list comprehension" …, while inside its element or conditions
     bool top_level = true;           // not inside any block
+    bool asynchronous = false;       // inside `async def`
+    bool groups = false;             // inside `except*`, which no jump leaves; loops in it have their own jumps
   };
 
   // build_statements.cpp
@@ -100,6 +102,7 @@ class TreeBuilder {
   ast::Stmt* for_statement(Node* node);
   ast::Stmt* try_statement(Node* node);
   ast::Stmt* with_statement(Node* node);
+  ast::Stmt* async_statement(Node* node);
   ast::Block clause_block(Node* node);
   void bad_statement(Node* node, std::vector<ast::Stmt*>& out);
 
@@ -108,7 +111,7 @@ class TreeBuilder {
 
   // build_definitions.cpp
   ast::Stmt* decorated(Node* node);
-  ast::Stmt* function_definition(Node* node, ast::List<ast::Expr*> decorators);
+  ast::Stmt* function_definition(Node* node, ast::List<ast::Expr*> decorators, const Token* async = nullptr);
   ast::Stmt* class_definition(Node* node, ast::List<ast::Expr*> decorators);
   ast::List<ast::Parameter> parameters(Node* node);
   void check_parameter_order(const std::vector<ast::Parameter>& params);
@@ -124,6 +127,8 @@ class TreeBuilder {
   ast::Expr* test(Node* node);
   ast::Expr* lambda(Node* node, Children& children);
   ast::Expr* yield_expression(Node* node);
+  /// What may stand in a function of its own kind only: reports where it stands elsewhere.
+  void need_async(std::string_view what, Span span);
   ast::Expr* primary(Node* node);
   ast::Expr* parenthesised(Children& children, const Token& open);
   /// What stands between parentheses, as one expression.

@@ -14,8 +14,6 @@ constexpr Refused kRefused[] = {
     {"exec", "write the code in the script, or import a .tfl file beside it"},
     {"eval", "call a function, or read data with json.loads"},
     {"compile", "import a .tfl file, or use tf.function to compile a function"},
-    {"memoryview", "slice the bytes, or use tf.io.decode_raw"},
-    {"bytearray", "use bytes, or a list of int"},
 };
 
 }  // namespace

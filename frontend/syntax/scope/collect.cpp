@@ -106,7 +106,10 @@ void Collector::statement(const Stmt* s) {
     case StmtKind::Break:
     case StmtKind::Continue:
     case StmtKind::Pass: break;
-    case StmtKind::Return: optional(as<Return>(s)->value); break;
+    case StmtKind::Return:
+      optional(as<Return>(s)->value);
+      if (as<Return>(s)->value && scope_->asynchronous && scope_->returns.line == 0) scope_->returns = s->span;
+      break;
     case StmtKind::FunctionDef: function(as<FunctionDef>(s)); break;
     case StmtKind::ClassDef: class_(as<ClassDef>(s)); break;
     case StmtKind::With:
@@ -230,9 +233,11 @@ void Collector::function(const FunctionDef* s) {
   for (const Parameter& p : s->params) annotation(p.annotation);
   annotation(s->returns);
   bind(s->name, s->name_span);
-  enter(ScopeKind::Function, s, s->name);
+  Scope* inner = enter(ScopeKind::Function, s, s->name);
+  inner->asynchronous = s->asynchronous;
   parameters(s->params);
   block(s->body);
+  if (inner->generator && inner->returns.line != 0) report(DiagnosticId::ReturnInAsyncGenerator, inner->returns);
   leave();
 }
 

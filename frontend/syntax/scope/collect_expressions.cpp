@@ -53,7 +53,10 @@ void Collector::expression(const Expr* e) {
       case ExprKind::Yield:
       case ExprKind::YieldFrom: {
         optional(e->kind == ExprKind::Yield ? as<Yield>(e)->value : as<YieldFrom>(e)->value);
-        scope_->generator = true;
+        if (e->kind == ExprKind::YieldFrom && as<YieldFrom>(e)->await)
+          scope_->asynchronous = true;
+        else
+          scope_->generator = true;
         break;
       }
     }
@@ -176,11 +179,14 @@ void Collector::comprehension(const Comprehension* e) {
     }
     target(c.target, true);
     display(c.conditions);
+    s->asynchronous = s->asynchronous || c.asynchronous;
   }
   expression(e->element);
   optional(e->value);
   if (e->comprehension == ComprehensionKind::Generator) s->generator = true;
   leave();
+  // Whoever runs a comprehension that awaits has to wait for it; a generator waits when it is asked.
+  if (s->asynchronous && !s->generator && scope_->kind == ScopeKind::Comprehension) scope_->asynchronous = true;
 }
 
 // In a comprehension `:=` binds in the function or module around it.

@@ -56,9 +56,11 @@ struct Scope {
   std::deque<Symbol> symbols;      // parameters first, in register order; then in order of appearance
   std::unordered_map<std::string_view, Symbol*> index;
   std::vector<std::string_view> free;  // names whose cells the closure brings, in order
-  bool generator = false;
-  bool class_cell = false;       // a class whose methods use __class__ or super()
-  bool has_annotations = false;  // module or class body: makes __annotations__
+  bool generator = false;              // it yields
+  bool asynchronous = false;           // `async def`, or a comprehension that awaits
+  Span returns{};                      // the first return of a value in `async def`
+  bool class_cell = false;             // a class whose methods use __class__ or super()
+  bool has_annotations = false;        // module or class body: makes __annotations__
   bool star_import = false;
   bool helper = false;     // AutoGraph's: it stands for a part of the function around it
   int iterable_depth = 0;  // while collecting: inside iterables of comprehensions
