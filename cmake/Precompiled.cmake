@@ -43,7 +43,7 @@ endfunction()
 
 # The folders where that is done, and files there that name things as others do. Elsewhere files are compiled in ways of their own.
 set(TFL_UNITED "(cli|codegen/(gpu|jit|load|library|plan|llvm/[a-z]+)|frontend/(text|syntax/(parse|scope)|interpreter/(builtins|compile|modules|object|object/[a-z]+|profile|vm)|tensors/[a-z]+|staging/[a-z]+)|ir|ir/gradient|optimizer|runtime/(core|dispatch|gpu|kernels/[a-z]+|ops|shapes|support|tensor|text))")
-set(TFL_APART "(frontend/tensors/(numpy/python_random|tensor/(random_streams|variable_assign))|frontend/interpreter/object/([a-z]+/)?([a-z]+_methods|alias|attributes_set|bytes|dict|dict_table|dict_views|exception|file|float|function|iterators|list|object_type|range|set|slice|str|tuple|wrappers)|runtime/kernels/[a-z]+/(cast|elementwise_levels|matmul_levels|random_levels|reduce|reduce_arg|softmax|window_levels|matrix)|runtime/kernels/isa/(elementwise_half|matmul|random|window))[.]cpp")
+set(TFL_APART "(frontend/tensors/(numpy/python_random|tensor/(random_streams|variable_assign))|frontend/interpreter/object/([a-z]+/)?([a-z]+_methods|alias|attributes_set|bytearray|bytes|dict|dict_table|dict_views|exception|file|float|function|iterators|list|memory_view|object_type|range|set|slice|str|tuple|wrappers)|runtime/kernels/[a-z]+/(cast|elementwise_levels|matmul_levels|random_levels|reduce|reduce_arg|softmax|window_levels|matrix)|runtime/kernels/isa/(elementwise_half|matmul|random|window))[.]cpp")
 
 # tfl_unite(TARGET COUNT SOURCES...): the sources of the target that lie in one of these folders are compiled COUNT at a time.
 function(tfl_unite target count)

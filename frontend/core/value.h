@@ -53,6 +53,8 @@ enum class Kind : uint8_t {
   Native,
   Complex,
   BigInt,
+  ByteArray,
+  MemoryView,
 };
 
 struct Object;

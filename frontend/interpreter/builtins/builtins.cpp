@@ -75,17 +75,29 @@ void add_quitters(Interp& interp, Dict* names) {
   }
 }
 
+/// What the library has in its own language, made when somebody asks.
+Result<Value> later_builtin(Interp& interp, Module* module, Str* name) {
+  const bool group = name->text == "ExceptionGroup" || name->text == "BaseExceptionGroup";
+  if (!group && name->text != "aiter" && name->text != "anext") return Value();
+  Value from = TFL_TRY(interp.import_module(group ? "_exception_groups" : "_async_iteration"));
+  Value found = TFL_TRY(get_attr(interp, from, name));
+  dict_set_str(module->dict.as<Dict>(), name, found);
+  return found;
+}
+
 }  // namespace
 
 std::span<const NativeDef> builtin_functions() { return kFunctions; }
 
 void fill_builtins(Interp& interp, Module* module) {
   Dict* names = module->dict.as<Dict>();
+  module->lazy = later_builtin;
   for (const NativeDef& def : kFunctions) dict_set_str(names, interp.intern(def.name), interp.native(def));
   const Types& t = interp.types;
-  for (Type* type : {t.object,  t.type,   t.int_,      t.bool_,    t.float_,    t.str,          t.bytes,       t.list,
-                     t.complex, t.tuple,  t.dict,      t.set,      t.frozenset, t.range,        t.slice,       t.zip,
-                     t.map,     t.filter, t.enumerate, t.reversed, t.property,  t.staticmethod, t.classmethod, t.super}) {
+  for (Type* type :
+       {t.object,      t.type,    t.int_,      t.bool_,    t.float_,   t.str,          t.bytes,       t.list,  t.bytearray,
+        t.memory_view, t.complex, t.tuple,     t.dict,     t.set,      t.frozenset,    t.range,       t.slice, t.zip,
+        t.map,         t.filter,  t.enumerate, t.reversed, t.property, t.staticmethod, t.classmethod, t.super}) {
     dict_set_str(names, type->name, Value::share(type));
   }
   constexpr ErrorKind kKinds[] = {

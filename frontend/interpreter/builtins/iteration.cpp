@@ -28,6 +28,7 @@ Result<Value> any_(Interp& interp, Value* a) {
 Result<Value> sum_(Interp& interp, Value* a) {
   if (a[0].is_empty()) return fail(ErrorKind::TypeError, "sum() takes at least 1 positional argument (0 given)");
   if (a[1].is_str()) return fail(ErrorKind::TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
+  if (a[1].is(Kind::ByteArray)) return fail(ErrorKind::TypeError, "sum() can't sum bytearray [use b''.join(seq) instead]");
   if (a[1].is(Kind::Bytes)) return fail(ErrorKind::TypeError, "sum() can't sum bytes [use b''.join(seq) instead]");
   Value total = a[1];
   TFL_TRY(for_each(interp, a[0], [&](Value item) -> Result<bool> {

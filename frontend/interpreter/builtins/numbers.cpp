@@ -130,7 +130,7 @@ Result<Value> ord_(Interp& interp, Value* a) {
     if (n == 1) return Value::integer(static_cast<int64_t>(utf8::first(text_of(a[0]))));
     return fail(ErrorKind::TypeError, "ord() expected a character, but string of length {} found", n);
   }
-  if (a[0].is(Kind::Bytes)) {
+  if (a[0].is(Kind::Bytes) || a[0].is(Kind::ByteArray)) {
     const std::string& s = a[0].as<Bytes>()->data;
     if (s.size() == 1) return Value::integer(static_cast<unsigned char>(s[0]));
     return fail(ErrorKind::TypeError, "ord() expected a character, but string of length {} found", s.size());

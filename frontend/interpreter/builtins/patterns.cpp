@@ -41,7 +41,7 @@ Result<bool> is_sequence(Interp& interp, const Value& v) {
 /// A class whose only positional sub-pattern is for the subject itself.
 bool matches_itself(Interp& interp, const Type* type) {
   const Types& t = interp.types;
-  for (const Type* own : {t.bool_, t.bytes, t.dict, t.float_, t.frozenset, t.int_, t.list, t.set, t.str, t.tuple}) {
+  for (const Type* own : {t.bool_, t.bytes, t.bytearray, t.dict, t.float_, t.frozenset, t.int_, t.list, t.set, t.str, t.tuple}) {
     if (type->is_subtype_of(own)) return true;
   }
   return false;

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "frontend/core/buffer.h"
 #include "frontend/core/native_module.h"
 #include "frontend/text/hex_digits.h"
 
@@ -26,14 +27,10 @@ constexpr std::array<uint8_t, 256> kValues = values_of(kLetters);
 
 Failure wrong(Interp& interp, const std::string& text) { return module_error(interp, "_binascii", "Error", text); }
 
-Result<const std::string*> need_bytes(Interp& interp, const Value& v) {
-  if (v.is(Kind::Bytes)) return &v.as<Bytes>()->data;
-  return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(v));
-}
-
 /// b2a_base64(data, newline)
 Result<Value> to_base64(Interp& interp, Value* args) {
-  const std::string& data = *TFL_TRY(need_bytes(interp, args[0]));
+  Value held_data = TFL_TRY(bytes_like(interp, args[0]));
+  const std::string& data = held_data.as<Bytes>()->data;
   bool newline = TFL_TRY(truth(interp, args[1]));
   size_t size = (data.size() + 2) / 3 * 4;
   TFL_TRY(guard_memory(interp, size + 1));
@@ -60,7 +57,8 @@ Result<Value> to_base64(Interp& interp, Value* args) {
 
 /// a2b_base64(data, strict_mode)
 Result<Value> from_base64(Interp& interp, Value* args) {
-  const std::string& data = *TFL_TRY(need_bytes(interp, args[0]));
+  Value held_data = TFL_TRY(bytes_like(interp, args[0]));
+  const std::string& data = held_data.as<Bytes>()->data;
   bool strict = TFL_TRY(truth(interp, args[1]));
   TFL_TRY(guard_memory(interp, data.size()));
   std::string out(data.size() / 4 * 3 + 3, '\0');
@@ -114,7 +112,8 @@ Result<Value> from_base64(Interp& interp, Value* args) {
 
 /// unhexlify(digits)
 Result<Value> from_hex(Interp& interp, Value* args) {
-  const std::string& digits = *TFL_TRY(need_bytes(interp, args[0]));
+  Value held_digits = TFL_TRY(bytes_like(interp, args[0]));
+  const std::string& digits = held_digits.as<Bytes>()->data;
   if (digits.size() % 2) return wrong(interp, "Odd-length string");
   TFL_TRY(guard_memory(interp, digits.size() / 2));
   std::string out(digits.size() / 2, '\0');
@@ -128,7 +127,8 @@ Result<Value> from_hex(Interp& interp, Value* args) {
 
 /// crc32(data, value)
 Result<Value> check_sum(Interp& interp, Value* args) {
-  const std::string& data = *TFL_TRY(need_bytes(interp, args[0]));
+  Value held_data = TFL_TRY(bytes_like(interp, args[0]));
+  const std::string& data = held_data.as<Bytes>()->data;
   auto sum = static_cast<uint32_t>(TFL_TRY(to_index(interp, args[1])));
   return Value::integer(static_cast<int64_t>(::crc32_z(sum, reinterpret_cast<const Bytef*>(data.data()), data.size())));
 }

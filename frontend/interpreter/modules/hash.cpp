@@ -1,4 +1,5 @@
 // The module `_hash`: digests in progress, for stdlib/python/hashlib.tfl.
+#include "frontend/core/buffer.h"
 #include "frontend/core/native_module.h"
 #include "frontend/core/registry.h"
 #include "runtime/support/digest.h"
@@ -18,9 +19,9 @@ extern const Slots kHash;
 
 Result<void> add(Interp& interp, Hash& h, const Value& data) {
   if (data.is_str()) return fail(ErrorKind::TypeError, "Strings must be encoded before hashing");
-  if (!data.is(Kind::Bytes)) return fail(ErrorKind::TypeError, "object supporting the buffer API required");
-  (void)interp;
-  h.digest->update(data.as<Bytes>()->data);
+  if (!is_bytes_like(data)) return fail(ErrorKind::TypeError, "object supporting the buffer API required");
+  Value held = TFL_TRY(bytes_like(interp, data));
+  h.digest->update(held.as<Bytes>()->data);
   return {};
 }
 
@@ -51,10 +52,7 @@ Result<Value> make_blake(Interp& interp, Value* a) {
   int64_t size = TFL_TRY(to_index(interp, a[2]));
   if (size < 1 || size > most) return fail(ErrorKind::ValueError, "digest_size must be between 1 and {} bytes", most);
   p.size = static_cast<size_t>(size);
-  for (int i = 3; i < 6; ++i) {
-    if (!a[i].is(Kind::Bytes))
-      return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(a[i]));
-  }
+  for (int i = 3; i < 6; ++i) a[i] = TFL_TRY(bytes_like(interp, a[i]));
   p.key = a[3].as<Bytes>()->data;
   p.salt = a[4].as<Bytes>()->data;
   p.person = a[5].as<Bytes>()->data;

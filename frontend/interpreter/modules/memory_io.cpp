@@ -2,6 +2,7 @@
 // getvalue() has given away is copied before the next write.
 #include <algorithm>
 
+#include "frontend/core/buffer.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/native_module.h"
 #include "frontend/core/registry.h"
@@ -143,9 +144,8 @@ Result<void> begin_bytes(Interp& interp, Stream& s, const Value& initial) {
   s.at = 0;
   s.closed = false;
   if (initial.is_empty() || initial.is_none()) return {};
-  if (!initial.is(Kind::Bytes))
-    return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(initial));
-  s.content = initial;
+  Value given = TFL_TRY(bytes_like(interp, initial));
+  s.content = given.is(Kind::Bytes) ? given : interp.bytes(given.as<Bytes>()->data);
   return {};
 }
 
@@ -190,9 +190,7 @@ Result<Value> write(Interp& interp, Value* a) {
     return Value::integer(str_length(a[1].as<Str>()));
   }
   TFL_TRY(check_open(s));
-  if (!a[1].is(Kind::Bytes))
-    return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(a[1]));
-  Value keep = a[1];
+  Value keep = TFL_TRY(bytes_like(interp, a[1]));
   const std::string& piece = keep.as<Bytes>()->data;
   TFL_TRY(put(interp, s, piece, static_cast<int64_t>(piece.size())));
   return Value::integer(static_cast<int64_t>(piece.size()));
@@ -389,6 +387,22 @@ Result<Value> leave(Interp& interp, Value* a) { return interp.call_method(a[0], 
       method("isatty", "self, /", no), method("fileno", "self, /", fileno), method("__enter__", "self, /", enter),             \
       method("__exit__", "self, *exc_info", leave), getter("closed", closed)
 
+/// readinto(buffer): how many bytes it now holds.
+Result<Value> readinto(Interp& interp, Value* a) {
+  std::span<char> to = TFL_TRY(writable_buffer(interp, a[1], "readinto() argument must be read-write bytes-like object"));
+  Value args[2] = {a[0], Value::integer(static_cast<int64_t>(to.size()))};
+  Value read_in = TFL_TRY(read(interp, args));
+  const std::string& data = read_in.as<Bytes>()->data;
+  std::copy(data.begin(), data.end(), to.begin());
+  return Value::integer(static_cast<int64_t>(data.size()));
+}
+
+/// getbuffer(): a view of the content as it is now.
+Result<Value> getbuffer(Interp& interp, Value* a) {
+  Value content = TFL_TRY(getvalue(interp, a));
+  return interp.call(Value::share(interp.types.memory_view), {content});
+}
+
 constexpr NativeDef kTextMethods[] = {method("__init__", "self, initial_value=..., newline=...", text_init),
                                       TFL_STREAM_METHODS,
                                       getter("line_buffering", not_buffered),
@@ -396,7 +410,8 @@ constexpr NativeDef kTextMethods[] = {method("__init__", "self, initial_value=..
                                       getter("errors", nothing),
                                       getter("newlines", nothing)};
 constexpr NativeDef kBytesMethods[] = {method("__init__", "self, initial_bytes=...", bytes_init), TFL_STREAM_METHODS,
-                                       method("read1", "self, size=-1, /", read), method("getbuffer", "self, /", getvalue)};
+                                       method("read1", "self, size=-1, /", read), method("readinto", "self, buffer, /", readinto),
+                                       method("getbuffer", "self, /", getbuffer)};
 #undef TFL_STREAM_METHODS
 
 const Slots kText = {.kind = Kind::Native,

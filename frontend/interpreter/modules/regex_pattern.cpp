@@ -1,6 +1,7 @@
 // re.Pattern: searching, splitting and replacing with a compiled pattern.
 #include <algorithm>
 
+#include "frontend/core/buffer.h"
 #include "frontend/core/str.h"
 #include "frontend/interpreter/modules/regex_objects.h"
 
@@ -18,6 +19,10 @@ const std::string& content(const Value& v) { return v.is_str() ? text_of(v) : v.
 Result<Subject> subject_of(Interp& interp, const Value& pattern, const Value& string, int64_t pos, int64_t endpos) {
   Subject s;
   s.pattern = pattern.as<Pattern>();
+  if (string.is(Kind::ByteArray) || string.is(Kind::MemoryView)) {  // which may change while it is searched
+    Value held = TFL_TRY(bytes_like(interp, string));
+    return subject_of(interp, pattern, interp.bytes(held.as<Bytes>()->data), pos, endpos);
+  }
   if (!string.is_str() && !string.is(Kind::Bytes)) {
     return fail(ErrorKind::TypeError, "expected string or bytes-like object, got '{}'", interp.type_name(string));
   }

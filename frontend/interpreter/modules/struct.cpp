@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "frontend/core/big_int.h"
+#include "frontend/core/buffer.h"
 #include "frontend/core/native_module.h"
 
 namespace tfl::packing {
@@ -255,21 +256,18 @@ Result<Value> values_at(Interp& interp, const Layout& layout, const char* data) 
   return layout.items.empty() ? interp.empty_tuple : made;
 }
 
-Result<const std::string*> need_buffer(Interp& interp, const Value& v) {
-  if (v.is(Kind::Bytes)) return &v.as<Bytes>()->data;
-  return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(v));
-}
-
 Result<Value> unpack(Interp& interp, Value* a) {
   Layout layout = TFL_TRY(layout_of(interp, a[0]));
-  const std::string* data = TFL_TRY(need_buffer(interp, a[1]));
+  Value held = TFL_TRY(bytes_like(interp, a[1]));
+  const std::string* data = &held.as<Bytes>()->data;
   if (data->size() != layout.size) return wrong(interp, "unpack requires a buffer of " + std::to_string(layout.size) + " bytes");
   return values_at(interp, layout, data->data());
 }
 
 Result<Value> unpack_from(Interp& interp, Value* a) {
   Layout layout = TFL_TRY(layout_of(interp, a[0]));
-  const std::string* data = TFL_TRY(need_buffer(interp, a[1]));
+  Value held = TFL_TRY(bytes_like(interp, a[1]));
+  const std::string* data = &held.as<Bytes>()->data;
   int64_t offset = TFL_TRY(to_index(interp, a[2]));
   auto length = static_cast<int64_t>(data->size());
   std::string size = std::to_string(layout.size), actual = std::to_string(length);
@@ -292,7 +290,8 @@ Result<Value> unpack_from(Interp& interp, Value* a) {
 /// All that fill the buffer one after the other, as a list.
 Result<Value> unpack_all(Interp& interp, Value* a) {
   Layout layout = TFL_TRY(layout_of(interp, a[0]));
-  const std::string* data = TFL_TRY(need_buffer(interp, a[1]));
+  Value held = TFL_TRY(bytes_like(interp, a[1]));
+  const std::string* data = &held.as<Bytes>()->data;
   if (layout.size == 0) return wrong(interp, "cannot iteratively unpack with a struct of length 0");
   if (data->size() % layout.size)
     return wrong(interp, "iterative unpacking requires a buffer of a multiple of " + std::to_string(layout.size) + " bytes");
@@ -309,8 +308,35 @@ Result<Value> calcsize(Interp& interp, Value* a) {
   return Value::integer(static_cast<int64_t>(layout.size));
 }
 
+/// pack_into(format, buffer, offset, *values)
+Result<Value> pack_into(Interp& interp, Value* a) {
+  Layout layout = TFL_TRY(layout_of(interp, a[0]));
+  std::span<char> to = TFL_TRY(writable_buffer(interp, a[1], "pack_into() argument 2 must be read-write bytes-like object"));
+  int64_t offset = TFL_TRY(to_index(interp, a[2]));
+  Value arguments[2] = {a[0], a[3]};
+  Value packed = TFL_TRY(pack(interp, arguments));
+  const std::string& data = packed.as<Bytes>()->data;
+  const auto size = static_cast<int64_t>(data.size());
+  to = TFL_TRY(writable_buffer(interp, a[1], "pack_into() argument 2 must be read-write bytes-like object"));
+  const auto length = static_cast<int64_t>(to.size());
+  std::string shown = std::to_string(offset), actual = std::to_string(length);
+  if (offset < 0) {
+    if (offset + size > 0) return wrong(interp, "no space to pack " + std::to_string(size) + " bytes at offset " + shown);
+    if (offset + length < 0) return wrong(interp, "offset " + shown + " out of range for " + actual + "-byte buffer");
+    offset += length;
+  }
+  if (length - offset < size) {
+    return wrong(interp, "pack_into requires a buffer of at least " + std::to_string(size + offset) + " bytes for packing " +
+                             std::to_string(size) + " bytes at offset " + std::to_string(offset) + " (actual buffer size is " +
+                             actual + ")");
+  }
+  std::copy(data.begin(), data.end(), to.begin() + offset);
+  return Value::none();
+}
+
 constexpr NativeDef kFunctions[] = {
     function("pack", "format, /, *values", pack),
+    function("pack_into", "format, buffer, offset, /, *values", pack_into),
     function("unpack", "format, buffer, /", unpack),
     function("unpack_from", "format, /, buffer, offset=0", unpack_from),
     function("unpack_all", "format, buffer, /", unpack_all),
@@ -325,6 +351,7 @@ namespace tfl {
 
 Result<void> init_struct(Interp& interp, Module& module) {
   define_all(interp, module, packing::kFunctions);
+  dict_set_str(module.dict.as<Dict>(), interp.intern("byte_store"), Value::share(interp.types.byte_store));  // array.array's base
   return {};
 }
 

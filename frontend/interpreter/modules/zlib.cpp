@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "frontend/core/buffer.h"
 #include "frontend/core/native_module.h"
 #include "frontend/core/registry.h"
 
@@ -27,11 +28,6 @@ struct Stream : Object {
 Stream& of(const Value& v) { return *v.as<Stream>(); }
 
 extern const Slots kStream;
-
-Result<const std::string*> need_bytes(Interp& interp, const Value& v) {
-  if (v.is(Kind::Bytes)) return &v.as<Bytes>()->data;
-  return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(v));
-}
 
 /// zlib's own words for a status, as Python's module gives them.
 Failure wrong(Interp& interp, const z_stream& z, int status, const char* doing) {
@@ -63,7 +59,8 @@ Result<Value> made(Interp& interp) {
 Result<Value> make_compressor(Interp& interp, Value* a) {
   int numbers[5];
   for (int i = 0; i < 5; ++i) numbers[i] = TFL_TRY(number(interp, a[i]));
-  const std::string& dictionary = *TFL_TRY(need_bytes(interp, a[5]));
+  Value held_dictionary = TFL_TRY(bytes_like(interp, a[5]));
+  const std::string& dictionary = held_dictionary.as<Bytes>()->data;
   Value v = TFL_TRY(made(interp));
   Stream& s = of(v);
   s.packs = true;
@@ -81,7 +78,8 @@ Result<Value> make_compressor(Interp& interp, Value* a) {
 /// decompressor(wbits, dictionary)
 Result<Value> make_decompressor(Interp& interp, Value* a) {
   int wbits = TFL_TRY(number(interp, a[0]));
-  const std::string& dictionary = *TFL_TRY(need_bytes(interp, a[1]));
+  Value held_dictionary = TFL_TRY(bytes_like(interp, a[1]));
+  const std::string& dictionary = held_dictionary.as<Bytes>()->data;
   Value v = TFL_TRY(made(interp));
   Stream& s = of(v);
   int status = inflateInit2(&s.z, wbits);
@@ -111,7 +109,8 @@ Result<void> hear_interrupts(Interp& interp) {
 /// deflate(data, flush): what comes out when data goes in.
 Result<Value> pack(Interp& interp, Value* a) {
   Stream& s = of(a[0]);
-  const std::string& data = *TFL_TRY(need_bytes(interp, a[1]));
+  Value held_data = TFL_TRY(bytes_like(interp, a[1]));
+  const std::string& data = held_data.as<Bytes>()->data;
   int flush = TFL_TRY(number(interp, a[2]));
   if (!s.packs || !s.open) return wrong(interp, s.z, Z_STREAM_ERROR, "compressing data");
   std::string out;
@@ -144,7 +143,8 @@ Result<Value> pack(Interp& interp, Value* a) {
 /// inflate(data, limit): at most limit bytes of what data stands for; limit 0: all of it.
 Result<Value> unpack(Interp& interp, Value* a) {
   Stream& s = of(a[0]);
-  const std::string& given = *TFL_TRY(need_bytes(interp, a[1]));
+  Value held_given = TFL_TRY(bytes_like(interp, a[1]));
+  const std::string& given = held_given.as<Bytes>()->data;
   int64_t limit = TFL_TRY(to_index(interp, a[2]));
   if (limit < 0) return fail(ErrorKind::ValueError, "max_length must be non-negative");
   const size_t most = limit == 0 ? std::numeric_limits<size_t>::max() : static_cast<size_t>(limit);
@@ -212,7 +212,8 @@ Result<Value> rest(Interp& interp, Value* a) { return interp.bytes(of(a[0]).rest
 
 /// adler32(data, value)
 Result<Value> adler(Interp& interp, Value* a) {
-  const std::string& data = *TFL_TRY(need_bytes(interp, a[0]));
+  Value held_data = TFL_TRY(bytes_like(interp, a[0]));
+  const std::string& data = held_data.as<Bytes>()->data;
   auto sum = static_cast<uint32_t>(TFL_TRY(to_index(interp, a[1])));
   return Value::integer(static_cast<int64_t>(adler32_z(sum, reinterpret_cast<const Bytef*>(data.data()), data.size())));
 }

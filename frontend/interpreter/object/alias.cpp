@@ -1,5 +1,6 @@
 // What annotations evaluate to: list[int] and int | None.
 #include "frontend/core/attributes.h"
+#include "frontend/core/native.h"
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/object/class.h"
 
@@ -52,6 +53,17 @@ Result<Value> repr_union(Interp& interp, const Value& self) {
     text += part;
   }
   return interp.str(std::move(text));
+}
+
+/// types.GenericAlias(origin, args).
+Result<Value> construct_generic(Interp& interp, Type* type, CallArgs& args) {
+  Value out[2];
+  TFL_TRY(take_arguments(interp, "GenericAlias", args, {"origin", "args"}, 2, 2, out));
+  auto* a = interp.allocate<Alias>(type);
+  Value made = Value::adopt(a);
+  a->origin = out[0];
+  a->args = out[1].is(Kind::Tuple) ? out[1] : interp.tuple({out[1]});
+  return made;
 }
 
 Result<Value> call_generic(Interp& interp, const Value& self, CallArgs& args) {
@@ -125,6 +137,7 @@ Value union_members(const Value& u) { return u.as<Alias>()->args; }
 extern const Slots generic_alias_slots, union_type_slots;
 const Slots generic_alias_slots = {.kind = Kind::Native,
                                    .destroy = destroy_alias,
+                                   .construct = construct_generic,
                                    .repr = repr_generic,
                                    .hash = hash_alias,
                                    .call = call_generic,

@@ -81,7 +81,7 @@ Result<Value> to_int_value(Interp& interp, const Value& v) {
       if (!r.is_empty()) return require_int(interp, r, name->text.c_str());
     }
   }
-  if (v.is_str() || v.is(Kind::Bytes)) {
+  if (v.is_str() || v.is(Kind::Bytes) || v.is(Kind::ByteArray)) {
     const std::string& text = v.is_str() ? text_of(v) : v.as<Bytes>()->data;
     return int_of_text(interp, text, 10, v.is_str() ? quote_text(text) : quote_bytes(text));
   }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "frontend/core/buffer.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/native.h"
 #include "frontend/interpreter/object/file.h"
@@ -66,6 +67,18 @@ Result<Value> read(Interp& interp, Value* a) {
   return make(interp, f, std::move(out));
 }
 
+/// readinto(buffer): how many bytes it now holds.
+Result<Value> readinto(Interp& interp, Value* a) {
+  constexpr std::string_view kWanted = "readinto() argument must be read-write bytes-like object";
+  std::span<char> to = TFL_TRY(writable_buffer(interp, a[1], kWanted));
+  if (!self_file(a)->binary) return fail(ErrorKind::UnsupportedOperation, "readinto");
+  Value args[2] = {a[0], Value::integer(static_cast<int64_t>(to.size()))};
+  Value read_in = TFL_TRY(read(interp, args));
+  const std::string& data = read_in.as<Bytes>()->data;
+  std::copy(data.begin(), data.end(), to.begin());
+  return Value::integer(static_cast<int64_t>(data.size()));
+}
+
 Result<Value> readline(Interp& interp, Value* a) {
   File* f = self_file(a);
   TFL_TRY(need_readable(f));
@@ -108,10 +121,9 @@ Result<Value> write(Interp& interp, Value* a) {
   File* f = self_file(a);
   TFL_TRY(need_writable(f));
   if (f->binary) {
-    if (!a[1].is(Kind::Bytes))
-      return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(a[1]));
-    TFL_TRY(file_write(interp, f, a[1].as<Bytes>()->data));
-    return Value::integer(static_cast<int64_t>(a[1].as<Bytes>()->data.size()));
+    Value held = TFL_TRY(bytes_like(interp, a[1]));
+    TFL_TRY(file_write(interp, f, held.as<Bytes>()->data));
+    return Value::integer(static_cast<int64_t>(held.as<Bytes>()->data.size()));
   }
   if (!a[1].is_str()) return fail(ErrorKind::TypeError, "write() argument must be str, not {}", interp.type_name(a[1]));
   TFL_TRY(file_write(interp, f, text_of(a[1])));
@@ -268,6 +280,7 @@ Result<uint64_t> hash_slot(Interp&, const Value& self) { return reinterpret_cast
 
 constexpr NativeDef kMethods[] = {
     method("read", "self, size=-1, /", read),
+    method("readinto", "self, buffer, /", readinto),
     method("readline", "self, size=-1, /", readline),
     method("readlines", "self, hint=-1, /", readlines),
     method("write", "self, text, /", write),

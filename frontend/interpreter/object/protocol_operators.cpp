@@ -206,7 +206,9 @@ Result<bool> less(Interp& interp, const Value& a, const Value& b) {
 
 namespace {
 
-bool is_sequence(const Value& v) { return v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes); }
+bool is_sequence(const Value& v) {
+  return v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes) || v.is(Kind::ByteArray);
+}
 
 /// Whether a *= sequence repeats the sequence: CPython asks the right side only where the left side's type has no table of what sequences do.
 bool lets_repeat(Interp& interp, const Value& a) {
@@ -242,6 +244,8 @@ Result<Value> binary(Interp& interp, BinaryOp op, const Value& a, const Value& b
 Failure binary_error(Interp& interp, BinaryOp op, const Value& a, const Value& b, bool inplace) {
   Kind ka = a.kind();
   if (op == BinaryOp::Add && is_sequence(a)) {
+    if (ka == Kind::ByteArray)
+      return fail(ErrorKind::TypeError, "can't concat {} to {}", interp.type_name(b), interp.type_name(a));
     if (ka == Kind::Bytes) return fail(ErrorKind::TypeError, "can't concat {} to bytes", interp.type_name(b));
     std::string_view name = ka == Kind::Str ? "str" : ka == Kind::List ? "list" : "tuple";
     return fail(ErrorKind::TypeError, "can only concatenate {} (not \"{}\") to {}", name, interp.type_name(b), name);

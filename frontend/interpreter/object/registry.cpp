@@ -71,6 +71,7 @@ void fill_types(Interp& interp) {
   add_methods(interp, types.id, methods());
 #include "frontend/core/types.def"
 #undef TFL_TYPE
+  add_methods(interp, interp.types.bytearray, bytes_methods());
 }
 
 void make_exception_types(Interp& interp, std::vector<Type*>& by_kind, std::vector<Type*>& all) {

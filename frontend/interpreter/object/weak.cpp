@@ -33,6 +33,7 @@ bool can_be_watched(const Value& v) {
     case Kind::Type:
     case Kind::Module:
     case Kind::Generator:
+    case Kind::MemoryView:
     case Kind::Variable:
     case Kind::NdArray:
     case Kind::File: return true;

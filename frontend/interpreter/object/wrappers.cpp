@@ -18,7 +18,7 @@ Result<Value> sequence_method(Interp& interp, BinaryOp op, const Value& self, co
 }
 bool is_sequence_operation(BinaryOp op, const Value& v) {
   return (op == BinaryOp::Add || op == BinaryOp::Mul) &&
-         (v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes));
+         (v.is_str() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Bytes) || v.is(Kind::ByteArray));
 }
 
 template <BinaryOp op>
@@ -281,6 +281,7 @@ bool has_binary(const Type* t) {
     case Kind::List:
     case Kind::Tuple: return additive;
     case Kind::Str:
+    case Kind::ByteArray:
     case Kind::Bytes: return additive || op == BinaryOp::Mod;
     case Kind::Set:
     case Kind::DictView: return op == BinaryOp::Sub || op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor;
@@ -296,7 +297,8 @@ template <BinaryOp op>
 bool has_reflected(const Type* t) {
   if (!has_binary<op>(t)) return false;
   Kind k = t->slots->kind;
-  return !(op == BinaryOp::Add && (k == Kind::List || k == Kind::Tuple || k == Kind::Str || k == Kind::Bytes));
+  return !(op == BinaryOp::Add &&
+           (k == Kind::List || k == Kind::Tuple || k == Kind::Str || k == Kind::Bytes || k == Kind::ByteArray));
 }
 template <BinaryOp op>
 bool has_inplace_op(const Type* t) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "frontend/core/buffer.h"
 #include "frontend/core/native_module.h"
 #include "frontend/tensors/numpy/array.h"
 #include "frontend/tensors/numpy/eigen.h"
@@ -209,9 +210,8 @@ Result<Value> np_become(Interp& interp, Value* args) {
 
 /// frombuffer(bytes, dtype, shape, offset): elements copied out of bytes, little-endian.
 Result<Value> np_frombuffer(Interp& interp, Value* args) {
-  if (!args[0].is(Kind::Bytes))
-    return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(args[0]));
-  const std::string& data = args[0].as<Bytes>()->data;
+  Value held = TFL_TRY(bytes_like(interp, args[0]));
+  const std::string& data = held.as<Bytes>()->data;
   DType dtype = TFL_TRY(to_numpy_dtype(interp, args[1]));
   int64_t offset = TFL_TRY(to_index(interp, args[3]));
   if (offset < 0 || static_cast<size_t>(offset) > data.size())

@@ -193,6 +193,22 @@ Result<Value> next_slot(Interp& interp, const Value& self) {
   return it->advance(interp, *it);
 }
 
+/// Whether to go on with a copy of it changes nothing.
+bool may_be_walked(Interp& interp, const Iterator& it) { return !it.step_native && it.type != interp.types.callable_iterator; }
+
+/// What a copy of an iterator would still give; the iterator stays where it is.
+Result<std::vector<Value>> left_in(Interp& interp, const Iterator& it) {
+  std::vector<Value> left;
+  if (!it.advance) return left;
+  Value held = make(interp, it.type, it.advance, it.state, it.position, it.stop, it.step);
+  for (;;) {
+    Value item = TFL_TRY(held.as<Iterator>()->advance(interp, *held.as<Iterator>()));
+    if (item.is_empty()) return left;
+    left.push_back(std::move(item));
+    if (left.size() % 4096 == 0) TFL_TRY(guard_memory(interp, left.size() * sizeof(Value)));
+  }
+}
+
 /// What is left, for list() of an iterator and operator.length_hint.
 Result<Value> length_hint(Interp& interp, Value* a) {
   if (!a[0].is(Kind::Iterator)) return Value::integer(0);
@@ -205,10 +221,24 @@ Result<Value> length_hint(Interp& interp, Value* a) {
   }
   if (type == interp.types.tuple_iterator)
     return Value::integer(std::max<int64_t>(0, it->state.as<Tuple>()->size - it->position));
-  return Value::integer(0);
+  // Others are walked, in a copy of theirs.
+  if (!may_be_walked(interp, *it)) return Value::integer(0);
+  std::vector<Value> left = TFL_TRY(left_in(interp, *it));
+  return Value::integer(static_cast<int64_t>(left.size()));
 }
 
-constexpr NativeDef kMethods[] = {method("__length_hint__", "self, /", length_hint)};
+/// (iter, (what is left,)): a pickle or a copy of an iterator.
+Result<Value> reduce(Interp& interp, Value* a) {
+  if (!a[0].is(Kind::Iterator) || !may_be_walked(interp, *a[0].as<Iterator>()))
+    return fail(ErrorKind::TypeError, "cannot pickle '{}' object", interp.type_name(a[0]));
+  std::vector<Value> left = TFL_TRY(left_in(interp, *a[0].as<Iterator>()));
+  const Type* type = a[0].object()->type;
+  Value again = type == interp.types.tuple_iterator ? interp.tuple(std::span<const Value>(left)) : interp.list(std::move(left));
+  Value iter_function = dict_get_str(interp.builtins.as<Module>()->dict.as<Dict>(), interp.intern("iter"));
+  return interp.tuple({iter_function, interp.tuple({again})});
+}
+
+constexpr NativeDef kMethods[] = {method("__length_hint__", "self, /", length_hint), method("__reduce__", "self, /", reduce)};
 
 }  // namespace
 
@@ -270,6 +300,7 @@ Value make_reverse_iterator(Interp& interp, const Value& v) {
                   static_cast<int64_t>(v.as<List>()->items.size()) - 1);
     case Kind::Tuple: return make(interp, type, next_of_tuple, v, v.as<Tuple>()->size - 1, 0, -1);
     case Kind::Str: return make(interp, type, next_of_str_reversed, v, static_cast<int64_t>(text_of(v).size()));
+    case Kind::ByteArray:
     case Kind::Bytes: return make(interp, type, next_of_bytes, v, static_cast<int64_t>(v.as<Bytes>()->data.size()) - 1, 0, -1);
     case Kind::Range: {
       const Range* r = v.as<Range>();

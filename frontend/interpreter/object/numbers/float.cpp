@@ -12,7 +12,7 @@ namespace tfl {
 namespace {
 
 Result<double> float_of(Interp& interp, const Value& v) {
-  if (v.is_str() || v.is(Kind::Bytes)) {
+  if (v.is_str() || v.is(Kind::Bytes) || v.is(Kind::ByteArray)) {
     if (interp.type_of(v)->script) {  // which may say itself what number it is
       Value own = TFL_TRY(call_special(interp, v, interp.sym.__float__, {}));
       if (own.is_empty()) own = TFL_TRY(call_special(interp, v, interp.sym.__index__, {}));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/core/big_int.h"
+#include "frontend/core/buffer.h"
 #include "frontend/core/hashing.h"
 #include "frontend/core/native.h"
 #include "frontend/interpreter/object/numbers/number.h"
@@ -24,7 +25,8 @@ Value as_type(Interp& interp, Type* type, Type* native, Value number) {
 Result<Value> int_from_text(Interp& interp, const Value& text, int64_t base) {
   if (base != 0 && (base < 2 || base > 36)) return fail(ErrorKind::ValueError, "int() base must be >= 2 and <= 36, or 0");
   bool is_str = text.is_str();
-  if (!is_str && !text.is(Kind::Bytes)) return fail(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
+  if (!is_str && !text.is(Kind::Bytes) && !text.is(Kind::ByteArray))
+    return fail(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
   const std::string& s = is_str ? text_of(text) : text.as<Bytes>()->data;
   return int_of_text(interp, s, static_cast<int>(base), is_str ? quote_text(s) : quote_bytes(s));
 }
@@ -143,8 +145,9 @@ Result<Value> to_bytes(Interp& interp, Value* a) {
 
 Result<Value> from_bytes(Interp& interp, Value* a) {
   std::string data;
-  if (a[1].is(Kind::Bytes)) {
-    data = a[1].as<Bytes>()->data;
+  if (is_bytes_like(a[1])) {
+    Value held = TFL_TRY(bytes_like(interp, a[1]));
+    data = held.as<Bytes>()->data;
   } else {
     if (a[1].is_str() || (!interp.type_of(a[1])->script && !iter(interp, a[1])))
       return fail(ErrorKind::TypeError, "cannot convert '{}' object to bytes", interp.type_name(a[1]));

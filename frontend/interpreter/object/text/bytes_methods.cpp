@@ -1,6 +1,7 @@
 // The methods of bytes.
 #include <algorithm>
 
+#include "frontend/core/buffer.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/native.h"
 #include "frontend/core/str.h"
@@ -15,16 +16,20 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 
 std::string_view self_data(Value* a) { return a[0].as<Bytes>()->data; }
-Value make(Interp& interp, std::string_view data) { return interp.bytes(std::string(data)); }
+Value make(Interp& interp, Value* a, std::string_view data) { return bytes_of_kind(interp, a[0], std::string(data)); }
 
-Result<std::string_view> need_bytes(Interp& interp, const Value& v) {
-  if (v.is(Kind::Bytes)) return std::string_view(v.as<Bytes>()->data);
-  return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(v));
+/// An argument's bytes; a memoryview in it gives place to a copy.
+Result<std::string_view> need_bytes(Interp& interp, Value& v) {
+  v = TFL_TRY(bytes_like(interp, v));
+  return std::string_view(v.as<Bytes>()->data);
 }
 
 /// What find() and count() look for: bytes, or one byte as a number.
 Result<std::string> needle(Interp& interp, const Value& v) {
-  if (v.is(Kind::Bytes)) return v.as<Bytes>()->data;
+  if (is_bytes_like(v)) {
+    Value held = TFL_TRY(bytes_like(interp, v));
+    return held.as<Bytes>()->data;
+  }
   Value plain = unboxed(v);
   if (!plain.is_int() && !plain.is_bool()) {
     return fail(ErrorKind::TypeError, "argument should be integer or bytes-like object, not '{}'", interp.type_name(v));
@@ -76,36 +81,39 @@ Result<Value> has_affix(Interp& interp, Value* a) {
     const std::string& what = v.as<Bytes>()->data;
     return in_range && (Suffix ? part.ends_with(what) : part.starts_with(what));
   };
-  if (a[1].is(Kind::Bytes)) return Value::boolean(matches(a[1]));
+  if (is_bytes_like(a[1])) {
+    Value held = TFL_TRY(bytes_like(interp, a[1]));
+    return Value::boolean(matches(held));
+  }
   if (!a[1].is(Kind::Tuple)) {
     return fail(ErrorKind::TypeError, "{} first arg must be bytes or a tuple of bytes, not {}", name, interp.type_name(a[1]));
   }
   for (const Value& v : a[1].as<Tuple>()->span()) {
-    if (!v.is(Kind::Bytes)) return fail(ErrorKind::TypeError, "a bytes-like object is required, not '{}'", interp.type_name(v));
-    if (matches(v)) return Value::boolean(true);
+    Value held = TFL_TRY(bytes_like(interp, v));
+    if (matches(held)) return Value::boolean(true);
   }
   return Value::boolean(false);
 }
 
-Value pieces_to_list(Interp& interp, const std::vector<std::string_view>& pieces) {
+Value pieces_to_list(Interp& interp, Value* a, const std::vector<std::string_view>& pieces) {
   std::vector<Value> out;
   out.reserve(pieces.size());
-  for (std::string_view p : pieces) out.push_back(make(interp, p));
+  for (std::string_view p : pieces) out.push_back(make(interp, a, p));
   return interp.list(std::move(out));
 }
 
 template <bool FromRight>
 Result<Value> split(Interp& interp, Value* a) {
   int64_t limit = TFL_TRY(to_index(interp, a[2]));
-  if (a[1].is_none()) return pieces_to_list(interp, split_blanks(self_data(a), limit, FromRight, Alphabet::Bytes));
+  if (a[1].is_none()) return pieces_to_list(interp, a, split_blanks(self_data(a), limit, FromRight, Alphabet::Bytes));
   std::string_view separator = TFL_TRY(need_bytes(interp, a[1]));
   if (separator.empty()) return fail(ErrorKind::ValueError, "empty separator");
-  return pieces_to_list(interp, split_at(self_data(a), separator, limit, FromRight));
+  return pieces_to_list(interp, a, split_at(self_data(a), separator, limit, FromRight));
 }
 
 Result<Value> splitlines(Interp& interp, Value* a) {
   bool keep = TFL_TRY(truth(interp, a[1]));
-  return pieces_to_list(interp, split_lines(self_data(a), keep, Alphabet::Bytes));
+  return pieces_to_list(interp, a, split_lines(self_data(a), keep, Alphabet::Bytes));
 }
 
 template <bool Last>
@@ -114,16 +122,20 @@ Result<Value> partition(Interp& interp, Value* a) {
   if (separator.empty()) return fail(ErrorKind::ValueError, "empty separator");
   std::string_view s = self_data(a);
   size_t at = Last ? find_last(s, separator) : find_first(s, separator);
-  Value empty = interp.bytes({});
-  if (at == kNone) return Last ? interp.tuple({empty, empty, a[0]}) : interp.tuple({a[0], empty, empty});
-  return interp.tuple({make(interp, s.substr(0, at)), a[1], make(interp, s.substr(at + separator.size()))});
+  if (at == kNone) {
+    Value whole = a[0].is(Kind::Bytes) ? a[0] : make(interp, a, s);
+    Value before = make(interp, a, {}), behind = make(interp, a, {});
+    return Last ? interp.tuple({before, behind, whole}) : interp.tuple({whole, before, behind});
+  }
+  return interp.tuple(
+      {make(interp, a, s.substr(0, at)), make(interp, a, separator), make(interp, a, s.substr(at + separator.size()))});
 }
 
 template <bool Left, bool Right>
 Result<Value> strip(Interp& interp, Value* a) {
-  if (a[1].is_none()) return make(interp, strip_blanks(self_data(a), Left, Right, Alphabet::Bytes));
+  if (a[1].is_none()) return make(interp, a, strip_blanks(self_data(a), Left, Right, Alphabet::Bytes));
   std::string_view characters = TFL_TRY(need_bytes(interp, a[1]));
-  return make(interp, strip_characters(self_data(a), characters, Left, Right, Alphabet::Bytes));
+  return make(interp, a, strip_characters(self_data(a), characters, Left, Right, Alphabet::Bytes));
 }
 
 Result<Value> replace(Interp& interp, Value* a) {
@@ -133,7 +145,7 @@ Result<Value> replace(Interp& interp, Value* a) {
   int64_t n = count_occurrences(self_data(a), what, Alphabet::Bytes);
   size_t grown = TFL_TRY(guard_repeat(interp, with.size(), n, 1));
   TFL_TRY(guard_memory(interp, grown + self_data(a).size()));
-  return interp.bytes(replace_occurrences(self_data(a), what, with, limit, Alphabet::Bytes));
+  return make(interp, a, replace_occurrences(self_data(a), what, with, limit, Alphabet::Bytes));
 }
 
 template <bool Suffix>
@@ -141,7 +153,7 @@ Result<Value> remove_affix(Interp& interp, Value* a) {
   std::string_view what = TFL_TRY(need_bytes(interp, a[1]));
   std::string_view s = self_data(a);
   if (Suffix ? s.ends_with(what) : s.starts_with(what)) s = Suffix ? s.substr(0, s.size() - what.size()) : s.substr(what.size());
-  return make(interp, s);
+  return make(interp, a, s);
 }
 
 Result<Value> join(Interp& interp, Value* a) {
@@ -153,15 +165,16 @@ Result<Value> join(Interp& interp, Value* a) {
   }
   std::string out;
   for (size_t i = 0; i < items->size(); ++i) {
-    const Value& v = (*items)[i];
-    if (!v.is(Kind::Bytes)) {
+    Value v = (*items)[i];
+    if (!is_bytes_like(v)) {
       return fail(ErrorKind::TypeError, "sequence item {}: expected a bytes-like object, {} found", i, interp.type_name(v));
     }
+    v = TFL_TRY(bytes_like(interp, v));
     TFL_TRY(guard_memory(interp, v.as<Bytes>()->data.size() + self_data(a).size()));
     if (i) out += self_data(a);
     out += v.as<Bytes>()->data;
   }
-  return interp.bytes(std::move(out));
+  return bytes_of_kind(interp, a[0], std::move(out));
 }
 
 Result<Value> decode(Interp& interp, Value* a) {
@@ -169,7 +182,8 @@ Result<Value> decode(Interp& interp, Value* a) {
   Str* errors = TFL_TRY(need_str(interp, a[2]));
   CodecFault fault;
   auto text = decode_text(self_data(a), encoding->text, errors->text, &fault);
-  if (!text) return codec_failure(interp, text.failure(), fault, a[0]);
+  if (!text)
+    return codec_failure(interp, text.failure(), fault, a[0].is(Kind::Bytes) ? a[0] : interp.bytes(std::string(self_data(a))));
   return interp.str(text.take());
 }
 
@@ -217,7 +231,10 @@ Result<Value> fromhex(Interp& interp, Value* a) {
     return fail(ErrorKind::ValueError, "non-hexadecimal number found in fromhex() arg at position {}", first ? i : i + 1);
   }
   out.resize(to);
-  return interp.bytes(std::move(out));
+  // As the class that it is called on.
+  Value data = interp.bytes(std::move(out));
+  if (!a[0].is(Kind::Type) || a[0].as<Type>() == interp.types.bytes) return data;
+  return interp.call(a[0], {data});
 }
 
 // ------------------------------------------------------------------------------------------------- ASCII letters
@@ -236,7 +253,7 @@ template <char (*F)(char)>
 Result<Value> mapped(Interp& interp, Value* a) {
   std::string out(self_data(a));
   for (char& c : out) c = F(c);
-  return interp.bytes(std::move(out));
+  return bytes_of_kind(interp, a[0], std::move(out));
 }
 
 template <bool OnlyFirst>
@@ -247,7 +264,7 @@ Result<Value> title(Interp& interp, Value* a) {
     c = inside ? to_lower(c) : to_upper(c);
     inside = OnlyFirst || is_alpha(c);
   }
-  return interp.bytes(std::move(out));
+  return bytes_of_kind(interp, a[0], std::move(out));
 }
 
 template <bool (*Test)(char)>
@@ -290,7 +307,7 @@ Result<Value> translate(Interp& interp, Value* a) {
     if (without.find(c) != kNone) continue;
     out += a[1].is_none() ? c : table[static_cast<unsigned char>(c)];
   }
-  return interp.bytes(std::move(out));
+  return bytes_of_kind(interp, a[0], std::move(out));
 }
 
 Result<Value> maketrans(Interp& interp, Value* a) {
@@ -315,7 +332,7 @@ Result<Value> padded(Interp& interp, Value* a) {
   int64_t width = TFL_TRY(to_index(interp, a[1]));
   std::string_view fill = " ";
   if (!a[2].is_empty()) {
-    if (!a[2].is(Kind::Bytes) || a[2].as<Bytes>()->data.size() != 1) {
+    if (!(a[2].is(Kind::Bytes) || a[2].is(Kind::ByteArray)) || a[2].as<Bytes>()->data.size() != 1) {
       return fail(ErrorKind::TypeError, "{}() argument 2 must be a byte string of length 1, not {}",
                   Where == 0   ? "ljust"
                   : Where == 1 ? "rjust"
@@ -331,7 +348,7 @@ Result<Value> padded(Interp& interp, Value* a) {
   std::string out(static_cast<size_t>(before), fill[0]);
   out += s;
   out.append(static_cast<size_t>(missing - before), fill[0]);
-  return interp.bytes(std::move(out));
+  return bytes_of_kind(interp, a[0], std::move(out));
 }
 
 Result<Value> zfill(Interp& interp, Value* a) {
@@ -341,14 +358,14 @@ Result<Value> zfill(Interp& interp, Value* a) {
   TFL_TRY(guard_repeat(interp, 1, missing, 1));
   bool sign = !out.empty() && (out[0] == '+' || out[0] == '-');
   out.insert(sign ? 1 : 0, static_cast<size_t>(missing), '0');
-  return interp.bytes(std::move(out));
+  return bytes_of_kind(interp, a[0], std::move(out));
 }
 
 Result<Value> expandtabs(Interp& interp, Value* a) {
   int64_t size = TFL_TRY(to_index(interp, a[1]));
   int64_t tabs = count_occurrences(self_data(a), "\t", Alphabet::Bytes);
   TFL_TRY(guard_repeat(interp, static_cast<size_t>(tabs), size, 1));
-  return interp.bytes(expand_tabs(self_data(a), size, Alphabet::Bytes));
+  return make(interp, a, expand_tabs(self_data(a), size, Alphabet::Bytes));
 }
 
 constexpr NativeDef kMethods[] = {

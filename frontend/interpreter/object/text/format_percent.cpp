@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frontend/core/attributes.h"
+#include "frontend/core/buffer.h"
 #include "frontend/core/exception.h"
 #include "frontend/core/str.h"
 #include "frontend/interpreter/object/numbers/number.h"
@@ -272,7 +273,7 @@ class PercentFormatter {
 
   Result<void> character(const Value& v, std::string& body) {
     if (bytes_) {
-      if (v.is(Kind::Bytes) && v.as<Bytes>()->data.size() == 1) {
+      if ((v.is(Kind::Bytes) || v.is(Kind::ByteArray)) && v.as<Bytes>()->data.size() == 1) {
         body = v.as<Bytes>()->data;
         return {};
       }
@@ -303,11 +304,16 @@ class PercentFormatter {
       body = TFL_TRY(repr_text(interp_, v));
       if (f.type == 'a' || bytes_) body = escape_non_ascii(body);
     } else if (bytes_) {
-      if (!v.is(Kind::Bytes)) {
+      Value held = v;
+      if (is_bytes_like(v))
+        held = TFL_TRY(bytes_like(interp_, v));
+      else if (Value own = TFL_TRY(call_special(interp_, v, interp_.intern("__bytes__"), {})); !own.is_empty())
+        held = own;
+      if (!held.is(Kind::Bytes) && !held.is(Kind::ByteArray)) {
         return fail(ErrorKind::TypeError, "%b requires a bytes-like object, or an object that implements __bytes__, not '{}'",
                     interp_.type_name(v));
       }
-      body = v.as<Bytes>()->data;
+      body = held.as<Bytes>()->data;
     } else {
       body = TFL_TRY(str_text(interp_, v));
     }

@@ -1,5 +1,6 @@
 // str: construction, items, operators.
 #include "frontend/core/str.h"
+#include "frontend/core/buffer.h"
 
 #include <algorithm>
 
@@ -122,10 +123,11 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
     }
   }
   if (out[0].is_str()) return fail(ErrorKind::TypeError, "decoding str is not supported");
-  if (!out[0].is(Kind::Bytes)) {
+  if (!is_bytes_like(out[0])) {
     return fail(ErrorKind::TypeError, "decoding to str: need a bytes-like object, {} found", interp.type_name(out[0]));
   }
   CodecFault fault;
+  out[0] = TFL_TRY(bytes_like(interp, out[0]));
   auto text = decode_text(out[0].as<Bytes>()->data, out[1].is_empty() ? "utf-8" : std::string_view(text_of(out[1])),
                           out[2].is_empty() ? "strict" : std::string_view(text_of(out[2])), &fault);
   if (!text) return codec_failure(interp, text.failure(), fault, out[0]);
