@@ -69,6 +69,7 @@ void add_run_options(CLI::App& app, Arguments& out, Limit& limit) {
       ->take_all()
       ->allow_extra_args(false);
   app.add_flag("--allow-all", out.allow_all, "Scripts may use every file that you may");
+  app.add_flag("--allow-run", out.allow_run, "Scripts may run other programs (subprocess)");
   app.add_flag("--strict", out.strict, "Traced functions keep operations whose results nobody needs when they may fail");
   app.add_option("--passes", out.passes,
                  "Traced functions go through these passes and no others (tfl-opt --list names them), each one "

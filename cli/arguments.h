@@ -107,6 +107,7 @@ struct Arguments {
   std::vector<std::string> allow_read, allow_write;
   std::vector<std::string> fixed;  // NAME=VALUE: sizes and inputs of an ONNX model that are known
   bool allow_all = false;
+  bool allow_run = false;
   bool shapes = false;           // tfl check: what tensors' shapes tell, too
   bool strict = false;           // graphs keep every operation that may fail
   std::string passes = "usual";  // that graphs go through before they run: usual, none, or names with commas

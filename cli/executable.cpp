@@ -134,6 +134,7 @@ int build_executable(const Arguments& given) {
     files.emplace_back(std::string("identity/") + part, std::to_string(program_identity(part)));
   std::string options;
   if (given.allow_all) options += "allow-all\n";
+  if (given.allow_run) options += "allow-run\n";
   for (const std::string& p : given.allow_read) options += "allow-read " + p + "\n";
   for (const std::string& p : given.allow_write) options += "allow-write " + p + "\n";
   files.emplace_back("options", options);
@@ -169,6 +170,8 @@ int run_bundle(int argc, char** argv) {
       rest.remove_prefix(std::min(rest.size(), line.size() + 1));
       if (line == "allow-all")
         a.allow_all = true;
+      else if (line == "allow-run")
+        a.allow_run = true;
       else if (line.starts_with("allow-read "))
         a.allow_read.emplace_back(line.substr(11));
       else if (line.starts_with("allow-write "))

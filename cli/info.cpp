@@ -65,7 +65,7 @@ constexpr std::string_view kBash = R"(_tfl() {
     return
   fi
   case $cur in
-    --*) COMPREPLY=($(compgen -W "--doctest --max-memory --timeout --max-depth --threads --workers --replicas --rank-output --allow-read --allow-write --allow-all --strict --no-cache --no-jit --jit --device --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --plan --llvm --asm --passes --dot --svg --signature --html --trace --junitxml --numprocesses --dist --snapshot-update --coverage --coverage-html --coverage-lcov --dap --install --shapes --maxfail --durations --collect-only --check --diff --range --line-length --clear --help" -- "$cur")) ;;
+    --*) COMPREPLY=($(compgen -W "--doctest --max-memory --timeout --max-depth --threads --workers --replicas --rank-output --allow-read --allow-write --allow-all --allow-run --strict --no-cache --no-jit --jit --device --cpu --color --tokens --ast --bytecode --autograph --ir --optimized --plan --llvm --asm --passes --dot --svg --signature --html --trace --junitxml --numprocesses --dist --snapshot-update --coverage --coverage-html --coverage-lcov --dap --install --shapes --maxfail --durations --collect-only --check --diff --range --line-length --clear --help" -- "$cur")) ;;
     *) [ "${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) || COMPREPLY=($(compgen -f -- "$cur")) ;;
   esac
 }
@@ -80,7 +80,7 @@ _tfl() {
     _describe command commands
     _files -g '*.tfl'
   else
-    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--workers=[processes to start]:n' '--replicas=[parts of a batch]:n' '--rank-output=[what workers print]:where' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--strict[keep operations that may fail]' '--no-cache[no caches]' '--no-jit[no machine code]' '--jit=[when to compile]:when:(auto wait off)' '--device=[where traced functions run]:device:(cpu gpu)' '--cpu=[processor to compile for]:cpu:(x86-64-v3 x86-64-v4)' '--color=[colour]:when:(auto always never)' '*:file:_files'
+    _arguments '--max-memory=[memory limit]:size' '--timeout=[time limit]:time' '--max-depth=[call depth]:n' '--threads=[threads]:n' '--workers=[processes to start]:n' '--replicas=[parts of a batch]:n' '--rank-output=[what workers print]:where' '--allow-read=[folder to read]:folder:_directories' '--allow-write=[folder to write]:folder:_directories' '--allow-all[all files]' '--allow-run[other programs]' '--strict[keep operations that may fail]' '--no-cache[no caches]' '--no-jit[no machine code]' '--jit=[when to compile]:when:(auto wait off)' '--device=[where traced functions run]:device:(cpu gpu)' '--cpu=[processor to compile for]:cpu:(x86-64-v3 x86-64-v4)' '--color=[colour]:when:(auto always never)' '*:file:_files'
   fi
 }
 _tfl "$@"
@@ -111,7 +111,7 @@ complete -c tfl -n __fish_use_subcommand -a 'diff' -d 'Compare two models'
 complete -c tfl -n __fish_use_subcommand -a 'info cache completion'
 complete -c tfl -l max-memory -l timeout -l max-depth -l threads -l workers -l replicas -l rank-output -x
 complete -c tfl -l allow-read -l allow-write -x -a '(__fish_complete_directories)'
-complete -c tfl -l allow-all -l strict -l no-cache -l no-jit
+complete -c tfl -l allow-all -l allow-run -l strict -l no-cache -l no-jit
 complete -c tfl -l jit -x -a 'auto wait off'
 complete -c tfl -l device -x -a 'cpu gpu'
 complete -c tfl -l cpu -x -a 'x86-64-v3 x86-64-v4'

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "frontend/core/advice.h"
 #include "frontend/core/attributes.h"
+#include "frontend/core/programs.h"
 #include "frontend/core/protocol.h"
 #include "frontend/core/tensor_api.h"
 #include "frontend/interpreter/vm/exit.h"
@@ -234,6 +235,7 @@ Session::Session(const Arguments& arguments, const std::string& file)
     if (passes) context.passes = std::make_unique<const std::vector<const optimizer::PassInfo*>>(std::move(*passes));
   }
   if (interp.tensors) interp.tensors->strict = arguments.strict;
+  if (arguments.allow_run) (void)allow_programs(interp);
   gpu::Devices& devices = context.devices();
   if (arguments.device == "gpu") {
     if (devices.count())

@@ -52,9 +52,18 @@ Result<Value> sys_exc_info(Interp& interp, Value*) {
   return interp.tuple({type, e, trace});
 }
 
-/// version_info, float_info and int_info are made by stdlib/python/_sys_info.tfl when a script asks for them.
+/// The exception that the innermost frame is handling, or None.
+Result<Value> sys_exception(Interp& interp, Value*) {
+  Value e = current_handling(interp);
+  return e.is_empty() ? Value::none() : e;
+}
+
+/// version_info, float_info and others like them are made by stdlib/python/_sys_info.tfl when a script asks for them.
 Result<Value> lazy_info(Interp& interp, Module*, Str* name) {
-  if (name->text != "version_info" && name->text != "float_info" && name->text != "int_info") return Value();
+  bool known = false;
+  for (std::string_view n : {"version_info", "float_info", "int_info", "flags", "hash_info", "thread_info", "implementation"})
+    known = known || n == name->text;
+  if (!known) return Value();
   Value made = TFL_TRY(interp.import_module("_sys_info"));
   return get_item(interp, TFL_TRY(get_attr(interp, made, interp.intern("VALUES"))), interp.str(name->text));
 }
@@ -68,6 +77,7 @@ constexpr NativeDef kSys[] = {
     function("set_int_max_str_digits", "maxdigits", sys_set_int_max_str_digits),
     function("getrefcount", "object, /", sys_getrefcount),
     function("exc_info", "", sys_exc_info),
+    function("exception", "", sys_exception),
 };
 
 }  // namespace

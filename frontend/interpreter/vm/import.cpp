@@ -73,8 +73,8 @@ std::string foreign_package(std::string_view name) {
         "tensorflow_addons", "transformers", "gym", "networkx", "nltk", "joblib", "psutil", "IPython"}) {
     if (name == known) return "Python packages cannot be imported; a file beside the script can, .tfl or .py";
   }
-  for (std::string_view known : {"multiprocessing", "subprocess", "socket", "ctypes", "http", "sqlite3", "ssl", "select", "ast",
-                                 "dis", "bz2", "lzma", "tkinter"}) {
+  for (std::string_view known :
+       {"multiprocessing", "socket", "ctypes", "http", "sqlite3", "ssl", "select", "dis", "bz2", "lzma", "tkinter"}) {
     if (name == known) return "this part of Python's library is not in TFL";
   }
   return {};

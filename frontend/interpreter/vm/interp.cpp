@@ -4,11 +4,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "frontend/core/exception.h"
 #include "frontend/core/frame.h"
 #include "frontend/core/protocol.h"
 #include "frontend/core/registry.h"
+#include "frontend/core/signals.h"
 #include "frontend/core/signature.h"
 #include "frontend/core/tensor_api.h"
 #include "frontend/interpreter/builtins/builtins.h"
@@ -272,7 +274,13 @@ Result<void> Interp::check_interrupt(bool between_steps) {
   if (bits & kInterruptKeyboard) {
     context.interrupt_request.fetch_and(~kInterruptKeyboard);
     context.interrupt.fetch_and(~kInterruptKeyboard);
-    return fail(ErrorKind::KeyboardInterrupt, "");
+    if (!handles_signal(*this, SIGINT)) return fail(ErrorKind::KeyboardInterrupt, "");
+    TFL_TRY(call_signal_handler(*this, SIGINT));
+  }
+  if (bits & kInterruptSignal) {
+    context.interrupt_request.fetch_and(~kInterruptSignal);
+    context.interrupt.fetch_and(~kInterruptSignal);
+    TFL_TRY(call_signal_handlers(*this));
   }
   if (bits & kInterruptMemory) {
     const bool left_out =
