@@ -1,0 +1,1 @@
+"""A package for copies of CPython tests."""

@@ -1,0 +1,6 @@
+"""There is no bytecode to look into."""
+import unittest
+
+
+class BytecodeTestCase(unittest.TestCase):
+    pass
