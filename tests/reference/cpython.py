@@ -58,6 +58,14 @@ def blank(lines, node, why):
         lines[i] = "\n"
 
 
+def erase(lines, node):
+    """A statement becomes `pass`."""
+    indent = re.match(r"\s*", lines[node.lineno - 1]).group()
+    lines[node.lineno - 1] = indent + "pass\n"
+    for i in range(node.lineno, node.end_lineno):
+        lines[i] = "\n"
+
+
 def functions(tree):
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -74,7 +82,12 @@ def prepared(text):
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inner = [node]
         else:
+            if {"exec", "eval", "compile"}.intersection(names_in(node)):
+                erase(lines, node)
             continue
+        for statement in node.body if isinstance(node, ast.ClassDef) else []:
+            if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and {"exec", "eval", "compile"}.intersection(names_in(statement)):
+                erase(lines, statement)
         for f in inner:
             hit = REFUSED.intersection(names_in(f))
             if hit:
@@ -241,7 +254,7 @@ def main():
                     except (SyntaxError, ValueError):
                         pass
                     open(os.path.join(package, f), "w", encoding="utf-8", errors="surrogateescape").write(text)
-            for d in ("xmltestdata", "cjkencodings", "decimaltestdata", "data"):
+            for d in ("xmltestdata", "cjkencodings", "decimaltestdata", "data", "typinganndata"):
                 if os.path.isdir(os.path.join(where, d)):
                     shutil.copytree(os.path.join(where, d), os.path.join(package, d))
             shutil.copy(os.path.join(HERE, "cpython_support", "doctest.py"), folder)
