@@ -58,14 +58,12 @@ Result<Value> sys_exception(Interp& interp, Value*) {
   return e.is_empty() ? Value::none() : e;
 }
 
-/// version_info, float_info and others like them are made by stdlib/python/_sys_info.tfl when a script asks for them.
+/// What few scripts ask for is in stdlib/python/_sys_info.tfl: version_info, flags, getdefaultencoding and the like.
 Result<Value> lazy_info(Interp& interp, Module*, Str* name) {
-  bool known = false;
-  for (std::string_view n : {"version_info", "float_info", "int_info", "flags", "hash_info", "thread_info", "implementation"})
-    known = known || n == name->text;
-  if (!known) return Value();
+  if (name->text.starts_with('_')) return Value();
   Value made = TFL_TRY(interp.import_module("_sys_info"));
-  return get_item(interp, TFL_TRY(get_attr(interp, made, interp.intern("VALUES"))), interp.str(name->text));
+  Value values = TFL_TRY(get_attr(interp, made, interp.intern("VALUES")));
+  return values.is(Kind::Dict) ? dict_get(interp, values.as<Dict>(), interp.str(name)) : Result<Value>(Value());
 }
 
 constexpr NativeDef kSys[] = {
