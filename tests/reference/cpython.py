@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REFUSED = {"exec", "eval", "compile", "_testcapi", "_testinternalcapi", "ctypes", "script_helper", "assert_python_ok", "assert_python_failure", "run_python_until_end",
            "getrefcount", "getsizeof", "check_sizeof", "check_syntax_error", "check_syntax_warning", "multiprocessing", "socket", "settrace", "gettrace", "dis",
            "_getframe", "tracemalloc", "gc", "check_impl_detail", "check__all__", "spawn_python", "set_int_max_str_digits_all", "run_in_subinterp", "__code__",
-           "co_code", "gi_frame", "cr_frame", "f_locals", "f_back", "tb_frame", "tb_next", "import_fresh_module", "check_disallow_instantiation", "ag_frame"}
+           "co_code", "gi_frame", "cr_frame", "f_locals", "f_back", "tb_frame", "tb_next", "check_disallow_instantiation", "ag_frame"}
 
 LANGUAGE = """augassign baseexception bool builtin bytes class compare complex contains coroutines asyncgen decorators defaultdict deque dict dictviews dictcomps
 dynamicclassattribute enumerate except_star exception_group exceptions exception_variations float format fstring funcattrs generator_stop generators genexps grammar
