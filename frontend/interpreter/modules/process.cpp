@@ -155,6 +155,7 @@ double seconds_now() {
 
 /// wait(pid, timeout): what the program ended with, minus a signal's number; None: it runs on after that time. A timeout of None waits.
 Result<Value> wait(Interp& interp, Value* a) {
+  TFL_TRY(check_allowed(interp));
   const auto pid = static_cast<pid_t>(TFL_TRY(to_index(interp, a[0])));
   const double end = a[1].is_none() ? -1 : seconds_now() + TFL_TRY(to_double(interp, a[1]));
   for (long pause = 50'000;; pause = std::min(pause * 2, 10'000'000L)) {
@@ -179,6 +180,7 @@ Result<Value> kill(Interp& interp, Value* a) {
 
 /// read(fd, n): at most n bytes, b'' at the end.
 Result<Value> read(Interp& interp, Value* a) {
+  TFL_TRY(check_allowed(interp));
   const auto fd = static_cast<int>(TFL_TRY(to_index(interp, a[0])));
   const int64_t n = TFL_TRY(to_index(interp, a[1]));
   if (n < 0 || n > (int64_t{1} << 20)) return fail(ErrorKind::ValueError, "at most a mebibyte is read at once");
@@ -195,6 +197,7 @@ Result<Value> read(Interp& interp, Value* a) {
 }
 
 Result<Value> write(Interp& interp, Value* a) {
+  TFL_TRY(check_allowed(interp));
   const auto fd = static_cast<int>(TFL_TRY(to_index(interp, a[0])));
   Value held = TFL_TRY(bytes_like(interp, a[1]));
   const std::string& data = held.as<Bytes>()->data;
@@ -212,6 +215,7 @@ Result<Value> write(Interp& interp, Value* a) {
 }
 
 Result<Value> close(Interp& interp, Value* a) {
+  TFL_TRY(check_allowed(interp));
   ::close(static_cast<int>(TFL_TRY(to_index(interp, a[0]))));
   return Value::none();
 }
@@ -219,6 +223,7 @@ Result<Value> close(Interp& interp, Value* a) {
 /// exchange(stdin, data, stdout, stderr, timeout): writes the data and reads both to their ends, all at once, and closes them:
 /// (read from stdout, from stderr, how much of the data was written, whether all was done in time). -1: there is no such pipe.
 Result<Value> exchange(Interp& interp, Value* a) {
+  TFL_TRY(check_allowed(interp));
   int fds[3] = {static_cast<int>(TFL_TRY(to_index(interp, a[0]))), static_cast<int>(TFL_TRY(to_index(interp, a[2]))),
                 static_cast<int>(TFL_TRY(to_index(interp, a[3])))};
   Value held = TFL_TRY(bytes_like(interp, a[1]));
