@@ -2,8 +2,18 @@
 #pragma once
 
 #include "frontend/core/native.h"
+#include "frontend/text/stop.h"
 
 namespace tfl {
+
+/// What ends work on long texts: who gives it looks for an interrupt afterwards.
+inline Stop stop_of(const Interp& interp) { return &interp.context.interrupt; }
+inline constexpr size_t kLookEvery = 4096;  // pieces, between two looks for an interrupt
+inline Result<void> look_for_interrupt(Interp& interp) {
+  if (interp.context.interrupt.load(std::memory_order_relaxed) == 0) [[likely]]
+    return {};
+  return interp.check_interrupt();
+}
 
 /// Byte offset of character `index`, which is at most the length.
 size_t str_offset(Str* s, int64_t index);

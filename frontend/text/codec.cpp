@@ -1,5 +1,8 @@
 #include "frontend/text/codec.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "frontend/text/codec_wide.h"
 #include "frontend/text/utf8.h"
 
@@ -71,11 +74,20 @@ bool no_surrogates(std::string_view text) {
 }
 
 /// The bytes of a text below `end`, up to the first character that is not: how many bytes of the text they were.
-size_t narrow_run(std::string_view text, char32_t end, std::string& out) {
+size_t narrow_run(std::string_view text, char32_t end, std::string& out, Stop stop) {
   out.resize(text.size());
   char* to = out.data();
   size_t at = 0;
-  while (at < text.size()) {
+  while (at < text.size() && !stops(stop)) {
+    if (uint64_t eight; at + 8 <= text.size()) {
+      std::memcpy(&eight, text.data() + at, 8);
+      if ((eight & 0x8080808080808080u) == 0) {
+        std::memcpy(to, &eight, 8);
+        to += 8;
+        at += 8;
+        continue;
+      }
+    }
     auto c = static_cast<unsigned char>(text[at]);
     if (c < 0x80) {
       *to++ = static_cast<char>(c);
@@ -93,10 +105,11 @@ size_t narrow_run(std::string_view text, char32_t end, std::string& out) {
 
 }  // namespace
 
-Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors, CodecFault* fault) {
+Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors, CodecFault* fault,
+                                Stop stop) {
   Encoding e = encoding_of(encoding);
   if (e == Encoding::Unknown) {
-    if (auto wide = wide_encoding(normal_name(encoding))) return encode_wide(text, *wide);
+    if (auto wide = wide_encoding(normal_name(encoding))) return encode_wide(text, *wide, stop);
     return unknown_encoding(encoding);
   }
   Limits limits = limits_of(e);
@@ -109,11 +122,11 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
     return out;
   }
   if (!utf8) {
-    begin = narrow_run(text, limits.end, out);
+    begin = narrow_run(text, limits.end, out, stop);
     position = static_cast<int64_t>(out.size());
   }
   auto bad = [&](char32_t c) { return c >= limits.end || (utf8 && c >= 0xD800 && c < 0xE000); };
-  for (size_t at = begin; at < text.size(); ++position) {
+  for (size_t at = begin; at < text.size() && !stops(stop); ++position) {
     size_t start = at;
     char32_t c = utf8::next(text, at);
     if (!bad(c)) {
@@ -153,23 +166,37 @@ Result<std::string> encode_text(std::string_view text, std::string_view encoding
   return out;
 }
 
-Result<std::string> decode_text(std::string_view data, std::string_view encoding, std::string_view errors, CodecFault* fault) {
+Result<std::string> decode_text(std::string_view data, std::string_view encoding, std::string_view errors, CodecFault* fault,
+                                Stop stop) {
   if (data.empty()) return std::string();  // whatever the encoding: CPython asks for none
   Encoding e = encoding_of(encoding);
   if (e == Encoding::Unknown) {
     if (auto wide = wide_encoding(normal_name(encoding)))
-      return decode_wide(data, *wide, handler_of(errors) != OnError::Strict, fault);
+      return decode_wide(data, *wide, handler_of(errors) != OnError::Strict, fault, stop);
     return unknown_encoding(encoding);
   }
   if (e == Encoding::Utf8Sig && data.starts_with("\xEF\xBB\xBF")) data.remove_prefix(3);
   std::string out;
   out.reserve(data.size());
   if (e == Encoding::Latin1) {
-    for (char c : data) utf8::append(out, static_cast<unsigned char>(c));
+    // A letter beyond ASCII takes two bytes.
+    for (size_t at = 0; at < data.size() && !stops(stop);) {
+      constexpr size_t kBlock = 512;
+      char block[2 * kBlock];
+      char* to = block;
+      for (const size_t end = std::min(data.size(), at + kBlock); at < end; ++at) {
+        auto c = static_cast<unsigned char>(data[at]);
+        const bool two = c >= 0x80;
+        to[0] = static_cast<char>(two ? 0xC0 | c >> 6 : c);
+        to[two] = static_cast<char>(two ? 0x80 | (c & 0x3F) : c);
+        to += 1 + two;
+      }
+      out.append(block, static_cast<size_t>(to - block));
+    }
     return out;
   }
   size_t done = 0;
-  while (done < data.size()) {
+  while (done < data.size() && !stops(stop)) {
     utf8::Invalid bad{std::string_view::npos, 0, ""};
     if (e == Encoding::Ascii) {
       for (size_t i = done; i < data.size(); ++i) {

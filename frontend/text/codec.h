@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "frontend/text/stop.h"
 #include "runtime/support/result.h"
 
 namespace tfl {
@@ -17,8 +18,8 @@ struct CodecFault {
 
 /// `fault`, if any, is told about an error of the text itself.
 Result<std::string> encode_text(std::string_view text, std::string_view encoding, std::string_view errors,
-                                CodecFault* fault = nullptr);
+                                CodecFault* fault = nullptr, Stop stop = nullptr);
 Result<std::string> decode_text(std::string_view data, std::string_view encoding, std::string_view errors,
-                                CodecFault* fault = nullptr);
+                                CodecFault* fault = nullptr, Stop stop = nullptr);
 
 }  // namespace tfl

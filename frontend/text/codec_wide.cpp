@@ -1,6 +1,7 @@
 #include "frontend/text/codec_wide.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "frontend/text/utf8.h"
 
@@ -22,10 +23,11 @@ bool high_half(char32_t c) { return c >= 0xD800 && c < 0xDC00; }
 bool low_half(char32_t c) { return c >= 0xDC00 && c < 0xE000; }
 
 /// Characters of one unit of 16 bits below the halves of pairs, which most text is made of: as UTF-8 behind `out`. How many bytes they were.
-size_t plain_run(std::string_view data, const WideEncoding& e, std::string& out) {
+size_t plain_run(std::string_view data, const WideEncoding& e, std::string& out, Stop stop) {
   if (e.unit != 2) return 0;
   constexpr size_t kBlock = 256;  // units
   const size_t low = e.big ? 1 : 0;
+  const uint64_t others = e.big ? 0x80FF80FF80FF80FFu : 0xFF80FF80FF80FF80u;  // bits that no letter of ASCII has
   size_t at = 0;
   for (;;) {
     char block[kBlock * 3];
@@ -33,6 +35,15 @@ size_t plain_run(std::string_view data, const WideEncoding& e, std::string& out)
     size_t end = std::min(data.size() / 2 * 2, at + kBlock * 2);
     bool plain = end > at;
     for (; at < end; at += 2) {
+      for (uint64_t four; at + 8 <= end; at += 8, to += 4) {  // letters of ASCII, four at a time
+        std::memcpy(&four, data.data() + at, 8);
+        if (four & others) break;
+        four >>= 8 * low;
+        four = (four | four >> 8) & 0x0000FFFF0000FFFFu;
+        const auto packed = static_cast<uint32_t>(four | four >> 16);
+        std::memcpy(to, &packed, 4);
+      }
+      if (at == end) break;
       uint32_t c =
           static_cast<uint32_t>(static_cast<unsigned char>(data[at + 1 - low])) << 8 | static_cast<unsigned char>(data[at + low]);
       if (c < 0x80) {
@@ -50,7 +61,7 @@ size_t plain_run(std::string_view data, const WideEncoding& e, std::string& out)
       }
     }
     out.append(block, static_cast<size_t>(to - block));
-    if (!plain) return at;
+    if (!plain || stops(stop)) return at;
   }
 }
 
@@ -72,10 +83,11 @@ std::optional<WideEncoding> wide_encoding(std::string_view name) {
   return {};
 }
 
-std::string encode_wide(std::string_view text, const WideEncoding& e) {
+std::string encode_wide(std::string_view text, const WideEncoding& e, Stop stop) {
   std::string out;
   if (e.mark) put(out, kMark, e);
-  for (size_t at = 0; at < text.size();) {
+  out.reserve(out.size() + text.size() * e.unit);
+  for (size_t at = 0; at < text.size() && !stops(stop);) {
     char32_t c = utf8::next(text, at);
     if (e.unit == 4 || c < 0x10000) {
       put(out, c, e);
@@ -87,7 +99,7 @@ std::string encode_wide(std::string_view text, const WideEncoding& e) {
   return out;
 }
 
-Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient, CodecFault* fault) {
+Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient, CodecFault* fault, Stop stop) {
   size_t at = 0;
   if (e.mark && data.size() >= e.unit) {
     if (get(data, 0, e) == kMark) {
@@ -113,8 +125,8 @@ Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool leni
                 static_cast<unsigned char>(data[from]), from, reason);
   };
   out.reserve(data.size() / e.unit * 2);
-  while (at < data.size()) {
-    at += plain_run(data.substr(at), e, out);
+  while (at < data.size() && !stops(stop)) {
+    at += plain_run(data.substr(at), e, out, stop);
     if (at == data.size()) break;
     if (data.size() - at < e.unit) {
       TFL_TRY(bad(at, data.size(), "truncated data"));

@@ -17,8 +17,9 @@ struct WideEncoding {
 };
 /// `name` in lower case with '-' between its parts.
 std::optional<WideEncoding> wide_encoding(std::string_view name);
-std::string encode_wide(std::string_view text, const WideEncoding& e);
+std::string encode_wide(std::string_view text, const WideEncoding& e, Stop stop = nullptr);
 /// UnicodeDecodeError, or a replacement character for each unit that means nothing when `lenient`.
-Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient, CodecFault* fault = nullptr);
+Result<std::string> decode_wide(std::string_view data, WideEncoding e, bool lenient, CodecFault* fault = nullptr,
+                                Stop stop = nullptr);
 
 }  // namespace tfl

@@ -53,12 +53,12 @@ bool append_common(std::string& out, unsigned char c, char quote) {
 
 }  // namespace
 
-std::string quote_text(std::string_view s, bool ascii_only) {
+std::string quote_text(std::string_view s, bool ascii_only, Stop stop) {
   char quote = choose_quote(s);
   std::string out;
   out.reserve(s.size() + 2);
   out += quote;
-  for (size_t at = 0; at < s.size();) {
+  for (size_t at = 0; at < s.size() && !stops(stop);) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
     if (c < 0x80 && append_common(out, static_cast<unsigned char>(c), quote)) continue;

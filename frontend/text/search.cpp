@@ -61,23 +61,23 @@ size_t find_first(std::string_view s, std::string_view what) {
 
 size_t find_last(std::string_view s, std::string_view what) { return s.rfind(what); }
 
-int64_t count_occurrences(std::string_view s, std::string_view what, Alphabet alphabet) {
+int64_t count_occurrences(std::string_view s, std::string_view what, Alphabet alphabet, Stop stop) {
   if (what.empty()) return (alphabet == Alphabet::Text ? utf8::count(s) : static_cast<int64_t>(s.size())) + 1;
   int64_t n = 0;
   for (size_t at = 0;;) {
     size_t i = find_first(s.substr(at), what);
-    if (i == kNone) return n;
+    if (i == kNone || stops(stop)) return n;
     ++n;
     at += i + what.size();
   }
 }
 
 std::string replace_occurrences(std::string_view s, std::string_view what, std::string_view with, int64_t limit,
-                                Alphabet alphabet) {
+                                Alphabet alphabet, Stop stop) {
   std::string out;
   size_t at = 0;
   if (what.empty()) {
-    for (; limit != 0; --limit) {
+    for (; limit != 0 && !stops(stop); --limit) {
       out += with;
       if (at >= s.size()) return out;
       size_t start = at;
@@ -85,7 +85,7 @@ std::string replace_occurrences(std::string_view s, std::string_view what, std::
       out += s.substr(start, at - start);
     }
   }
-  while (limit != 0 && !what.empty()) {
+  while (limit != 0 && !what.empty() && !stops(stop)) {
     size_t i = find_first(s.substr(at), what);
     if (i == kNone) break;
     out += s.substr(at, i);
@@ -97,9 +97,10 @@ std::string replace_occurrences(std::string_view s, std::string_view what, std::
   return out;
 }
 
-std::vector<std::string_view> split_at(std::string_view s, std::string_view separator, int64_t limit, bool from_right) {
+std::vector<std::string_view> split_at(std::string_view s, std::string_view separator, int64_t limit, bool from_right,
+                                       Stop stop) {
   std::vector<std::string_view> out;
-  while (limit != 0) {
+  while (limit != 0 && !stops(stop)) {
     size_t i = from_right ? find_last(s, separator) : find_first(s, separator);
     if (i == kNone) break;
     size_t after = i + separator.size();
@@ -117,9 +118,9 @@ std::vector<std::string_view> split_at(std::string_view s, std::string_view sepa
   return out;
 }
 
-std::vector<std::string_view> split_blanks(std::string_view s, int64_t limit, bool from_right, Alphabet alphabet) {
+std::vector<std::string_view> split_blanks(std::string_view s, int64_t limit, bool from_right, Alphabet alphabet, Stop stop) {
   std::vector<std::string_view> out;
-  for (;;) {
+  while (!stops(stop)) {
     s = strip_blanks(s, !from_right, from_right, alphabet);
     if (s.empty()) break;
     if (limit == 0) {
@@ -146,10 +147,10 @@ std::vector<std::string_view> split_blanks(std::string_view s, int64_t limit, bo
   return out;
 }
 
-std::vector<std::string_view> split_lines(std::string_view s, bool keep_ends, Alphabet alphabet) {
+std::vector<std::string_view> split_lines(std::string_view s, bool keep_ends, Alphabet alphabet, Stop stop) {
   std::vector<std::string_view> out;
   size_t line = 0;
-  for (size_t at = 0; at < s.size();) {
+  for (size_t at = 0; at < s.size() && !stops(stop);) {
     size_t start = at;
     char32_t c = next(s, at, alphabet);
     if (!is_line_end(c, alphabet)) continue;

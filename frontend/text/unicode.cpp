@@ -181,12 +181,12 @@ int decimal_value(char32_t c) {
   return d < 10 ? static_cast<int>(d) : -1;
 }
 
-std::string upper(std::string_view s) {
+std::string upper(std::string_view s, Stop stop) {
   if (all_ascii(s)) return other_case(s, 'a');
   std::string out;
   out.reserve(s.size());
   CaseMapping mapping(kUpper);
-  for (size_t at = 0; at < s.size();) {
+  for (size_t at = 0; at < s.size() && !stops(stop);) {
     char32_t c = utf8::next(s, at);
     if (c < 0x80)
       out += ascii_upper(static_cast<char>(c));
@@ -196,12 +196,12 @@ std::string upper(std::string_view s) {
   return out;
 }
 
-std::string lower(std::string_view s) {
+std::string lower(std::string_view s, Stop stop) {
   if (all_ascii(s)) return other_case(s, 'A');
   std::string out;
   out.reserve(s.size());
   CaseMapping mapping(kLower);
-  for (size_t at = 0; at < s.size();) {
+  for (size_t at = 0; at < s.size() && !stops(stop);) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
     if (c < 0x80)
@@ -214,10 +214,10 @@ std::string lower(std::string_view s) {
   return out;
 }
 
-std::string title(std::string_view s) {
+std::string title(std::string_view s, Stop stop) {
   std::string out;
   bool inside = false;
-  for (size_t at = 0; at < s.size();) {
+  for (size_t at = 0; at < s.size() && !stops(stop);) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
     if (inside)
@@ -229,9 +229,9 @@ std::string title(std::string_view s) {
   return out;
 }
 
-std::string capitalize(std::string_view s) {
+std::string capitalize(std::string_view s, Stop stop) {
   std::string out;
-  for (size_t at = 0; at < s.size();) {
+  for (size_t at = 0; at < s.size() && !stops(stop);) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
     if (start == 0)
@@ -242,9 +242,9 @@ std::string capitalize(std::string_view s) {
   return out;
 }
 
-std::string swapcase(std::string_view s) {
+std::string swapcase(std::string_view s, Stop stop) {
   std::string out;
-  for (size_t at = 0; at < s.size();) {
+  for (size_t at = 0; at < s.size() && !stops(stop);) {
     size_t start = at;
     char32_t c = utf8::next(s, at);
     if (is_upper(c))
@@ -257,9 +257,18 @@ std::string swapcase(std::string_view s) {
   return out;
 }
 
-std::string casefold(std::string_view s) {
+bool is_identifier(std::string_view s) {
+  size_t at = 0;
+  if (s.empty() || !is_id_start(utf8::next(s, at))) return false;
+  while (at < s.size()) {
+    if (!is_id_continue(utf8::next(s, at))) return false;
+  }
+  return true;
+}
+
+std::string casefold(std::string_view s, Stop stop) {
   std::string out;
-  for (size_t at = 0; at < s.size();) kFold.append(out, utf8::next(s, at));
+  for (size_t at = 0; at < s.size() && !stops(stop);) kFold.append(out, utf8::next(s, at));
   return out;
 }
 

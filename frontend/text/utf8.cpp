@@ -84,7 +84,11 @@ Invalid validate(std::string_view s) {
   while (i < n) {
     unsigned char c = p[i];
     if (c < 0x80) {
-      ++i;
+      i += ascii_run(s.substr(i));
+      continue;
+    }
+    if (c >= 0xC2 && c < 0xE0 && i + 1 < n && (p[i + 1] & 0xC0) == 0x80) {
+      i += 2;
       continue;
     }
     if (c < 0xC2 || c > 0xF4) return {i, 1, "invalid start byte"};

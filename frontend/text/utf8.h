@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,17 @@ size_t offset(std::string_view s, int64_t index);
 std::string reversed(std::string_view s);
 std::u32string decode(std::string_view s);
 std::string encode(std::u32string_view s);
+
+/// How many characters of ASCII `s` begins with.
+inline size_t ascii_run(std::string_view s) {
+  size_t i = 0;
+  for (uint64_t w; i + 8 <= s.size(); i += 8) {
+    std::memcpy(&w, s.data() + i, 8);
+    if (uint64_t high = w & 0x8080808080808080u) return i + static_cast<size_t>(__builtin_ctzll(high) / 8);
+  }
+  while (i < s.size() && static_cast<unsigned char>(s[i]) < 0x80) ++i;
+  return i;
+}
 
 struct Invalid {
   size_t at;           // the first bad byte, npos when there is none

@@ -2,6 +2,7 @@
 // allocated, and whatever is wrong is an error. This header must not know tensors.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,8 +31,11 @@ Result<void> decode_png(std::string_view bytes, int channels, bool wide, const I
 Result<void> decode_jpeg(std::string_view bytes, int channels, const ImageSink& sink);
 Result<void> decode_bmp(std::string_view bytes, int channels, const ImageSink& sink);
 
+/// Set by another thread: who encodes stops, and what comes back is no image.
+using Interrupt = std::atomic<uint32_t>;
+
 /// Zlib's level for `compression`, -1 for its own choice.
-Result<std::string> encode_png(const void* pixels, const ImageSize& size, bool wide, int compression);
-Result<std::string> encode_jpeg(const void* pixels, const ImageSize& size, int quality);
+Result<std::string> encode_png(const Interrupt& stop, const void* pixels, const ImageSize& size, bool wide, int compression);
+Result<std::string> encode_jpeg(const Interrupt& stop, const void* pixels, const ImageSize& size, int quality);
 
 }  // namespace tfl

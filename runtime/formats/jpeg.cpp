@@ -103,8 +103,8 @@ Outcome decode(jpeg_decompress_struct& info, Errors& errors, std::string_view by
   return Outcome::Done;
 }
 
-bool encode(jpeg_compress_struct& info, Errors& errors, const unsigned char* pixels, const ImageSize& size, int quality,
-            unsigned char*& buffer, unsigned long& bytes) {
+bool encode(const Interrupt& stop, jpeg_compress_struct& info, Errors& errors, const unsigned char* pixels, const ImageSize& size,
+            int quality, unsigned char*& buffer, unsigned long& bytes) {
   if (setjmp(errors.leave)) return false;
   jpeg_create_compress(&info);
   jpeg_mem_dest(&info, &buffer, &bytes);
@@ -119,6 +119,7 @@ bool encode(jpeg_compress_struct& info, Errors& errors, const unsigned char* pix
   jpeg_start_compress(&info, TRUE);
   size_t row = static_cast<size_t>(size.width * size.channels);
   while (info.next_scanline < info.image_height) {
+    if (stop.load(std::memory_order_relaxed) != 0) return true;
     JSAMPROW from = const_cast<unsigned char*>(pixels) + row * info.next_scanline;
     jpeg_write_scanlines(&info, &from, 1);
   }
@@ -151,7 +152,7 @@ Result<void> decode_jpeg(std::string_view bytes, int channels, const ImageSink& 
   __builtin_unreachable();
 }
 
-Result<std::string> encode_jpeg(const void* pixels, const ImageSize& size, int quality) {
+Result<std::string> encode_jpeg(const Interrupt& stop, const void* pixels, const ImageSize& size, int quality) {
   if (size.width <= 0 || size.height <= 0 || size.width > JPEG_MAX_DIMENSION || size.height > JPEG_MAX_DIMENSION)
     return fail(ErrorKind::InvalidArgumentError, "JPEG images have between 1 and {} rows and columns, not {} by {}",
                 JPEG_MAX_DIMENSION, size.height, size.width);
@@ -160,7 +161,7 @@ Result<std::string> encode_jpeg(const void* pixels, const ImageSize& size, int q
   install(errors, reinterpret_cast<j_common_ptr>(&info));
   unsigned char* buffer = nullptr;
   unsigned long bytes = 0;
-  bool done = encode(info, errors, static_cast<const unsigned char*>(pixels), size, quality, buffer, bytes);
+  bool done = encode(stop, info, errors, static_cast<const unsigned char*>(pixels), size, quality, buffer, bytes);
   std::string out;
   if (done) out.assign(reinterpret_cast<const char*>(buffer), bytes);
   std::free(buffer);

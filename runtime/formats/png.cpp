@@ -101,7 +101,8 @@ void write_bytes(png_structp png, png_bytep from, png_size_t n) {
 }
 void flush_nothing(png_structp) {}
 
-bool encode(png_structp png, png_infop info, const char* pixels, const ImageSize& size, bool wide, int compression) {
+bool encode(const Interrupt& stop, png_structp png, png_infop info, const char* pixels, const ImageSize& size, bool wide,
+            int compression) {
   if (setjmp(png_jmpbuf(png))) return false;
   constexpr int kColors[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
   png_set_compression_level(png, compression);
@@ -111,9 +112,9 @@ bool encode(png_structp png, png_infop info, const char* pixels, const ImageSize
   png_write_info(png, info);
   if (wide && std::endian::native == std::endian::little) png_set_swap(png);
   size_t row = static_cast<size_t>(size.width * size.channels * (wide ? 2 : 1));
-  for (int64_t y = 0; y < size.height; ++y)
+  for (int64_t y = 0; y < size.height && stop.load(std::memory_order_relaxed) == 0; ++y)
     png_write_row(png, reinterpret_cast<png_const_bytep>(pixels + static_cast<size_t>(y) * row));
-  png_write_end(png, nullptr);
+  if (stop.load(std::memory_order_relaxed) == 0) png_write_end(png, nullptr);
   return true;
 }
 
@@ -143,7 +144,7 @@ Result<void> decode_png(std::string_view bytes, int channels, bool wide, const I
   __builtin_unreachable();
 }
 
-Result<std::string> encode_png(const void* pixels, const ImageSize& size, bool wide, int compression) {
+Result<std::string> encode_png(const Interrupt& stop, const void* pixels, const ImageSize& size, bool wide, int compression) {
   std::string bytes;
   Writer writer{&bytes, {}};
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer, note_writing, ignore);
@@ -151,7 +152,7 @@ Result<std::string> encode_png(const void* pixels, const ImageSize& size, bool w
   bool done = false;
   if (info) {
     png_set_write_fn(png, &writer, write_bytes, flush_nothing);
-    done = encode(png, info, static_cast<const char*>(pixels), size, wide, compression);
+    done = encode(stop, png, info, static_cast<const char*>(pixels), size, wide, compression);
   }
   if (png) png_destroy_write_struct(&png, &info);
   if (!done) return fail(ErrorKind::InvalidArgumentError, "PNG encoding failed: {}", static_cast<const char*>(writer.problem));

@@ -30,6 +30,11 @@ void in_parallel(Context& context, int64_t n, int64_t grain, const F& body, int6
   });
 }
 
+/// Asked before step `i` of a loop that goes through its steps by itself: is what is left not to be computed?
+inline bool stopped(const Context& context, int64_t i) {
+  return i % 1024 == 0 && context.interrupt.load(std::memory_order_relaxed) != 0;
+}
+
 /// body(i) for i in [0, n) one after the other, as long as there is no interrupt.
 template <class F>
 void in_order(const Context& context, int64_t n, const F& body) {

@@ -212,7 +212,7 @@ void prepare_plane(Axes& axes) {
 }  // namespace
 
 void copy_strided(Context& context, DType dtype, std::span<const int64_t> dims, std::byte* dst,
-                  std::span<const int64_t> dst_strides, const std::byte* src, std::span<const int64_t> src_strides) {
+                  std::span<const int64_t> dst_strides, const std::byte* src, std::span<const int64_t> src_strides, Cut cut) {
   if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
   int64_t n = 1;
   for (int64_t d : dims) n *= d;
@@ -224,16 +224,20 @@ void copy_strided(Context& context, DType dtype, std::span<const int64_t> dims, 
     T* to = reinterpret_cast<T*>(dst);
     const T* from = reinterpret_cast<const T*>(src);
     int64_t bytes = n * static_cast<int64_t>(sizeof(T));
-    if (bytes < 2 * kCopyThreadBytes || axes.empty() || context.thread_count() == 1)
+    const bool alone = context.thread_count() == 1;
+    if (bytes < 2 * kCopyThreadBytes || axes.empty() || (alone && cut == Cut::never))
       return copy_axes(to, from, axes.data(), axes.size(), run);
     size_t widest = axes[0].size == 1 || axes.size() == 1 || axes[0].size >= 8 ? 0 : axes[1].size > axes[0].size ? 1 : 0;
     std::swap(axes[0], axes[widest]);
     int64_t grain = std::max<int64_t>(1, axes[0].size * kCopyThreadBytes / bytes);
-    context.threads().parallel_for(axes[0].size, grain, [&](int64_t first, int64_t last) {
+    auto body = [&](int64_t first, int64_t last) {
+      if (cut == Cut::by_interrupt && context.interrupt.load(std::memory_order_relaxed) != 0) return;
       Axes part = axes;
       part[0].size = last - first;
       copy_axes(to + first * axes[0].dst, from + first * axes[0].src, part.data(), part.size(), run);
-    });
+    };
+    if (!alone) return context.threads().parallel_for(axes[0].size, grain, body);
+    for (int64_t first = 0; first < axes[0].size; first += grain) body(first, std::min(axes[0].size, first + grain));
   });
 }
 

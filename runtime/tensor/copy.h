@@ -10,9 +10,12 @@
 namespace tfl {
 
 /// For every index i within `dims`: dst[i . dst_strides] = src[i . src_strides]; strides count elements. Large copies use
-/// the context's threads. The two must not overlap.
+/// the context's threads. The two must not overlap. `by_interrupt`: after one what is left may stay undone (kernels, whose results nobody
+/// looks at then).
+enum class Cut : uint8_t { never, by_interrupt };
 void copy_strided(Context& context, DType dtype, std::span<const int64_t> dims, std::byte* dst,
-                  std::span<const int64_t> dst_strides, const std::byte* src, std::span<const int64_t> src_strides);
+                  std::span<const int64_t> dst_strides, const std::byte* src, std::span<const int64_t> src_strides,
+                  Cut cut = Cut::never);
 
 /// dst[0 .. n) = *value.
 void fill_elements(Context& context, DType dtype, std::byte* dst, int64_t n, const std::byte* value);

@@ -71,8 +71,8 @@ Result<void> run_encode_image(RunCall& call) {
   int64_t quality = call.attrs.get_int(Attr::quality, png ? -1 : 95);
   for (int64_t i = 0; i < out.size(); ++i) {
     const std::byte* from = x.raw() + static_cast<size_t>(i) * bytes;
-    out.data<std::string>()[i] = png ? TFL_TRY(encode_png(from, size, wide, static_cast<int>(quality)))
-                                     : TFL_TRY(encode_jpeg(from, size, static_cast<int>(quality)));
+    out.data<std::string>()[i] = png ? TFL_TRY(encode_png(call.context.interrupt, from, size, wide, static_cast<int>(quality)))
+                                     : TFL_TRY(encode_jpeg(call.context.interrupt, from, size, static_cast<int>(quality)));
   }
   return call.give(std::move(out));
 }

@@ -1,4 +1,5 @@
 // Writes by index. Updates are applied one after the other in row-major order, so duplicates have one defined result.
+#include "runtime/kernels/context_workers.h"
 #include "runtime/kernels/index/scatter_loops.h"
 #include "runtime/kernels/text/index_text.h"
 #include "runtime/ops/structural.h"
@@ -18,8 +19,9 @@ Result<void> scatter_into(RunCall& call, Tensor& out, const Tensor& indices, con
   int64_t tuples = 1, inner = 1;
   for (int64_t d : outer) tuples *= d;
   for (int i = static_cast<int>(depth); i < out.rank(); ++i) inner *= out.dim(i);
+  const Workers workers = workers_of(call.context);
   scatters::Places places{indices.dtype(), indices.raw(), tuples, inner, depth, out.dims().data()};
-  if (int64_t t = places.first_outside(); t >= 0) {
+  if (int64_t t = places.first_outside(workers); t >= 0) {
     std::string tuple;
     for (int64_t d = 0; d < depth; ++d)
       tuple += fmt::format("{}{}", d ? ", " : "", index_at(indices.dtype(), indices.raw(), t * depth + d));
@@ -29,7 +31,7 @@ Result<void> scatter_into(RunCall& call, Tensor& out, const Tensor& indices, con
   if (out.size() == 0 || updates.size() == 0) return {};
   with_element_type(out.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    scatters::apply_updates<T>(how, places, updates.data<T>(), out.data<T>());
+    scatters::apply_updates<T>(workers, how, places, updates.data<T>(), out.data<T>());
   });
   return {};
 }

@@ -2,6 +2,7 @@
 // checked first, so that what fails has written nothing. This header must not know tensors.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/kernels/routine.h"
@@ -51,6 +52,8 @@ T combine(ScatterHow how, T a, T b) {
   }
 }
 
+inline constexpr int64_t kPart = 1 << 15;  // tuples between two looks for an interrupt
+
 /// What is written where: `tuples` rows of `inner` elements, each by a tuple of `depth` indices into axes of these sizes.
 struct Places {
   DType dtype;
@@ -72,19 +75,22 @@ struct Places {
     }
     return at;
   }
-  /// The first tuple that points outside; -1: none does.
-  int64_t first_outside() const {
-    for (int64_t t = 0; t < tuples; ++t) {
-      if (row(t) < 0) return t;
+  /// The first tuple that points outside; -1: none does, or an interrupt came.
+  int64_t first_outside(const Workers& workers) const {
+    for (int64_t begin = 0; begin < tuples && !workers.interrupted(); begin += kPart) {
+      for (int64_t t = begin; t < std::min(tuples, begin + kPart); ++t) {
+        if (row(t) < 0) return t;
+      }
     }
     return -1;
   }
 };
 
+/// The tuples [first, last).
 template <ScatterHow how, class T>
-void apply_all(const Places& places, const T* updates, T* out) {
+void apply_part(const Places& places, const T* updates, T* out, int64_t first, int64_t last) {
   const int64_t inner = places.inner;
-  for (int64_t t = 0; t < places.tuples; ++t) {
+  for (int64_t t = first; t < last; ++t) {
     T* row = out + places.row(t) * inner;
     const T* update = updates + t * inner;
     int64_t i = 0;
@@ -108,24 +114,28 @@ void apply_all(const Places& places, const T* updates, T* out) {
 }
 
 template <class T>
-void apply_updates(ScatterHow how, const Places& places, const T* updates, T* out) {
-  switch (how) {
-    case ScatterHow::set: return apply_all<ScatterHow::set>(places, updates, out);
-    case ScatterHow::add: return apply_all<ScatterHow::add>(places, updates, out);
-    case ScatterHow::subtract: return apply_all<ScatterHow::subtract>(places, updates, out);
-    case ScatterHow::minimum: return apply_all<ScatterHow::minimum>(places, updates, out);
-    case ScatterHow::maximum: return apply_all<ScatterHow::maximum>(places, updates, out);
+void apply_updates(const Workers& workers, ScatterHow how, const Places& places, const T* updates, T* out) {
+  const int64_t part = std::max<int64_t>(1, kPart / std::max<int64_t>(1, places.inner));
+  for (int64_t first = 0; first < places.tuples && !workers.interrupted(); first += part) {
+    const int64_t last = std::min(places.tuples, first + part);
+    switch (how) {
+      case ScatterHow::set: apply_part<ScatterHow::set>(places, updates, out, first, last); break;
+      case ScatterHow::add: apply_part<ScatterHow::add>(places, updates, out, first, last); break;
+      case ScatterHow::subtract: apply_part<ScatterHow::subtract>(places, updates, out, first, last); break;
+      case ScatterHow::minimum: apply_part<ScatterHow::minimum>(places, updates, out, first, last); break;
+      case ScatterHow::maximum: apply_part<ScatterHow::maximum>(places, updates, out, first, last); break;
+    }
   }
 }
 
-inline bool run(const Workers&, const RoutineCall& call) {
+inline bool run(const Workers& workers, const RoutineCall& call) {
   Places places{static_cast<DType>(call.index_dtype),
                 static_cast<const std::byte*>(call.at[1]),
                 call.sizes[1],
                 call.sizes[2],
                 call.sizes[3],
                 call.sizes + 4};
-  if (places.first_outside() >= 0) return false;
+  if (places.first_outside(workers) >= 0) return false;
   auto dtype = static_cast<DType>(call.dtype);
   size_t bytes = static_cast<size_t>(call.sizes[0]) * dtype_size(dtype);
   if (bytes == 0) return true;
@@ -137,7 +147,7 @@ inline bool run(const Workers&, const RoutineCall& call) {
   auto apply = [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (!std::is_same_v<T, std::string>)
-      apply_updates<T>(how, places, static_cast<const T*>(call.at[2]), static_cast<T*>(call.at[3]));
+      apply_updates<T>(workers, how, places, static_cast<const T*>(call.at[2]), static_cast<T*>(call.at[3]));
   };
   if (how == ScatterHow::set)
     with_storage_type(dtype, apply);

@@ -115,7 +115,7 @@ struct Segments {
 
 /// The share of segments [low, high) and of `columns` columns from `column` on.
 template <SegmentFold fold, class T>
-void fold_share(const Segments<T>& s, int64_t low, int64_t high, int64_t column, int64_t columns) {
+void fold_share(const Workers& workers, const Segments<T>& s, int64_t low, int64_t high, int64_t column, int64_t columns) {
   constexpr int64_t kMost = 4096;
   for (int64_t i = low; i < high; ++i) std::fill_n(s.sums + i * s.width + column, columns, neutral<T>(fold));
   // Elements whose order does not matter go to four copies of the sums: equal ids in a row do not wait for each other.
@@ -126,7 +126,7 @@ void fold_share(const Segments<T>& s, int64_t low, int64_t high, int64_t column,
     for (auto& copy : copies) std::fill_n(copy, high - low, Working<T>(0));
   }
   Found found;
-  for (int64_t r = 0; r < s.rows; r += kTogether) {
+  for (int64_t r = 0; r < s.rows && !workers.interrupted(); r += kTogether) {
     found.find(s.id_dtype, s.ids, r, std::min(kTogether, s.rows - r), low, high);
     const T* from = s.x + r * s.width + column;
     Working<T>* to = s.sums + column;
@@ -167,9 +167,9 @@ bool fold_rows(const Workers& workers, const Segments<T>& s, T* out) {
     for (int64_t i = first; i < last && !workers.interrupted(); ++i) {
       const int64_t from = i * all / shares, to = (i + 1) * all / shares;
       if (wide)
-        fold_share<fold>(s, 0, s.segments, from, to - from);
+        fold_share<fold>(workers, s, 0, s.segments, from, to - from);
       else
-        fold_share<fold>(s, from, to, 0, s.width);
+        fold_share<fold>(workers, s, from, to, 0, s.width);
     }
   };
   if (shares > 1)

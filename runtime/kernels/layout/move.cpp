@@ -58,7 +58,7 @@ Result<void> run_tile(RunCall& call) {
     dst.push_back(out.strides()[i]);
     src.push_back(x.strides()[i]);
   }
-  copy_strided(call.context, x.dtype(), dims, out.raw(), dst, x.raw(), src);
+  copy_strided(call.context, x.dtype(), dims, out.raw(), dst, x.raw(), src, Cut::by_interrupt);
   return call.give(std::move(out));
 }
 

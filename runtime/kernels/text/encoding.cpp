@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "runtime/kernels/parallel.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/text/hash.h"
 
@@ -59,7 +60,7 @@ Result<void> run_string_to_hash_bucket(RunCall& call) {
   uint64_t buckets = static_cast<uint64_t>(call.attrs.get_int(Attr::num_buckets));
   std::string_view mode = call.attrs.get_text(Attr::mode);
   const Dims* key = call.attrs.get_ints(Attr::k);
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) {
     const std::string& s = x.data<std::string>()[i];
     uint64_t hash = mode == "strong" && key && key->size() == 2
                         ? sip_hash(s, static_cast<uint64_t>((*key)[0]), static_cast<uint64_t>((*key)[1]))
@@ -73,7 +74,7 @@ Result<void> run_string_to_hash_bucket(RunCall& call) {
 Result<void> run_encode_base64(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
-  for (int64_t i = 0; i < x.size(); ++i)
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i)
     out.data<std::string>()[i] = encoded(x.data<std::string>()[i], call.attrs.get_bool(Attr::pad));
   return call.give(std::move(out));
 }
@@ -81,7 +82,7 @@ Result<void> run_encode_base64(RunCall& call) {
 Result<void> run_decode_base64(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) {
     if (!decode(x.data<std::string>()[i], out.data<std::string>()[i]))
       return invalid(call.op, "Invalid character found in base64.");
   }
@@ -95,7 +96,7 @@ Result<void> run_decode_raw(RunCall& call) {
   bool fixed = length > 0;
   const std::string* strings = x.data<std::string>();
   if (!fixed) length = x.size() == 0 ? 0 : strings[0].size();
-  for (int64_t i = 0; i < x.size() && !fixed; ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i) && !fixed; ++i) {
     if (strings[i].size() != length)
       return invalid(call.op, "DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i,
                      length, strings[i].size());
@@ -108,14 +109,15 @@ Result<void> run_decode_raw(RunCall& call) {
   Tensor out = TFL_TRY(Tensor::empty(call.context, dtype, dims));
   bool little = call.attrs.get_bool(Attr::little_endian, true);
   char* to = reinterpret_cast<char*>(out.raw());
-  for (int64_t i = 0; i < x.size(); ++i, to += length) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i, to += length) {
     size_t n = std::min(length, strings[i].size());
     std::memcpy(to, strings[i].data(), n);
     std::memset(to + n, 0, length - n);
     for (size_t k = 0; !little && size > 1 && k < length; k += size) std::reverse(to + k, to + k + size);
   }
   if (dtype == DType::Bool) {
-    for (int64_t i = 0; i < out.size(); ++i) reinterpret_cast<uint8_t*>(out.raw())[i] = out.data<uint8_t>()[i] != 0;
+    for (int64_t i = 0; i < out.size() && !stopped(call.context, i); ++i)
+      reinterpret_cast<uint8_t*>(out.raw())[i] = out.data<uint8_t>()[i] != 0;
   }
   return call.give(std::move(out));
 }

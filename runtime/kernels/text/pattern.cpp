@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/kernels/parallel.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/text/regex.h"
 
@@ -123,7 +124,7 @@ Result<void> run_regex_replace(RunCall& call) {
   Tensor out = TFL_TRY(call.allocate());
   bool named = highest_group(rewrite) <= regex.groups();  // else RE2 leaves the text as it is
   std::vector<Regex::Span> spans;
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) {
     const std::string& subject = x.data<std::string>()[i];
     std::string& to = out.data<std::string>()[i];
     if (!named) {
@@ -157,7 +158,7 @@ Result<void> run_regex_full_match(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
   std::vector<Regex::Span> spans;
-  for (int64_t i = 0; i < x.size(); ++i)
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i)
     out.data<bool>()[i] = TFL_TRY(regex.search(x.data<std::string>()[i], 0, kMatchAtStart | kMatchToEnd, spans));
   return call.give(std::move(out));
 }

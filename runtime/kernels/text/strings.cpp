@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/kernels/layout/walk.h"
+#include "runtime/kernels/parallel.h"
 #include "runtime/shapes/rules.h"
 #include "runtime/tensor/element.h"
 #include "runtime/text/print_tensor.h"
@@ -35,7 +36,7 @@ template <class F>
 Result<void> map_strings(RunCall& call, F f) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
-  for (int64_t i = 0; i < x.size(); ++i) out.data<std::string>()[i] = f(x.data<std::string>()[i]);
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) out.data<std::string>()[i] = f(x.data<std::string>()[i]);
   return call.give(std::move(out));
 }
 
@@ -58,7 +59,7 @@ Result<void> run_string_length(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
   bool utf8 = by_character(call);
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) {
     const std::string& s = x.data<std::string>()[i];
     out.data<int32_t>()[i] = static_cast<int32_t>(utf8 ? characters(s) : static_cast<int64_t>(s.size()));
   }
@@ -88,7 +89,7 @@ Result<void> run_string_join(RunCall& call) {
   std::string separator(call.attrs.get_text(Attr::separator));
   for (size_t k = 0; k < call.operands.size(); ++k) {
     Tensor x = TFL_TRY(spread(call, k, out.dims()));
-    for (int64_t i = 0; i < out.size(); ++i) {
+    for (int64_t i = 0; i < out.size() && !stopped(call.context, i); ++i) {
       std::string& s = out.data<std::string>()[i];
       if (k > 0) s += separator;
       s += x.data<std::string>()[i];
@@ -120,7 +121,7 @@ Result<void> run_reduce_join(RunCall& call) {
     if (i >= order.size() - reduced.size()) run *= dims.back();
   }
   Tensor rows = TFL_TRY(contiguous(call.context, Tensor::view(call.context, x, dims, strides, 0)));
-  for (int64_t i = 0; i < out.size(); ++i) {
+  for (int64_t i = 0; i < out.size() && !stopped(call.context, i); ++i) {
     std::string& s = out.data<std::string>()[i];
     for (int64_t k = 0; k < run; ++k) {
       if (k > 0) s += separator;
@@ -136,7 +137,7 @@ Result<void> run_substr(RunCall& call) {
          len = TFL_TRY(spread(call, 2, out.dims()));
   bool utf8 = by_character(call);
   size_t width = dtype_size(pos.dtype());
-  for (int64_t i = 0; i < out.size(); ++i) {
+  for (int64_t i = 0; i < out.size() && !stopped(call.context, i); ++i) {
     const std::string& s = x.data<std::string>()[i];
     int64_t p = load_int(pos.dtype(), pos.raw() + static_cast<size_t>(i) * width),
             n = load_int(len.dtype(), len.raw() + static_cast<size_t>(i) * width);
@@ -184,7 +185,7 @@ Result<void> run_as_string(RunCall& call) {
     format += is_unsigned(d) ? "llu" : "lld";
   if (is_complex(d)) format = "(" + format + "," + format + ")";
   std::string buffer;
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) {
     const std::byte* at = x.raw() + static_cast<size_t>(i) * dtype_size(d);
     auto print = [&](char* to, size_t room) {
       // The format holds nothing but a checked flag, two numbers and the letter above.
@@ -234,7 +235,7 @@ bool parse_into(const std::string& s, std::byte* at) {
 Result<void> run_string_to_number(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) {
     const std::string& s = x.data<std::string>()[i];
     std::byte* at = out.raw() + static_cast<size_t>(i) * dtype_size(out.dtype());
     bool good = false;
@@ -319,7 +320,7 @@ template <class Each>
 Result<void> give_counts(RunCall& call, Each each) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(Tensor::empty(call.context, DType::I64, Dims{x.size()}));
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) {
     int64_t count = 0;
     each(x.data<std::string>()[i], [&](size_t, auto) { ++count; });
     out.data<int64_t>()[i] = count;
@@ -332,7 +333,7 @@ template <class Each>
 Result<void> give_parts(RunCall& call, Each each) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   std::vector<std::string> parts;
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i) {
     const std::string& s = x.data<std::string>()[i];
     each(s, [&](size_t at, size_t size) { parts.push_back(s.substr(at, size)); });
   }
@@ -359,7 +360,7 @@ Result<void> run_unicode_decode(RunCall& call) {
   if (mode == "counts") return give_counts(call, [](std::string_view s, auto found) { each_point(s, found); });
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   std::vector<int64_t> found;
-  for (int64_t i = 0; i < x.size(); ++i)
+  for (int64_t i = 0; i < x.size() && !stopped(call.context, i); ++i)
     each_point(x.data<std::string>()[i],
                [&](size_t at, int32_t point) { found.push_back(mode == "offsets" ? static_cast<int64_t>(at) : point); });
   Dims dims{static_cast<int64_t>(found.size())};
@@ -375,7 +376,7 @@ Result<void> run_unicode_encode(RunCall& call) {
   Tensor x = TFL_TRY(contiguous(call.context, call.operands[0]));
   Tensor out = TFL_TRY(call.allocate());
   int64_t n = x.dim(x.rank() - 1);
-  for (int64_t i = 0; i < out.size(); ++i) {
+  for (int64_t i = 0; i < out.size() && !stopped(call.context, i); ++i) {
     std::string& s = out.data<std::string>()[i];
     for (int64_t k = 0; k < n; ++k) {
       auto c = static_cast<uint32_t>(x.data<int32_t>()[i * n + k]);

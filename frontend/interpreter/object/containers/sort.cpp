@@ -9,7 +9,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "frontend/core/native.h"
+#include "frontend/core/str.h"
 #include "frontend/interpreter/object/containers/order.h"
 
 namespace tfl {
@@ -23,7 +23,7 @@ struct Ranked {
 };
 
 /// Stable.
-void sort_ranked(std::vector<Ranked>& items) {
+void sort_ranked(std::vector<Ranked>& items, Stop stop) {
   auto before = [](const Ranked& a, const Ranked& b) { return a.bits < b.bits || (a.bits == b.bits && a.number < b.number); };
   if (std::is_sorted(items.begin(), items.end(), before)) return;
   constexpr size_t kFew = 256;
@@ -37,7 +37,7 @@ void sort_ranked(std::vector<Ranked>& items) {
     for (size_t byte = 0; byte < 8; ++byte) ++counts[byte][item.bits >> (8 * byte) & 0xFF];
   }
   std::vector<Ranked> other(items.size());
-  for (size_t byte = 0; byte < 8; ++byte) {
+  for (size_t byte = 0; byte < 8 && !stops(stop); ++byte) {
     std::array<size_t, 256>& places = counts[byte];
     if (places[items[0].bits >> (8 * byte) & 0xFF] == items.size()) continue;
     size_t at = 0;
@@ -60,7 +60,7 @@ uint64_t bits_of_text(const std::string& s) {
   return __builtin_bswap64(bits);
 }
 
-/// The numbers of the keys in their order, where the bits of all of them say it; false: they do not.
+/// The numbers of the keys in their order, where the bits of all of them say it; false: they do not. After an interrupt the order means nothing.
 bool sort_plain(Interp& interp, const std::vector<Value>& keys, bool reverse, std::vector<size_t>& order) {
   bool ints = true, floats = true, texts = true;
   for (const Value& key : keys) {
@@ -76,14 +76,15 @@ bool sort_plain(Interp& interp, const std::vector<Value>& keys, bool reverse, st
     uint64_t bits = ints ? bits_of_int(key.as_int()) : floats ? bits_of_float(key.as_float()) : bits_of_text(text_of(key));
     items.push_back({bits ^ turned, items.size()});
   }
-  sort_ranked(items);
+  const Stop stop = stop_of(interp);
+  sort_ranked(items, stop);
   if (texts) {
     // The first eight bytes said which come first; the others decide where these are equal.
     auto before = [&](const Ranked& a, const Ranked& b) {
       int c = text_of(keys[a.number]).compare(text_of(keys[b.number]));
       return reverse ? c > 0 : c < 0;
     };
-    for (size_t i = 0, end; i < items.size(); i = end) {
+    for (size_t i = 0, end; i < items.size() && !stops(stop); i = end) {
       for (end = i + 1; end < items.size() && items[end].bits == items[i].bits;) ++end;
       if (end - i > 1)
         std::stable_sort(items.begin() + static_cast<ptrdiff_t>(i), items.begin() + static_cast<ptrdiff_t>(end), before);
@@ -121,7 +122,10 @@ class Sorter {
     size_t at, length;
   };
 
-  Result<bool> less_(size_t a, size_t b) { return quick_less(interp_, keys_[a], keys_[b]); }
+  Result<bool> less_(size_t a, size_t b) {
+    if (++asked_ % kLookEvery == 0) TFL_TRY(look_for_interrupt(interp_));
+    return quick_less(interp_, keys_[a], keys_[b]);
+  }
 
   static size_t minimum_run(size_t n) {
     size_t odd = 0;
@@ -206,6 +210,7 @@ class Sorter {
   Interp& interp_;
   const std::vector<Value>& keys_;
   std::vector<size_t>& items_;
+  size_t asked_ = 0;
   std::vector<Run> runs_;
   std::vector<size_t> buffer_;
 };
@@ -236,6 +241,7 @@ Result<void> sort_values(Interp& interp, std::vector<Value>& values, const Value
     done = Sorter(interp, keys, order).run();
     if (reverse) std::reverse(order.begin(), order.end());
   }
+  TFL_TRY(look_for_interrupt(interp));  // the values are still as they were
   std::vector<Value> sorted;
   sorted.reserve(values.size());
   for (size_t number : order) sorted.push_back(std::move(values[number]));

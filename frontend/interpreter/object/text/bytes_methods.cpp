@@ -65,8 +65,10 @@ Result<Value> count(Interp& interp, Value* a) {
   int64_t from, to;
   TFL_TRY(str_bounds(interp, a[2], a[3], static_cast<int64_t>(self_data(a).size()), from, to));
   if (from > to) return Value::integer(0);
-  return Value::integer(
-      count_occurrences(self_data(a).substr(static_cast<size_t>(from), static_cast<size_t>(to - from)), what, Alphabet::Bytes));
+  int64_t n = count_occurrences(self_data(a).substr(static_cast<size_t>(from), static_cast<size_t>(to - from)), what,
+                                Alphabet::Bytes, stop_of(interp));
+  TFL_TRY(look_for_interrupt(interp));
+  return Value::integer(n);
 }
 
 template <bool Suffix>
@@ -95,25 +97,30 @@ Result<Value> has_affix(Interp& interp, Value* a) {
   return Value::boolean(false);
 }
 
-Value pieces_to_list(Interp& interp, Value* a, const std::vector<std::string_view>& pieces) {
+Result<Value> pieces_to_list(Interp& interp, Value* a, const std::vector<std::string_view>& pieces) {
   std::vector<Value> out;
+  TFL_TRY(look_for_interrupt(interp));
   out.reserve(pieces.size());
-  for (std::string_view p : pieces) out.push_back(make(interp, a, p));
+  for (std::string_view p : pieces) {
+    out.push_back(make(interp, a, p));
+    if (out.size() % kLookEvery == 0) TFL_TRY(look_for_interrupt(interp));
+  }
   return interp.list(std::move(out));
 }
 
 template <bool FromRight>
 Result<Value> split(Interp& interp, Value* a) {
   int64_t limit = TFL_TRY(to_index(interp, a[2]));
-  if (a[1].is_none()) return pieces_to_list(interp, a, split_blanks(self_data(a), limit, FromRight, Alphabet::Bytes));
+  if (a[1].is_none())
+    return pieces_to_list(interp, a, split_blanks(self_data(a), limit, FromRight, Alphabet::Bytes, stop_of(interp)));
   std::string_view separator = TFL_TRY(need_bytes(interp, a[1]));
   if (separator.empty()) return fail(ErrorKind::ValueError, "empty separator");
-  return pieces_to_list(interp, a, split_at(self_data(a), separator, limit, FromRight));
+  return pieces_to_list(interp, a, split_at(self_data(a), separator, limit, FromRight, stop_of(interp)));
 }
 
 Result<Value> splitlines(Interp& interp, Value* a) {
   bool keep = TFL_TRY(truth(interp, a[1]));
-  return pieces_to_list(interp, a, split_lines(self_data(a), keep, Alphabet::Bytes));
+  return pieces_to_list(interp, a, split_lines(self_data(a), keep, Alphabet::Bytes, stop_of(interp)));
 }
 
 template <bool Last>
@@ -142,10 +149,12 @@ Result<Value> replace(Interp& interp, Value* a) {
   std::string_view what = TFL_TRY(need_bytes(interp, a[1]));
   std::string_view with = TFL_TRY(need_bytes(interp, a[2]));
   int64_t limit = TFL_TRY(to_index(interp, a[3]));
-  int64_t n = count_occurrences(self_data(a), what, Alphabet::Bytes);
+  int64_t n = count_occurrences(self_data(a), what, Alphabet::Bytes, stop_of(interp));
   size_t grown = TFL_TRY(guard_repeat(interp, with.size(), n, 1));
   TFL_TRY(guard_memory(interp, grown + self_data(a).size()));
-  return make(interp, a, replace_occurrences(self_data(a), what, with, limit, Alphabet::Bytes));
+  std::string made = replace_occurrences(self_data(a), what, with, limit, Alphabet::Bytes, stop_of(interp));
+  TFL_TRY(look_for_interrupt(interp));
+  return make(interp, a, made);
 }
 
 template <bool Suffix>
@@ -181,9 +190,9 @@ Result<Value> decode(Interp& interp, Value* a) {
   Str* encoding = TFL_TRY(need_str(interp, a[1]));
   Str* errors = TFL_TRY(need_str(interp, a[2]));
   CodecFault fault;
-  auto text = decode_text(self_data(a), encoding->text, errors->text, &fault);
-  if (!text)
-    return codec_failure(interp, text.failure(), fault, a[0].is(Kind::Bytes) ? a[0] : interp.bytes(std::string(self_data(a))));
+  auto text = decode_text(self_data(a), encoding->text, errors->text, &fault, stop_of(interp));
+  TFL_TRY(look_for_interrupt(interp));
+  if (!text) return codec_failure(interp, text.failure(), fault, a[0].is(Kind::Bytes) ? a[0] : interp.bytes(std::string(self_data(a))));
   return interp.str(text.take());
 }
 

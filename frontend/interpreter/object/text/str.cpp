@@ -136,7 +136,9 @@ Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
 
 Result<Value> repr_slot(Interp& interp, const Value& self) {
   TFL_TRY(guard_memory(interp, text_of(self).size()));
-  return interp.str(quote_text(text_of(self)));
+  std::string text = quote_text(text_of(self), false, stop_of(interp));
+  TFL_TRY(look_for_interrupt(interp));
+  return interp.str(std::move(text));
 }
 
 Result<Value> str_slot(Interp& interp, const Value& self) {

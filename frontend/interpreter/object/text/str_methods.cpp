@@ -14,10 +14,12 @@ namespace {
 
 const std::string& self_text(Value* a) { return text_of(a[0]); }
 
-template <std::string (*F)(std::string_view)>
+template <std::string (*F)(std::string_view, Stop)>
 Result<Value> mapped(Interp& interp, Value* a) {
   TFL_TRY(guard_memory(interp, self_text(a).size()));
-  return interp.str(F(self_text(a)));
+  std::string made = F(self_text(a), stop_of(interp));
+  TFL_TRY(look_for_interrupt(interp));
+  return interp.str(std::move(made));
 }
 
 /// True when there are characters and all of them pass.
@@ -58,15 +60,7 @@ Result<Value> isprintable(Interp&, Value* a) {
   return Value::boolean(true);
 }
 
-Result<Value> isidentifier(Interp&, Value* a) {
-  const std::string& s = self_text(a);
-  size_t at = 0;
-  if (s.empty() || !unicode::is_id_start(utf8::next(s, at))) return Value::boolean(false);
-  while (at < s.size()) {
-    if (!unicode::is_id_continue(utf8::next(s, at))) return Value::boolean(false);
-  }
-  return Value::boolean(true);
-}
+Result<Value> isidentifier(Interp&, Value* a) { return Value::boolean(unicode::is_identifier(self_text(a))); }
 
 Result<Value> istitle(Interp&, Value* a) {
   const std::string& s = self_text(a);
@@ -96,9 +90,16 @@ Result<Value> pad_to(Interp& interp, Value* a, Left&& left) {
   int64_t before = left(missing, width);
   std::string out;
   out.reserve(s->text.size() + static_cast<size_t>(missing) * fill->text.size());
-  for (int64_t i = 0; i < before; ++i) out += fill->text;
+  auto pad = [&](int64_t n) {
+    if (fill->text.size() == 1) {
+      out.append(static_cast<size_t>(n), fill->text[0]);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) out += fill->text;
+  };
+  pad(before);
   out += s->text;
-  for (int64_t i = before; i < missing; ++i) out += fill->text;
+  pad(missing - before);
   return interp.str(std::move(out));
 }
 
@@ -135,7 +136,8 @@ Result<Value> encode(Interp& interp, Value* a) {
   Str* encoding = TFL_TRY(need_str(interp, a[1]));
   Str* errors = TFL_TRY(need_str(interp, a[2]));
   CodecFault fault;
-  auto data = encode_text(self_text(a), encoding->text, errors->text, &fault);
+  auto data = encode_text(self_text(a), encoding->text, errors->text, &fault, stop_of(interp));
+  TFL_TRY(look_for_interrupt(interp));
   if (!data) return codec_failure(interp, data.failure(), fault, a[0]);
   return interp.bytes(data.take());
 }
@@ -168,16 +170,39 @@ Result<Value> translate(Interp& interp, Value* a) {
   Value self = a[0], table = a[1];
   const std::string& s = text_of(self);
   out.reserve(s.size());
-  // A dict is asked once for each character of ASCII; what a script's table says may change.
+  // A dict is asked once for each character of ASCII; what a script's table says may change. `fast` has for those what is one of ASCII, too.
+  constexpr unsigned char kGone = 0x80, kAsk = 0x81;
   bool plain = table.is(Kind::Dict) && table.object()->type == interp.types.dict;
   std::vector<Translated> known(plain ? 128 : 0);
+  unsigned char fast[256];
+  std::fill(std::begin(fast), std::end(fast), kAsk);
+  size_t looks = 0;
   for (size_t at = 0; at < s.size();) {
+    char block[512];
+    size_t n = 0;
+    for (; at < s.size() && n < sizeof block; ++at) {
+      const unsigned char to = fast[static_cast<unsigned char>(s[at])];
+      if (to == kAsk) break;
+      block[n] = static_cast<char>(to);
+      n += to != kGone;
+    }
+    out.append(block, n);
+    if (++looks % 64 == 0) TFL_TRY(look_for_interrupt(interp));
+    if (at == s.size() || n == sizeof block) continue;
     size_t start = at;
     char32_t c = utf8::next(s, at);
     TFL_TRY(guard_memory(interp, out.capacity() - out.size() < 64 ? out.size() : 0));
     if (c < known.size()) {
       Translated& to = known[c];
-      if (to.is == Translated::Is::Unknown) to = TFL_TRY(translated(interp, table, c));
+      if (to.is == Translated::Is::Unknown) {
+        to = TFL_TRY(translated(interp, table, c));
+        if (to.is == Translated::Is::Same)
+          fast[c] = static_cast<unsigned char>(c);
+        else if (to.text.empty())
+          fast[c] = kGone;
+        else if (to.text.size() == 1)
+          fast[c] = static_cast<unsigned char>(to.text[0]);
+      }
       if (to.is == Translated::Is::Same)
         out += static_cast<char>(c);
       else

@@ -21,10 +21,14 @@ Value part_of(Interp& interp, const Str* whole, std::string_view part) {
   return v;
 }
 
-Value pieces_to_list(Interp& interp, const Value& whole, const std::vector<std::string_view>& pieces) {
+Result<Value> pieces_to_list(Interp& interp, const Value& whole, const std::vector<std::string_view>& pieces) {
   std::vector<Value> out;
+  TFL_TRY(look_for_interrupt(interp));
   out.reserve(pieces.size());
-  for (std::string_view p : pieces) out.push_back(part_of(interp, whole.as<Str>(), p));
+  for (std::string_view p : pieces) {
+    out.push_back(part_of(interp, whole.as<Str>(), p));
+    if (out.size() % kLookEvery == 0) TFL_TRY(look_for_interrupt(interp));
+  }
   return interp.list(std::move(out));
 }
 
@@ -68,10 +72,11 @@ Result<Value> has_affix(Interp& interp, Value* a, bool suffix) {
 
 Result<Value> split_any(Interp& interp, Value* a, bool from_right) {
   int64_t limit = TFL_TRY(to_index(interp, a[2]));
-  if (a[1].is_none()) return pieces_to_list(interp, a[0], split_blanks(self_text(a), limit, from_right, Alphabet::Text));
+  if (a[1].is_none())
+    return pieces_to_list(interp, a[0], split_blanks(self_text(a), limit, from_right, Alphabet::Text, stop_of(interp)));
   if (!a[1].is_str()) return fail(ErrorKind::TypeError, "must be str or None, not {}", interp.type_name(a[1]));
   if (text_of(a[1]).empty()) return fail(ErrorKind::ValueError, "empty separator");
-  return pieces_to_list(interp, a[0], split_at(self_text(a), text_of(a[1]), limit, from_right));
+  return pieces_to_list(interp, a[0], split_at(self_text(a), text_of(a[1]), limit, from_right, stop_of(interp)));
 }
 
 Result<Value> partition_at(Interp& interp, Value* a, bool last) {
@@ -124,7 +129,9 @@ Result<Value> count(Interp& interp, Value* a) {
   int64_t from, to;
   TFL_TRY(str_bounds(interp, a[2], a[3], str_length(s), from, to));
   if (from > to) return Value::integer(0);
-  return Value::integer(count_occurrences(str_range(s, from, to), what->text, Alphabet::Text));
+  int64_t n = count_occurrences(str_range(s, from, to), what->text, Alphabet::Text, stop_of(interp));
+  TFL_TRY(look_for_interrupt(interp));
+  return Value::integer(n);
 }
 
 Result<Value> startswith(Interp& interp, Value* a) { return has_affix(interp, a, false); }
@@ -137,12 +144,14 @@ Result<Value> replace(Interp& interp, Value* a) {
   const std::string &what = text_of(a[1]), &with = text_of(a[2]);
   std::string_view s = self_text(a);
   if (with.size() > what.size()) {
-    int64_t n = count_occurrences(s, what, Alphabet::Text);
+    int64_t n = count_occurrences(s, what, Alphabet::Text, stop_of(interp));
     if (limit >= 0) n = std::min(n, limit);
     size_t grown = TFL_TRY(guard_repeat(interp, with.size(), n, 1));
     TFL_TRY(guard_memory(interp, grown + s.size()));
   }
-  return interp.str(replace_occurrences(s, what, with, limit, Alphabet::Text));
+  std::string made = replace_occurrences(s, what, with, limit, Alphabet::Text, stop_of(interp));
+  TFL_TRY(look_for_interrupt(interp));
+  return interp.str(std::move(made));
 }
 
 Result<Value> split(Interp& interp, Value* a) { return split_any(interp, a, false); }
@@ -150,7 +159,7 @@ Result<Value> rsplit(Interp& interp, Value* a) { return split_any(interp, a, tru
 
 Result<Value> splitlines(Interp& interp, Value* a) {
   bool keep = TFL_TRY(truth(interp, a[1]));
-  return pieces_to_list(interp, a[0], split_lines(self_text(a), keep, Alphabet::Text));
+  return pieces_to_list(interp, a[0], split_lines(self_text(a), keep, Alphabet::Text, stop_of(interp)));
 }
 
 Result<Value> partition(Interp& interp, Value* a) { return partition_at(interp, a, false); }
