@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes unicode_classes.inc, unicode_letters.inc and unicode_case.inc from what this Python knows of Unicode.
+"""Writes unicode_classes.inc, unicode_letters.inc, unicode_case.inc and normal_form*.inc from what this Python knows of Unicode.
 
 A class of characters is a sorted list of code points where membership changes; a case mapping is a list of ranges
-{first, last, step, delta}, with the mappings to several characters apart. Run it in this folder; the files are kept.
+{first, last, step, delta}, with the mappings to several characters apart. Normal forms are known for characters of names. Run it in this folder; the files are kept.
 """
 import unicodedata
 
@@ -69,6 +69,10 @@ def classes():
     open("unicode_letters.inc", "w").write("\n".join(out) + "\n")
 
 
+def octal(text):
+    return "".join("\\%03o" % b for b in text.encode())
+
+
 def mapping_ranges(single):
     ranges = []
     for cp in sorted(single):
@@ -101,10 +105,50 @@ def cases():
         wrapped(["{0x%x,0x%x,%d,%d}" % r for r in mapping_ranges(single)], out)
         out.append("};")
         out.append("inline constexpr CaseText k_%s_text[] = {" % name)
-        wrapped(['{0x%x,"%s"}' % (cp, "".join("\\%03o" % b for b in to.encode())) for cp, to in many], out)
+        wrapped(['{0x%x,"%s"}' % (cp, octal(to)) for cp, to in many], out)
         out.append("};")
     open("unicode_case.inc", "w").write("\n".join(out) + "\n")
 
 
+def normal_forms():
+    part_of_name = [cp for cp in range(0x80, LIMIT) if ("a" + text_of(cp)).isidentifier() and not 0xAC00 <= cp < 0xD7A4]
+    pairs = {}
+    for cp in range(0x80, LIMIT):
+        parts = unicodedata.decomposition(text_of(cp)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            a, b = [int(p, 16) for p in parts]
+            if unicodedata.normalize("NFC", chr(a) + chr(b)) == chr(cp):
+                pairs[cp] = (a, b)
+    single, many = {}, []
+    for cp in part_of_name:
+        apart = unicodedata.normalize("NFKD", text_of(cp))
+        if apart == text_of(cp):
+            continue
+        if len(apart) == 1:
+            single[cp] = ord(apart)
+        elif cp not in pairs:
+            many.append((cp, apart))
+    classes = []
+    for cp in part_of_name:
+        c = unicodedata.combining(text_of(cp))
+        if c and classes and classes[-1][1] == cp - 1 and classes[-1][2] == c:
+            classes[-1][1] = cp
+        elif c:
+            classes.append([cp, cp, c])
+    out = [HEAD.rstrip(), "inline constexpr NormalShift k_compatible[] = {"]
+    wrapped(["{0x%x,0x%x,%d,%d}" % r for r in mapping_ranges(single)], out)
+    out.append("};")
+    open("normal_form_single.inc", "w").write("\n".join(out) + "\n")
+    out = [HEAD.rstrip(), "inline constexpr NormalText k_compatible_text[] = {"]
+    wrapped(['{0x%x,"%s"}' % (cp, octal(to)) for cp, to in many], out)
+    out += ["};", "inline constexpr Composed k_composed[] = {"]
+    wrapped(["{0x%x,0x%x,0x%x}" % (a, b, cp) for cp, (a, b) in sorted(pairs.items(), key=lambda p: p[1])], out)
+    out += ["};", "inline constexpr CombiningRange k_combining[] = {"]
+    wrapped(["{0x%x,0x%x,%d}" % tuple(c) for c in classes], out)
+    out.append("};")
+    open("normal_form.inc", "w").write("\n".join(out) + "\n")
+
+
 classes()
 cases()
+normal_forms()

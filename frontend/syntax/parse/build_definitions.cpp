@@ -171,7 +171,7 @@ ast::Identifier TreeBuilder::dotted_name(Node* node) {
   Children children(node);
   std::string whole;
   while (!children.done()) whole += text(children.take());
-  return arena_.intern(whole);
+  return identifier(whole);
 }
 
 Stmt* TreeBuilder::import_statement(Node* node) {

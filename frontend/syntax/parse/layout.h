@@ -49,8 +49,4 @@ bool check_token(const Source& source, const std::vector<Token>& tokens, size_t 
 /// out; decides which parenthesis after `with` encloses the items.
 void check_lines(const Source& source, Layout& layout);
 
-/// True when `c` may begin a name, or go on in one.
-bool is_name_start(char32_t c);
-bool is_name_part(char32_t c);
-
 }  // namespace tfl::parse

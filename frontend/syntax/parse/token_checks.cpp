@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "frontend/syntax/parse/layout.h"
+#include "frontend/text/unicode.h"
 
 namespace tfl::parse {
 namespace {
@@ -65,7 +66,8 @@ bool check_name(const Source& source, const Token& t, std::vector<Diagnostic>& o
   for (size_t at = t.begin; at < t.end;) {
     size_t start = at;
     char32_t c = decode_utf8(source.text(), at);
-    if (c >= 0x80 && !(start == t.begin ? is_name_start(c) : is_name_part(c))) return bad_character(source, t, start, out);
+    if (c >= 0x80 && !(start == t.begin ? unicode::is_id_start(c) : unicode::is_id_continue(c)))
+      return bad_character(source, t, start, out);
   }
   return true;
 }

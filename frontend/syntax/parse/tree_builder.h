@@ -9,6 +9,7 @@
 #include "frontend/syntax/diagnostics/diagnostic.h"
 #include "frontend/syntax/parse/layout.h"
 #include "frontend/syntax/parse/statement_parser.h"
+#include "frontend/text/normal_form.h"
 
 namespace tfl::parse {
 
@@ -185,7 +186,11 @@ class TreeBuilder {
   Span span(const Node* node) const { return span(first_token(node), last_token(node)); }
   static Span join(Span a, Span b) { return {a.line, a.column, b.end_line, b.end_column}; }
   std::string_view text(const Token& token) const { return text_of(source_, token); }
-  ast::Identifier name(const Token& token) { return arena_.intern(text(token)); }
+  /// Names that Unicode holds for the same are one, as in Python.
+  ast::Identifier identifier(std::string_view written) {
+    return unicode::is_ascii(written) ? arena_.intern(written) : arena_.intern(unicode::normal_name(written));
+  }
+  ast::Identifier name(const Token& token) { return identifier(text(token)); }
   /// Skips the commas of `x (COMMA x?)*`, refusing two in a row. True when it skipped one.
   bool commas(Children& children);
   /// The token of an expression that is a bare name, or nullptr.
