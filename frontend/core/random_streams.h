@@ -22,8 +22,8 @@ using DrawsOfPass = std::unordered_map<uint64_t, uint64_t>;  // groups, by draw
 
 class RandomStreams {
  public:
-  /// tf.random.set_seed: every stream begins anew.
-  void set_seed(std::optional<int64_t> seed);
+  /// tf.random.set_seed: every stream begins anew. `generator`: what Python's generator is seeded with.
+  void set_seed(std::optional<int64_t> seed, uint64_t generator);
   std::optional<int64_t> seed() const { return seed_; }
 
   /// The seed of an operation that was given none: the next number of Python's generator for the global seed.
@@ -64,6 +64,7 @@ class RandomStreams {
     std::unique_ptr<OwnSeeds> own_seeds;
   };
   std::optional<int64_t> seed_;
+  uint64_t generator_seed_ = 0;
   std::unordered_map<std::string, Stream> streams_;  // by kernel and seeds
   std::unique_ptr<OwnSeeds> own_seeds_;              // from the first draw on
   uint64_t own_seeds_kept_by_ = 0;

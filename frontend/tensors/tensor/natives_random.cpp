@@ -1,4 +1,6 @@
 // Natives of random numbers: bare samples of the stateless operations, and seeds of the stateful ones.
+#include <cmath>
+
 #include "frontend/core/native.h"
 #include "frontend/core/scope.h"
 #include "frontend/tensors/tensor/natives.h"
@@ -65,8 +67,19 @@ Result<Value> sample_truncated(Interp& interp, Value* args) {
 
 Result<Value> set_seed(Interp& interp, Value* args) {
   std::optional<int64_t> seed;
-  if (!args[0].is_none()) seed = TFL_TRY(to_index(interp, args[0]));
-  interp.tensors->random.set_seed(seed);
+  uint64_t generator = 0;
+  if (args[0].is_float()) {
+    // A float is a seed cut to an int, and Python's generator begins with its hash.
+    double real = TFL_TRY(to_double(interp, args[0]));
+    if (!(std::abs(real) < 9.2e18)) return fail(ErrorKind::OverflowError, "cannot convert {} to a seed", real);
+    seed = static_cast<int64_t>(real);
+    generator = TFL_TRY(hash_value(interp, Value::real(real)));
+  } else if (!args[0].is_none()) {
+    seed = TFL_TRY(to_index(interp, args[0]));
+    // Python takes an int without its sign.
+    generator = *seed < 0 ? -static_cast<uint64_t>(*seed) : static_cast<uint64_t>(*seed);
+  }
+  interp.tensors->random.set_seed(seed, generator);
   forget_replica_streams(interp);
   return Value::none();
 }

@@ -23,8 +23,9 @@ RandomState state_at(std::array<int64_t, 2> seeds, uint64_t groups) { return {st
 
 }  // namespace
 
-void RandomStreams::set_seed(std::optional<int64_t> seed) {
+void RandomStreams::set_seed(std::optional<int64_t> seed, uint64_t generator) {
   seed_ = seed;
+  generator_seed_ = generator;
   streams_.clear();
   own_seeds_.reset();
   kept_.clear();
@@ -50,9 +51,7 @@ int64_t RandomStreams::next_own_seed() {
   if (begins) own_seeds_ = std::make_unique<OwnSeeds>();
   Mt19937 generator{own_seeds_->data(), own_seeds_->back()};
   if (begins) {
-    // Python takes a seed without its sign.
-    uint64_t size = seed_.value_or(0) < 0 ? -static_cast<uint64_t>(*seed_) : static_cast<uint64_t>(seed_.value_or(0));
-    const uint32_t words[] = {static_cast<uint32_t>(size), static_cast<uint32_t>(size >> 32)};
+    const uint32_t words[] = {static_cast<uint32_t>(generator_seed_), static_cast<uint32_t>(generator_seed_ >> 32)};
     generator.seed(std::span(words).first(words[1] != 0 ? 2 : 1));
   }
   // randint(0, INT32_MAX) draws 32 bits until they are below 2^31.
