@@ -317,7 +317,7 @@ int parse_arguments(int argc, char** argv, Arguments& out) {
         dump->add_option("--passes", out.graph.passes, "The graph after these passes, e.g. cse,dce (tfl-opt --list names them)")
             ->type_name("A,B"),
         dump->add_flag("--dot", out.graph.dot, "The graph as Graphviz text"),
-        dump->add_flag("--svg", out.graph.svg, "The graph as a picture, drawn by Graphviz"),
+        dump->add_flag("--svg", out.graph.svg, "The graph as a picture"),
         dump->add_flag("--plan", out.graph.plan, "The loops and the memory of what is compiled of a function"),
         dump->add_flag("--llvm", out.graph.llvm, "The same as LLVM's intermediate code"),
         dump->add_flag("--asm", out.graph.assembly, "The same as assembly, for --cpu"),

@@ -68,7 +68,7 @@ struct FormatArguments {
 struct GraphOptions {
   bool ir = false, optimized = false;                              // as traced, or as it runs
   std::string passes;                                              // after these
-  bool dot = false, svg = false;                                   // as Graphviz text, or drawn by it
+  bool dot = false, svg = false;                                   // as Graphviz text, or a picture
   bool plan = false, llvm = false, assembly = false, ptx = false;  // what is compiled of it
   std::string signature;                                           // "f32[?,784], i32"
 };

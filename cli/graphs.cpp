@@ -21,20 +21,6 @@ namespace tfl::cli {
 
 namespace {
 
-// Draws with the program `dot`, which writes to standard output itself.
-int draw(const std::string& dot) {
-  std::fflush(stdout);
-  std::FILE* pipe = popen("dot -Tsvg", "w");
-  if (!pipe) {
-    std::fputs("tfl: cannot start dot, the program of Graphviz\n", stderr);
-    return kExitUncaught;
-  }
-  print(pipe, dot);
-  int status = pclose(pipe);
-  if (status != 0) std::fputs("tfl: --svg needs the program dot of Graphviz; --dot prints what it would draw\n", stderr);
-  return status == 0 ? 0 : kExitUncaught;
-}
-
 /// What is no file and looks like none: a name, or a message with its spaces.
 bool names_diagnostic(const std::string& text) {
   if (text == "-" || access(text.c_str(), F_OK) == 0) return false;
@@ -97,7 +83,12 @@ int dump_graph(const Arguments& a) {
     print(stdout, *text);
     return 0;
   }
-  if (g.svg) return draw(ir::to_dot(*f));
+  if (g.svg) {
+    Result<Value> picture = ask_library(interp, "_dot_picture", "draw", {interp.str(ir::to_dot(*f))});
+    if (!picture) return session.report(picture.error());
+    print(stdout, std::string(text_of(*picture)));
+    return 0;
+  }
   ir::TextOptions text;
   text.names = true;
   text.most_elements = 64;

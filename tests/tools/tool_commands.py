@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The commands that are TFL source: explain CODE, new, watch, doc and bench, called as users call them.
+"""The commands that are TFL source: explain CODE, new, watch, doc, bench and pictures of graphs, called as users call them.
 
   tool_commands.py --tfl build/tfl
 """
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
 failed = []
 
@@ -179,6 +180,50 @@ def coverage(tfl):
     expect("without it", "coverage" not in tfl("test", folder="cover"))
 
 
+PICTURED = '''import tensorflow as tf
+
+
+@tf.function
+def inner(x):
+    return tf.nn.relu(x) + 1.0
+
+
+@tf.function(input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec([])])
+def f(x, y):
+    s = tf.reduce_sum(x * x)
+    if s > 1.0:
+        x = x / tf.sqrt(s)
+    else:
+        for i in tf.range(10):
+            x = x + tf.cast(i, tf.float32) * y
+            if tf.reduce_max(x) > 5.0:
+                break
+    return inner(x), s
+'''
+
+
+def overlaps(boxes):
+    """Pairs of boxes of which neither holds the other and that share a place."""
+    def inside(a, b):
+        return a[0] >= b[0] and a[1] >= b[1] and a[0] + a[2] <= b[0] + b[2] and a[1] + a[3] <= b[1] + b[3]
+    return [(a, b) for i, a in enumerate(boxes) for b in boxes[:i]
+            if a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3] and not inside(a, b) and not inside(b, a)]
+
+
+def pictures(tfl):
+    tfl.write("pictured.tfl", PICTURED)
+    for words in (["--svg"], ["--svg", "--passes=cse,dce"]):
+        text = tfl("dump", *words, "pictured.tfl::f")
+        root = xml.etree.ElementTree.fromstring(text)
+        size = (0.0, 0.0, float(root.get("width")), float(root.get("height")))
+        boxes = [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in root.iter() if e.tag.endswith("rect") and e.get("x")]
+        labels = [e.text for e in root.iter() if e.tag.endswith("text")]
+        expect("labels", {"f", "x", "reduce_sum", "sqrt", "while_loop", "then of cond", "else of cond", "inner", "result 1"} <= set(labels), labels)
+        expect("boxes lie in the picture", all(x >= 0 and y >= 0 and x + w <= size[2] and y + h <= size[3] for x, y, w, h in boxes), (size, boxes))
+        expect("boxes lie apart", len(boxes) > 30 and not overlaps(boxes), overlaps(boxes))
+        expect("lines", text.count("marker-end") > 25 and text.count('class="part"') >= 4, text)
+
+
 SHAPES = """import tensorflow as tf
 from tensorflow import keras
 
@@ -254,7 +299,7 @@ def main():
     p.add_argument("--tfl", default="build/tfl")
     with tempfile.TemporaryDirectory() as folder:
         tfl = Program(os.path.abspath(p.parse_args().tfl), folder)
-        for part in (explanations, projects, watching, pages, benches, coverage, shapes, graphs):
+        for part in (explanations, projects, watching, pages, benches, coverage, pictures, shapes, graphs):
             part(tfl)
     print(f"tool commands: {len(failed)} failures")
     return 1 if failed else 0
