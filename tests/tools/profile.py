@@ -110,7 +110,13 @@ def whole(tfl, folder):
         return "no word of machine code or memory: " + done.stderr
     reader = Page()
     with open(page, encoding="utf-8") as f:
-        reader.feed(f.read())
+        text = f.read()
+    reader.feed(text)
+    flames = re.findall(r'<div[^>]* style="--x: ([\d.]+); --w: ([\d.]+); top: (\d+)px" title="(busy), busy\.tfl:\d+, [^"]*">busy</div>', text)
+    if not flames or max(float(w) for _, w, _, _ in flames) <= 50 or not text.index('class="flames"') < text.index("<table>"):
+        return f"no flame of busy before the tables: {flames}"
+    if re.search(r"white-space: pre[^-]", text):
+        return "long lines make the page scroll sideways"
     if reader.wrong or reader.open or 'return "<&>"' not in reader.text:
         return f"the page is not well-formed: {reader.wrong} {reader.open}"
     with open(trace, encoding="utf-8") as f:

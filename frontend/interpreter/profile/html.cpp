@@ -1,4 +1,4 @@
-// Profiles as a page: the sources, each line with its share of the run.
+// Profiles as a page: what took the time first, then the sources, each line with its share of the run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,30 +12,17 @@ namespace {
 
 constexpr std::string_view kStyle = R"(body { font: 14px sans-serif; margin: 2em; color: #222; background: #fff }
 h1 { font-size: 1.4em } h2 { font-size: 1.1em; margin-top: 2em }
-table { border-collapse: collapse } td, th { padding: 0 .8em 0 0; text-align: right; white-space: pre }
-th { color: #777; font-weight: normal } td.text, th.text { text-align: left } td.text, td.name { font-family: monospace }
+table { border-collapse: collapse; width: 100% } td, th { padding: 0 .8em 0 0; text-align: right; vertical-align: top }
+th { color: #777; font-weight: normal; white-space: nowrap } td.text, th.text { text-align: left; width: 100% }
+td.text { font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere } td.text span { color: #777 }
 td.number { color: #999 } .bar { display: inline-block; height: .8em; background: #e07b39 }
-td.place { width: 160px; text-align: left }
+td.place { min-width: 100px; text-align: left }
 tr:hover { background: #f4f4f4 }
+.flames { position: relative; overflow: hidden; --from: 0; --times: 1 }
+.flames div { position: absolute; left: calc((var(--x) - var(--from)) * var(--times) * 1%); width: calc(var(--w) * var(--times) * 1% - 1px); height: 17px;
+  box-sizing: border-box; padding: 0 3px; font: 12px/17px sans-serif; white-space: nowrap; overflow: hidden; background: #f2b07b; cursor: pointer }
+.flames div.library { background: #dfe4ea } .flames div.step { background: #a9cfe8 } .flames div:hover { background: #e07b39 }
 )";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 32 || c == '\t')
-      out += c;
-  }
-  return out;
-}
 
 std::string share(const Profile& p, uint64_t nanoseconds) {
   return nanoseconds == 0 ? std::string() : fmt::format("{:.1f}", percent(p, nanoseconds));
@@ -43,7 +30,7 @@ std::string share(const Profile& p, uint64_t nanoseconds) {
 
 std::string bar(const Profile& p, uint64_t nanoseconds) {
   if (nanoseconds == 0) return {};
-  return fmt::format("<span class=\"bar\" style=\"width: {:.1f}px\"></span>", std::max(1.0, 1.5 * percent(p, nanoseconds)));
+  return fmt::format("<span class=\"bar\" style=\"width: {:.1f}px\"></span>", std::max(1.0, percent(p, nanoseconds)));
 }
 
 struct File {
@@ -103,6 +90,24 @@ void add_source(std::string& out, const Profile& p, const File& file) {
 
 }  // namespace
 
+std::string escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (char c : text) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 32 || c == '\t')
+      out += c;
+  }
+  return out;
+}
+
 std::string to_html(const Profile& p, const std::string& name) {
   std::map<const Source*, File> by_source;
   for (const LineTime& l : p.lines) {
@@ -119,11 +124,13 @@ std::string to_html(const Profile& p, const std::string& name) {
 
   std::string title = escaped(name);
   std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Profile of "
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "content=\"width=device-width\">\n<title>Profile of "
       "{}</title>\n<style>\n{}</style>\n"
       "</head>\n<body>\n<h1>Profile of {}</h1>\n<p>{:.3f} s, {} samples</p>\n",
       title, kStyle, title, static_cast<double>(p.nanoseconds) * 1e-9, p.samples);
   for (const std::string& note : p.notes) out += fmt::format("<p>{}</p>\n", escaped(note));
+  out += flame_graph(p);
   add_functions(out, p, false);
   add_steps(out, p);
   for (const File* f : files) add_source(out, p, *f);

@@ -149,6 +149,7 @@ Profile summarise(const Sampler& sampler) {
   std::vector<uint32_t> functions, lines;
   for (size_t i = 0; i < nodes.size(); ++i) {
     uint64_t self = nodes[i].self;
+    p.stacks[i].self = self;
     if (self == 0) continue;
     functions.clear();
     lines.clear();

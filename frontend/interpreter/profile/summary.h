@@ -38,6 +38,7 @@ struct StackNode {
   uint32_t function = 0;           // index into functions
   uint32_t line = 0;               // of the call or the instruction
   const CodeStep* step = nullptr;  // of machine code: what runs there
+  uint64_t self = 0;               // nanoseconds
 };
 
 struct Profile {
@@ -55,7 +56,11 @@ Profile summarise(const Sampler& sampler);
 
 /// The tables that a terminal shows.
 std::string to_text(const Profile& profile, const std::string& name);
-/// The sources with the time of each line: one page, nothing else needed.
+/// The calls as a flame graph: a part of a page.
+std::string flame_graph(const Profile& profile);
+/// Text in a page, without control characters.
+std::string escaped(std::string_view text);
+/// A flame graph, the functions, and the sources with the time of each line: one page, nothing else needed.
 std::string to_html(const Profile& profile, const std::string& name);
 /// Chrome's trace events: one event for each call, as long as it was found on the stack.
 std::string to_trace(const Profile& profile);
