@@ -1,7 +1,9 @@
-"""Random programs over host values: pieces with control flow, exceptions and generators; classes and the like are in host_families.py."""
+"""Random programs over host values: pieces with control flow, exceptions and generators; classes and the like are in host_families.py, formats and ways out of
+blocks in host_forms.py."""
 import random
 
 from host_families import Families
+from host_forms import Forms
 from host_values import LITERALS, TEMPLATES
 from program_text import text
 
@@ -12,7 +14,7 @@ AUGMENTED = {"int": ["+=", "-=", "*=", "//=", "%=", "&=", "|=", "^="], "float": 
              "tuple": ["+="], "dict": ["|="], "counts": ["|="], "bool": ["&=", "|=", "^="]}
 
 
-class Program(Families):
+class Program(Forms, Families):
     """`body`: statements as nested lists (program_text.py)."""
 
     def __init__(self, seed):
@@ -20,7 +22,7 @@ class Program(Families):
         self.fresh = 0
         self.body = []
         pieces = [self.values, self.statements, self.statements, self.binding, self.generator, self.classes, self.exceptions, self.exceptions, self.contexts, self.closures,
-                  self.data, self.iterators, self.unpacking, self.tracebacks, self.descriptors, self.sorting]
+                  self.data, self.iterators, self.unpacking, self.tracebacks, self.descriptors, self.sorting, self.formats, self.formats, self.slotted, self.leaving, self.leaving]
         for _ in range(self.rng.randint(2, 4)):
             self.body += self.rng.choice(pieces)()
 

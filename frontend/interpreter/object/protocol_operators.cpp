@@ -250,6 +250,15 @@ Failure binary_error(Interp& interp, BinaryOp op, const Value& a, const Value& b
     std::string_view name = ka == Kind::Str ? "str" : ka == Kind::List ? "list" : "tuple";
     return fail(ErrorKind::TypeError, "can only concatenate {} (not \"{}\") to {}", name, interp.type_name(b), name);
   }
+  // A sequence whose class has one of the two methods is multiplied by methods alone, of which the native one asks for an index.
+  auto has = [&](const Value& v, Str* name) { return is_sequence(v) && script_lookup(interp, interp.type_of(v), name) != nullptr; };
+  if (op == BinaryOp::Mul) {
+    const bool b_mul = has(b, interp.sym.__mul__), b_rmul = has(b, interp.sym.__rmul__);
+    const bool a_mul = has(a, interp.sym.__mul__), a_rmul = has(a, interp.sym.__rmul__);
+    const Value* other = b_mul && !b_rmul ? &a : a_rmul && !a_mul ? &b : nullptr;
+    if (other) return fail(ErrorKind::TypeError, "'{}' object cannot be interpreted as an integer", interp.type_name(*other));
+    if (b_rmul && !is_sequence(a)) return unsupported(interp, op, a, b, inplace);
+  }
   if (op == BinaryOp::Mul && (is_sequence(a) || (is_sequence(b) && (!inplace || lets_repeat(interp, a))))) {
     return fail(ErrorKind::TypeError, "can't multiply sequence by non-int of type '{}'",
                 interp.type_name(is_sequence(a) ? b : a));

@@ -1,9 +1,13 @@
 // Ints of any size: divisors, roots, products of many.
+#include <numeric>
+
 #include "frontend/interpreter/object/numbers/whole_value.h"
 
 namespace tfl {
 
 Result<Value> int_gcd(Interp& interp, const Value& a, const Value& b) {
+  if (a.is_int() && b.is_int() && a.as_int() != INT64_MIN && b.as_int() != INT64_MIN)
+    return Value::integer(std::gcd(a.as_int(), b.as_int()));
   Operand x(a), y(b);
   WholeMath math(interp.context.interrupt);
   mp_int xm = whole_part(x, 0, x->used), ym = whole_part(y, 0, y->used);
