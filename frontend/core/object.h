@@ -210,7 +210,9 @@ struct Type : Object {
   bool special_call;      // it is abstract, or its metaclass says what a call of it does
   bool wrappers;          // native: the dunder methods that stand for its slots are in `dict` (made on first need)
   ErrorKind error_kind;   // exception classes: the nearest native one
-  Value slot_names;       // Tuple of what __slots__ allows; Empty: anything
+  bool slotted;           // __slots__ says all: instances have no dictionary, their slots' values lie where it would be
+  bool has_slots;         // it or a base has slots
+  bool unwatched;         // no weak references to instances: __slots__ leaves them out
   Value doc_code;         // of a class of the library: the Code that knows its docstring; else Empty
   bool is_subtype_of(const Type* t) const {
     if (order) [[unlikely]] {
@@ -273,9 +275,11 @@ struct BoundMethod : Object {
   Value self;
 };
 
+/// A property; one whose `get` is an int is a field of a named tuple, one whose `get` is a Str the slot of that name of the class `set`.
 struct Property : Object {
   Value get, set, del, doc;
   Value name;  // Str once the class it stands in is made
+  bool is_slot() const { return get.is_str(); }
 };
 
 struct Wrapper : Object {  // StaticMethod, ClassMethod

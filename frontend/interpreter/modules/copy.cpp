@@ -119,9 +119,7 @@ struct Walk {
   /// An instance of a class of the script that says nothing about how it is made or copied.
   bool plain_instance(const Value& v) {
     Type* type = v.object()->type;
-    for (Lineage l(type); l.at; l.next()) {
-      if (!l.at->slot_names.is_empty()) return false;
-    }
+    if (type->has_slots) return false;
     if (!v.is(Kind::Instance) || !type->script || type->has_getattr || type->has_getattribute || type->has_setattr) return false;
     for (const char* name :
          {"__deepcopy__", "__new__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__call__", "__copy__"}) {

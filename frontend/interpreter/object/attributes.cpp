@@ -4,6 +4,7 @@
 
 #include "frontend/core/exception.h"
 #include "frontend/interpreter/object/class.h"
+#include "frontend/interpreter/object/slots.h"
 
 namespace tfl {
 
@@ -14,17 +15,6 @@ size_t cache_slot(const Type* type, Str* name) {
 }
 
 bool is_dunder(Str* name) { return name->text.size() > 4 && name->text[0] == '_' && name->text[1] == '_'; }
-
-/// The class whose __slots__ name this, or null.
-const Type* slot_owner(const Type* type, Str* name) {
-  for (Lineage l(type); l.at; l.next()) {
-    if (l.at->slot_names.is_empty()) continue;
-    for (const Value& v : l.at->slot_names.as<Tuple>()->span()) {
-      if (v.is_str() && v.as<Str>()->text == name->text && !is_dunder(name)) return l.at;
-    }
-  }
-  return nullptr;
-}
 
 /// Does a native type define `name` itself?
 bool has_own(Interp& interp, Type* type, Str* name) {
@@ -112,6 +102,7 @@ Result<Value> bind_attribute(Interp& interp, const Value& raw, const Value& self
     case Kind::Property: {
       if (self.is_empty()) return raw;
       Property* p = raw.as<Property>();
+      if (p->is_slot()) return get_slot(interp, p, self);
       if (p->get.is_int()) {  // a field of a named tuple: which item it is
         if (self.is(Kind::Tuple) && p->get.as_int() < self.as<Tuple>()->size) return self.as<Tuple>()->items[p->get.as_int()];
         return fail(ErrorKind::TypeError, "descriptor for index '{}' for tuple subclasses doesn't apply to '{}' object",
@@ -245,11 +236,6 @@ Result<Value> class_find_attr(Interp& interp, const Value& v, Str* name) {
     return bind_attribute(interp, raw, {}, type);
   }
   if (meta) return bind_attribute(interp, Value(*meta), v, metaclass);
-  if (const Type* owner = slot_owner(type, name)) {
-    Value module = TFL_TRY(interp.import_module("_slot_members"));
-    Value make = TFL_TRY(get_attr(interp, module, interp.intern("member")));
-    return interp.call(make, {Value::share(const_cast<Type*>(owner)), interp.str(name)});
-  }
   return metaclass->has_getattr ? ask_getattr(interp, v, metaclass, name) : Result<Value>(Value());
 }
 

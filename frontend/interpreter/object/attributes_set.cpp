@@ -1,6 +1,7 @@
 // Setting and deleting attributes.
 #include "frontend/core/attributes.h"
 #include "frontend/interpreter/object/class.h"
+#include "frontend/interpreter/object/slots.h"
 
 namespace tfl {
 
@@ -15,6 +16,7 @@ Failure read_only(Interp& interp, const Value& v, Str* name) {
 }
 
 Result<void> set_property(Interp& interp, Property* p, const Value& v, const Value& value) {
+  if (p->is_slot()) return set_slot(interp, p, v, value);
   bool deleting = value.is_empty();
   const Value& f = deleting ? p->del : p->set;
   if (f.is_empty() || f.is_none()) {
@@ -61,8 +63,7 @@ Result<void> generic_set_attr(Interp& interp, const Value& v, Str* name, const V
   if (entry && is_getter(*entry)) {
     if (type->script || v.is(Kind::Instance)) {
       if (name == interp.sym.__class__) return fail(ErrorKind::TypeError, "__class__ assignment is not supported");
-      if (name == interp.sym.__dict__ && !type->slot_names.is_empty() && !slot_allows(type, name))
-        return no_attribute(interp, v, name);
+      if (name == interp.sym.__dict__ && type->slotted) return no_attribute(interp, v, name);
       if (name == interp.sym.__dict__ && value.is(Kind::Dict) && v.is(Kind::Instance)) {
         v.as<Instance>()->dict = value;
         return {};
@@ -70,7 +71,7 @@ Result<void> generic_set_attr(Interp& interp, const Value& v, Str* name, const V
     }
     return fail(ErrorKind::AttributeError, "attribute '{}' of '{}' objects is not writable", name->text, type->name->text);
   }
-  Dict* own = instance_dict(interp, v, !value.is_empty());
+  Dict* own = type->slotted ? nullptr : instance_dict(interp, v, !value.is_empty());
   if (!own) {
     if (entry && !value.is_empty()) return read_only(interp, v, name);
     return no_attribute(interp, v, name);
@@ -78,10 +79,6 @@ Result<void> generic_set_attr(Interp& interp, const Value& v, Str* name, const V
   if (value.is_empty()) {
     if (!dict_remove_str(own, name)) return no_attribute(interp, v, name);
     return {};
-  }
-  if (!type->slot_names.is_empty() && !slot_allows(type, name)) {
-    if (entry) return read_only(interp, v, name);
-    return no_attribute(interp, v, name);
   }
   dict_set_str(own, name, value);
   return {};

@@ -7,6 +7,7 @@
 #include "frontend/core/native.h"
 #include "frontend/core/registry.h"
 #include "frontend/interpreter/object/bases.h"
+#include "frontend/interpreter/object/slots.h"
 
 namespace tfl {
 
@@ -68,14 +69,6 @@ Type* Interp::new_type(std::string_view name, Type* base, Value dict, std::strin
     w->function = *f;
     dict_set_str(d, implicit, Value::adopt(w));
   }
-  if (const Value* slot_names = dict_entry(d, sym.__slots__)) {
-    Value names = *slot_names;
-    if (names.is_str()) names = tuple({names});
-    if (names.is(Kind::List)) names = tuple(std::span<const Value>(names.as<List>()->items));
-    bool plain_bases = true;
-    for (Lineage l(t); l.at; l.next()) plain_bases &= l.at == t || l.at == types.object || !l.at->slot_names.is_empty();
-    if (names.is(Kind::Tuple) && plain_bases) t->slot_names = names;
-  }
   refresh_type_flags(*this, t);
   return t;
 }
@@ -129,8 +122,10 @@ Result<Value> make_class(Interp& interp, Type* metaclass, const Value& name, con
     cell = *own;
     dict_remove_str(dict.as<Dict>(), interp.sym.__classcell__);
   }
+  std::vector<Str*> slots = TFL_TRY(slots_of(interp, name, resolved.layout, dict.as<Dict>()));
   Type* type = interp.new_type(name.as<Str>()->text, resolved.layout, std::move(dict), module, metaclass,
                                std::move(resolved.several), std::move(resolved.order));
+  add_slots(interp, type, slots);
   type->special_call = makes_calls_special(interp, type);
   Value cls = Value::share(type);
   // The methods called below may need it already: super() in __init_subclass__ of a base.
@@ -230,7 +225,15 @@ Result<Value> construct_instance(Interp& interp, Type* type, CallArgs& args) {
   }
   const Value* init = script_init(interp, type);
   Value self = TFL_TRY(new_instance(interp, type, args));
-  if (!init || !interp.type_of(self)->is_subtype_of(type)) return self;
+  if (!interp.type_of(self)->is_subtype_of(type)) return self;
+  if (!init) {
+    if (mutable_container(type->slots) && script_lookup(interp, type, interp.sym.__new__)) {
+      // The script has made it empty: the native __init__ is given the arguments.
+      Value filler = TFL_TRY(get_attr(interp, self, interp.sym.__init__));
+      TFL_TRY(interp.call(filler, args));
+    }
+    return self;
+  }
   std::vector<Value> values;
   values.reserve(args.total() + 1);
   values.push_back(self);
@@ -259,21 +262,19 @@ Result<bool> decided_by_class(Interp& interp, const Value& cls, const char* hook
 
 }  // namespace
 
-bool slot_allows(const Type* type, Str* name) {
-  for (Lineage l(type); l.at; l.next()) {
-    if (!l.at->script) continue;
-    if (l.at->slot_names.is_empty()) return true;
-    for (Value& v : l.at->slot_names.as<Tuple>()->span()) {
-      if (v.counted() == name || (v.is_str() && (v.as<Str>()->text == name->text || v.as<Str>()->text == "__dict__")))
-        return true;
-    }
-  }
-  return false;
-}
-
 /// Whether instances of `type` are instances of the class `cls`: NumPy's float64 is a subclass of `float` there, and a class apart here.
 static bool counts_as(Interp& interp, const Type* type, const Type* cls) {
   return type->is_subtype_of(cls) || (cls == interp.types.float_ && type == interp.types.np_float64);
+}
+
+/// The same for a value, whose class may also be what its attribute __class__ says (a proxy's).
+static Result<bool> is_or_claims(Interp& interp, const Value& v, const Type* cls) {
+  const Type* type = interp.type_of(v);
+  if (counts_as(interp, type, cls)) return true;
+  if (!type->script || (!type->has_getattribute && !script_lookup(interp, type, interp.sym.__class__))) return false;
+  auto said = find_attr(interp, v, interp.sym.__class__);
+  if (!said) return error_is(said.error(), ErrorKind::AttributeError) ? Result<bool>(false) : said.failure();
+  return said->is(Kind::Type) && counts_as(interp, said->as<Type>(), cls);
 }
 
 /// Does a class of the script say by __subclasshook__ what counts as its subclass, so that its bases do not decide?
@@ -287,7 +288,10 @@ Result<bool> is_plain_subclass(Interp& interp, const Value& v, const Value& cls)
 }
 
 Result<bool> is_plain_instance(Interp& interp, const Value& v, const Value& cls) {
-  if (!has_hook(interp, cls.as<Type>()) && counts_as(interp, interp.type_of(v), cls.as<Type>())) return true;
+  if (!has_hook(interp, cls.as<Type>())) {
+    bool is = TFL_TRY(is_or_claims(interp, v, cls.as<Type>()));
+    if (is) return true;
+  }
   return decided_by_class(interp, cls, "__class_instancecheck__", v);
 }
 
@@ -317,7 +321,8 @@ Result<bool> is_instance_of(Interp& interp, const Value& v, const Value& classes
   if (classes.is(Kind::Type)) {
     const Type* cls = classes.as<Type>();
     if (!cls->type->script) [[likely]] {
-      if (counts_as(interp, interp.type_of(v), cls)) return true;
+      bool is = TFL_TRY(is_or_claims(interp, v, cls));
+      if (is) return true;
       return cls->script ? decided_by_class(interp, classes, "__class_instancecheck__", v) : Result<bool>(false);
     }
     if (interp.type_of(v) == cls) return true;
@@ -339,7 +344,8 @@ Result<bool> is_instance_of(Interp& interp, const Value& v, const Value& classes
   }
   if (interp.type_of(classes) == interp.types.union_type) {
     for (const Value& c : union_members(classes).as<Tuple>()->span()) {
-      if (c.is_none() ? v.is_none() : c.is(Kind::Type) && counts_as(interp, interp.type_of(v), c.as<Type>())) return true;
+      bool is = c.is_none() ? v.is_none() : c.is(Kind::Type) ? TFL_TRY(is_or_claims(interp, v, c.as<Type>())) : false;
+      if (is) return true;
     }
     return false;
   }

@@ -25,9 +25,6 @@ const Value* script_init(Interp& interp, Type* type);
 void refresh_type_flags(Interp& interp, Type* type);
 Failure init_not_none(Interp& interp, const Value& result);
 
-/// Whether objects of `type` may have the attribute `name` of their own: __slots__ says so for classes that have it.
-bool slot_allows(const Type* type, Str* name);
-
 Result<bool> is_instance_of(Interp& interp, const Value& v, const Value& classes);
 Result<bool> is_subclass_of(Interp& interp, const Value& v, const Value& classes);
 /// The same for one class, without asking its metaclass.

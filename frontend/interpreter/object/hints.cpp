@@ -49,7 +49,7 @@ Result<std::vector<Value>> attribute_names(Interp& interp, const Value& v) {
   } else if (v.is(Kind::Type)) {
     add_type_names(interp, names, v.as<Type>());
   } else {
-    if (Dict* own = instance_dict(interp, v, false)) add_names(names, own);
+    if (Dict* own = type->slotted ? nullptr : instance_dict(interp, v, false)) add_names(names, own);
     add_type_names(interp, names, type);
     if (v.is(Kind::Exception)) names.insert("args");
   }

@@ -18,13 +18,7 @@ Value number_of(const Object* o) { return Value::integer(static_cast<int64_t>(re
 bool can_be_watched(const Value& v) {
   if (!v.is_object() || v.is_tensor()) return false;
   const Type* type = v.object()->type;
-  if (type->script) {
-    if (!type->slot_names.is(Kind::Tuple)) return true;
-    for (const Value& name : type->slot_names.as<Tuple>()->span()) {
-      if (name.is_str() && name.as<Str>()->text == "__weakref__") return true;
-    }
-    return false;
-  }
+  if (type->script) return !type->unwatched;
   switch (v.kind()) {
     case Kind::Set:
     case Kind::Function:

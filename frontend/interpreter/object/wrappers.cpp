@@ -182,9 +182,7 @@ Result<Value> dir_method(Interp& interp, Value* args) {
 }
 Result<Value> class_getter(Interp& interp, Value* args) { return Value::share(interp.type_of(args[0])); }
 Result<Value> dict_getter(Interp& interp, Value* args) {
-  const Type* type = interp.type_of(args[0]);
-  if (!type->slot_names.is_empty() && !slot_allows(type, interp.sym.__dict__))
-    return no_attribute(interp, args[0], interp.sym.__dict__);
+  if (interp.type_of(args[0])->slotted) return no_attribute(interp, args[0], interp.sym.__dict__);
   if (args[0].is(Kind::Module)) return visible_names(interp, args[0].as<Module>());
   Dict* d = instance_dict(interp, args[0], true);
   if (!d) return no_attribute(interp, args[0], interp.sym.__dict__);

@@ -119,16 +119,20 @@ Result<Value> copy(Interp& interp, Value* a) {
   return interp.list(self_list(a)->items);
 }
 
-Result<Value> init(Interp& interp, Value* a) {
-  List* list = self_list(a);
+Result<Value> init(Interp& interp, CallArgs& args) {
+  if (args.count == 0 || !args.values[0].is(Kind::List))
+    return fail(ErrorKind::TypeError, "descriptor '__init__' of 'list' object needs an argument");
+  Value self = args.values[0], iterable;
+  CallArgs rest{args.values + 1, args.count - 1, args.keywords};
+  TFL_TRY(take_arguments(interp, "list", rest, {"iterable"}, 0, 1, &iterable));
   std::vector<Value> old;
-  old.swap(list->items);
-  if (!a[1].is_empty()) TFL_TRY(list_extend(interp, list, a[1]));
+  old.swap(self.as<List>()->items);
+  if (!iterable.is_empty()) TFL_TRY(list_extend(interp, self.as<List>(), iterable));
   return Value::none();
 }
 
 constexpr NativeDef kMethods[] = {
-    method("__init__", "self, iterable=..., /", init),
+    raw_method("__init__", init),
     method("append", "self, object, /", append),
     method("extend", "self, iterable, /", extend),
     method("insert", "self, index, object, /", insert),

@@ -160,6 +160,7 @@ namespace {
 Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   bool frozen = type->is_subtype_of(interp.types.frozenset);
   Value out[1];
+  if (type->script && has_script_init(interp, type)) args.keywords = {};  // they are for __init__
   if (frozen || !has_script_init(interp, type) || !type->script) {
     std::string_view name = args.keywords.empty() ? std::string_view(type->name->text) : frozen ? "frozenset" : "set";
     TFL_TRY(take_arguments(interp, name, args, {"iterable"}, 0, 1, out));

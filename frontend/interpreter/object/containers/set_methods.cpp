@@ -130,9 +130,15 @@ Result<Value> issuperset(Interp& interp, Value* a) {
   return Value::boolean(r);
 }
 
-Result<Value> init(Interp& interp, Value* a) {
-  set_clear(self_set(a));
-  if (!a[1].is_empty()) TFL_TRY(set_update(interp, self_set(a), a[1]));
+Result<Value> init(Interp& interp, CallArgs& args) {
+  if (args.count == 0 || !args.values[0].is(Kind::Set))
+    return fail(ErrorKind::TypeError, "descriptor '__init__' of 'set' object needs an argument");
+  Value self = args.values[0], iterable;
+  CallArgs rest{args.values + 1, args.count - 1, args.keywords};
+  std::string_view name = rest.keywords.empty() ? interp.type_name(self) : std::string_view("set");
+  TFL_TRY(take_arguments(interp, name, rest, {"iterable"}, 0, 1, &iterable));
+  set_clear(self.as<Set>());
+  if (!iterable.is_empty()) TFL_TRY(set_update(interp, self.as<Set>(), iterable));
   return Value::none();
 }
 
@@ -148,7 +154,7 @@ constexpr NativeDef kFrozenMethods[] = {
 };
 
 constexpr NativeDef kMethods[] = {
-    method("__init__", "self, iterable=..., /", init),
+    raw_method("__init__", init),
     method("add", "self, object, /", add),
     method("remove", "self, object, /", remove),
     method("discard", "self, object, /", discard),

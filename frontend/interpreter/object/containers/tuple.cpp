@@ -28,6 +28,7 @@ void destroy_slot(Object* o) {
 
 Result<Value> construct(Interp& interp, Type* type, CallArgs& args) {
   Value out[1];
+  if (type->script && has_script_init(interp, type)) args.keywords = {};  // they are for __init__
   TFL_TRY(take_arguments(interp, "tuple", args, {"iterable"}, 0, 1, out));
   bool plain = type == interp.types.tuple;
   if (out[0].is_empty() && plain) return interp.empty_tuple;
