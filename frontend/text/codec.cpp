@@ -74,29 +74,28 @@ bool no_surrogates(std::string_view text) {
 }
 
 /// The bytes of a text below `end`, up to the first character that is not: how many bytes of the text they were.
-size_t narrow_run(std::string_view text, char32_t end, std::string& out, Stop stop) {
+size_t narrow_run(std::string_view text, char32_t last, std::string& out, Stop stop) {
   out.resize(text.size());
   char* to = out.data();
   size_t at = 0;
-  while (at < text.size() && !stops(stop)) {
-    if (uint64_t eight; at + 8 <= text.size()) {
-      std::memcpy(&eight, text.data() + at, 8);
-      if ((eight & 0x8080808080808080u) == 0) {
-        std::memcpy(to, &eight, 8);
-        to += 8;
-        at += 8;
-        continue;
+  constexpr size_t kBlock = 512;
+  for (bool narrow = true; narrow && at < text.size() && !stops(stop);) {
+    const size_t end = std::min(text.size(), at + kBlock), plain = utf8::ascii_run(text.substr(at, end - at));
+    std::memcpy(to, text.data() + at, plain);
+    to += plain;
+    at += plain;
+    while (at < end) {
+      auto c = static_cast<unsigned char>(text[at]);
+      if (c < 0x80) {
+        *to++ = static_cast<char>(c);
+        ++at;
+      } else if (c < 0xC4 && last == 0x100) {
+        *to++ = static_cast<char>(c << 6 | (text[at + 1] & 0x3F));
+        at += 2;
+      } else {
+        narrow = false;
+        break;
       }
-    }
-    auto c = static_cast<unsigned char>(text[at]);
-    if (c < 0x80) {
-      *to++ = static_cast<char>(c);
-      ++at;
-    } else if (c < 0xC4 && end == 0x100) {
-      *to++ = static_cast<char>(c << 6 | (text[at + 1] & 0x3F));
-      at += 2;
-    } else {
-      break;
     }
   }
   out.resize(static_cast<size_t>(to - out.data()));

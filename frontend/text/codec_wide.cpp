@@ -34,16 +34,15 @@ size_t plain_run(std::string_view data, const WideEncoding& e, std::string& out,
     char* to = block;
     size_t end = std::min(data.size() / 2 * 2, at + kBlock * 2);
     bool plain = end > at;
+    for (uint64_t four; at + 8 <= end; at += 8, to += 4) {  // letters of ASCII, four at a time
+      std::memcpy(&four, data.data() + at, 8);
+      if (four & others) break;
+      four >>= 8 * low;
+      four = (four | four >> 8) & 0x0000FFFF0000FFFFu;
+      const auto packed = static_cast<uint32_t>(four | four >> 16);
+      std::memcpy(to, &packed, 4);
+    }
     for (; at < end; at += 2) {
-      for (uint64_t four; at + 8 <= end; at += 8, to += 4) {  // letters of ASCII, four at a time
-        std::memcpy(&four, data.data() + at, 8);
-        if (four & others) break;
-        four >>= 8 * low;
-        four = (four | four >> 8) & 0x0000FFFF0000FFFFu;
-        const auto packed = static_cast<uint32_t>(four | four >> 16);
-        std::memcpy(to, &packed, 4);
-      }
-      if (at == end) break;
       uint32_t c =
           static_cast<uint32_t>(static_cast<unsigned char>(data[at + 1 - low])) << 8 | static_cast<unsigned char>(data[at + low]);
       if (c < 0x80) {

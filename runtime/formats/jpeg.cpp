@@ -162,6 +162,8 @@ Result<std::string> encode_jpeg(const Interrupt& stop, const void* pixels, const
   unsigned char* buffer = nullptr;
   unsigned long bytes = 0;
   bool done = encode(stop, info, errors, static_cast<const unsigned char*>(pixels), size, quality, buffer, bytes);
+  // Where it ended early, `buffer` is not yet what the library has come to write into.
+  if (info.dest && (!done || stop.load(std::memory_order_relaxed) != 0)) info.dest->term_destination(&info);
   std::string out;
   if (done) out.assign(reinterpret_cast<const char*>(buffer), bytes);
   std::free(buffer);

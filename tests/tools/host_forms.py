@@ -32,8 +32,8 @@ class Forms:
     def slotted(self):
         r = self.rng
         a, b, o = self.name("S"), self.name("S"), self.name("o")
-        out = [(f"class {a}:", ["__slots__ = ('p', 'q')", r.choice(["pass", "w = 3", "__class__ = property(lambda self: int)", "def __eq__(self, o): return self.p == o.p"])]),
-               (f"class {b}({a}{r.choice(['', '', ', list'])}):", [r.choice(["pass", "__slots__ = ()", "__slots__ = 'r'", "__slots__ = ('r', '__dict__')", "p = 5"]),
+        out = [("class Plain:", ["pass"]), (f"class {a}:", ["__slots__ = ('p', 'q')", r.choice(["pass", "w = 3", "__class__ = property(lambda self: int)", "def __eq__(self, o): return self.p == o.p"])]),
+               (f"class {b}({r.choice([a, a, a + ', Plain', 'Plain, ' + a])}):", [r.choice(["pass", "__slots__ = ()", "__slots__ = 'r'", "__slots__ = ('r', '__dict__')", "p = 5"]),
                                                                r.choice(["pass", "def __getattr__(self, n): return n", "def __setattr__(self, n, v): super().__setattr__(n, (v, 1))"])]),
                ("def make():", [f"global _{o}", f"_{o} = {r.choice([a, b, b])}()", f"return type(_{o}).__name__"]), "show(make)"]
         uses = [f"setattr(_{o}, {n!r}, {self.expr('any', 0)})" for n in ("p", "q", "r", "z")] + [f"_{o}.{n}" for n in ("p", "q", "r", "z", "__slots__", "__dict__")] + [

@@ -112,7 +112,7 @@ def whole(tfl, folder):
     with open(page, encoding="utf-8") as f:
         text = f.read()
     reader.feed(text)
-    flames = re.findall(r'<div[^>]* style="--x: ([\d.]+); --w: ([\d.]+); top: (\d+)px" title="(busy), busy\.tfl:\d+, [^"]*">busy</div>', text)
+    flames = re.findall(r'<div[^>]* style="--x: ([\d.]+); --w: ([\d.]+); top: (\d+)px" title="(busy), [^"]*busy\.tfl:\d+, [^"]*">busy</div>', text)
     if not flames or max(float(w) for _, w, _, _ in flames) <= 50 or not text.index('class="flames"') < text.index("<table>"):
         return f"no flame of busy before the tables: {flames}"
     if re.search(r"white-space: pre[^-]", text):

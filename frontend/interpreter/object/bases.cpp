@@ -26,10 +26,19 @@ std::vector<Type*> order_of(const Type* type) {
   return order;
 }
 
-/// The native type that first has the layout of `type`.
+bool has_own_slots(const Type* type) {
+  if (!type->has_slots) return false;
+  const auto& space = type->dict.as<Dict>()->entries;
+  return std::any_of(space.begin(), space.end(), [&](const Dict::Entry& e) {
+    return e.value.is(Kind::Property) && e.value.as<Property>()->is_slot() && e.value.as<Property>()->set.counted() == type;
+  });
+}
+
+/// What first has the layout of `type`: a class with slots, or a native type.
 const Type* layout_of(const Type* type) {
   const Type* found = type;
   for (const Type* t = type; t; t = t->base) {
+    if (has_own_slots(t)) return t;
     if (t->slots == type->slots) found = t;
   }
   return found;

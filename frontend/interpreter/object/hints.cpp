@@ -25,7 +25,7 @@ void add_type_names(Interp& interp, std::set<std::string>& names, Type* type) {
 
 Result<std::vector<Value>> attribute_names(Interp& interp, const Value& v) {
   std::vector<Value> result;
-  Type* type = interp.type_of(v);
+  Type *type = interp.type_of(v), *claimed = type;
   Value own;
   if (v.is(Kind::Module)) {
     // A module's own function, not a method of its type.
@@ -49,8 +49,13 @@ Result<std::vector<Value>> attribute_names(Interp& interp, const Value& v) {
   } else if (v.is(Kind::Type)) {
     add_type_names(interp, names, v.as<Type>());
   } else {
+    if (type->script && (type->has_getattribute || script_lookup(interp, type, interp.sym.__class__))) {
+      // What it claims to be decides which names its class has.
+      Value said = TFL_TRY(find_attr(interp, v, interp.sym.__class__));
+      if (said.is(Kind::Type)) claimed = said.as<Type>();
+    }
     if (Dict* own = type->slotted ? nullptr : instance_dict(interp, v, false)) add_names(names, own);
-    add_type_names(interp, names, type);
+    add_type_names(interp, names, claimed);
     if (v.is(Kind::Exception)) names.insert("args");
   }
   for (const std::string& n : names) result.push_back(interp.str(n));

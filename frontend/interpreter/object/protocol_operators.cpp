@@ -244,14 +244,15 @@ Result<Value> binary(Interp& interp, BinaryOp op, const Value& a, const Value& b
 Failure binary_error(Interp& interp, BinaryOp op, const Value& a, const Value& b, bool inplace) {
   Kind ka = a.kind();
   if (op == BinaryOp::Add && is_sequence(a)) {
-    if (ka == Kind::ByteArray)
+    if (ka == Kind::Bytes || ka == Kind::ByteArray)
       return fail(ErrorKind::TypeError, "can't concat {} to {}", interp.type_name(b), interp.type_name(a));
-    if (ka == Kind::Bytes) return fail(ErrorKind::TypeError, "can't concat {} to bytes", interp.type_name(b));
     std::string_view name = ka == Kind::Str ? "str" : ka == Kind::List ? "list" : "tuple";
     return fail(ErrorKind::TypeError, "can only concatenate {} (not \"{}\") to {}", name, interp.type_name(b), name);
   }
   // A sequence whose class has one of the two methods is multiplied by methods alone, of which the native one asks for an index.
-  auto has = [&](const Value& v, Str* name) { return is_sequence(v) && script_lookup(interp, interp.type_of(v), name) != nullptr; };
+  auto has = [&](const Value& v, Str* name) {
+    return is_sequence(v) && script_lookup(interp, interp.type_of(v), name) != nullptr;
+  };
   if (op == BinaryOp::Mul) {
     const bool b_mul = has(b, interp.sym.__mul__), b_rmul = has(b, interp.sym.__rmul__);
     const bool a_mul = has(a, interp.sym.__mul__), a_rmul = has(a, interp.sym.__rmul__);

@@ -130,7 +130,7 @@ Result<Value> get_slot(Interp& interp, const Property* slot, const Value& v) {
   TFL_TRY(check_owner(interp, slot, v));
   Dict* values = slot_values(interp, v, false);
   const Value* found = values ? dict_entry(values, slot->get.as<Str>()) : nullptr;
-  if (!found) return fail(ErrorKind::AttributeError, "{}", text_of(slot->get));
+  if (!found) return no_attribute(interp, v, slot->get.as<Str>());
   return *found;
 }
 

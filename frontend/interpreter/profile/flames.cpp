@@ -10,7 +10,7 @@ namespace tfl::profile {
 
 namespace {
 
-constexpr double kThinnest = 0.1;  // per cent: narrower boxes cannot be seen
+constexpr double kThinnest = 0.3;  // per cent: narrower boxes cannot be seen
 constexpr uint32_t kDeepest = 60;  // rows
 constexpr uint32_t kRowPixels = 18;
 
