@@ -139,7 +139,7 @@ class Simplifier {
       rewriter.replace({&n, 0}, to);
       return false;
     }
-    if (negated(n)) rewriter.mark_changed();
+    if (negated(n) || turned(n)) rewriter.mark_changed();
     if (shorten_casts(n)) rewriter.mark_changed();
     return true;
   }
@@ -229,6 +229,24 @@ class Simplifier {
       return true;
     }
     return false;
+  }
+
+  // A product reads its matrices either way.
+  static bool turned(Node& n) {
+    if (n.op != Op::matmul) return false;
+    bool any = false, transposed[] = {n.attrs.get_bool(Attr::transpose_a), n.attrs.get_bool(Attr::transpose_b)};
+    for (size_t i = 0; i < 2; ++i) {
+      const Node& x = *n.operands[i].node;
+      Dims perm;
+      if (x.op != Op::transpose || !permutation(x, perm) || perm.size() < 2) continue;
+      std::swap(perm[perm.size() - 2], perm[perm.size() - 1]);
+      if (!is_identity(perm)) continue;
+      transposed[i] = !transposed[i];
+      n.operands[i] = x.operands[0];
+      any = true;
+    }
+    if (any) n.attrs = Attrs().set_bool(Attr::transpose_a, transposed[0]).set_bool(Attr::transpose_b, transposed[1]);
+    return any;
   }
 
   // pop(push(a, x)), as loops and their gradients leave it when they are unrolled.
