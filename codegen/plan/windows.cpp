@@ -36,6 +36,14 @@ bool is_depthwise(WindowKind kind) {
   return kind == WindowKind::depthwise || kind == WindowKind::depthwise_input || kind == WindowKind::depthwise_filter;
 }
 
+/// Whether every window is a pixel and every pixel a window: a product of matrices.
+bool is_product(const Window& w) {
+  bool plain = w.kind == WindowKind::convolution && w.shape.groups == 1;
+  for (const WindowAxis& a : w.shape.windows.axes)
+    plain = plain && a.kernel == 1 && a.stride == 1 && a.before == 0 && a.out == a.in;
+  return plain;
+}
+
 const ir::Type& type_of(const ir::Node& n, int role) {
   return role == kResult ? n.types[0] : n.operands[static_cast<size_t>(role)].type();
 }
@@ -113,9 +121,11 @@ void BlockBuilder::make_window(const ir::Node& n, ValueId target) {
   p.result = target;
   p.m = b.multiply(w.batch, w.shape.windows.outputs());
   p.n = w.shape.channels_out;
-  p.k = 1;
-  p.window = static_cast<uint32_t>(b.plan.windows.size());
-  b.plan.windows.push_back(w);
+  p.k = is_product(w) ? w.shape.channels_in : 1;
+  if (!is_product(w)) {
+    p.window = static_cast<uint32_t>(b.plan.windows.size());
+    b.plan.windows.push_back(w);
+  }
   add_product(p, n.location);
 }
 
