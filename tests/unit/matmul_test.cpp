@@ -99,6 +99,8 @@ TEST_CASE("products have the defined bits whatever their sizes", "[matmul]") {
   check_product<float>(DType::F32, 40, 600, 601, false, false);   // few rows, b where it lies
   check_product<float>(DType::F32, 70, 260, 1000, false, false);  // b packed, several blocks of k
   check_product<float>(DType::F32, 9, 1024, 600, true, true);     // few rows, both operands turned
+  check_product<float>(DType::F32, 1, 1100, 600, false, false);   // a row by more than a cache holds
+  check_product<int32_t>(DType::I32, 1, 2100, 520, false, false);
   check_product<double>(DType::F64, 250, 129, 300, false, true);
   check_product<int32_t>(DType::I32, 200, 250, 230, false, false);
 }

@@ -166,6 +166,35 @@ void dots(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* x, int64_
   }
 }
 
+template <class T, int Rows>
+void stream_rows(const T* a, int64_t a_k, const T* b, int64_t b_k, int64_t columns, T* chains) {
+  constexpr int n = kLanes<T>;
+  using V = Vec<T, n>;
+  V x[Rows];
+#pragma GCC unroll 8
+  for (int p = 0; p < Rows; ++p) x[p] = V(a[p * a_k]);
+  int64_t j = 0;
+  for (; j + n <= columns; j += n) {
+    V sum = V::load(chains + j);
+#pragma GCC unroll 8
+    for (int p = 0; p < Rows; ++p) sum = multiply_add(x[p], V::load(b + p * b_k + j), sum);
+    sum.store(chains + j);
+  }
+  if (j == columns) return;
+  const int tail = static_cast<int>(columns - j);
+  V sum = V::load_partial(chains + j, tail);
+  for (int p = 0; p < Rows; ++p) sum = multiply_add(x[p], V::load_partial(b + p * b_k + j, tail), sum);
+  sum.store_partial(chains + j, tail);
+}
+
+template <class T>
+void stream(int64_t k, const T* a, int64_t a_k, const T* b, int64_t b_k, int64_t columns, T* chains) {
+  constexpr int kRows = 8;
+  int64_t p = 0;
+  for (; p + kRows <= k; p += kRows) stream_rows<T, kRows>(a + p * a_k, a_k, b + p * b_k, b_k, columns, chains);
+  for (; p < k; ++p) stream_rows<T, 1>(a + p * a_k, a_k, b + p * b_k, b_k, columns, chains);
+}
+
 template <class T>
 void pack_columns(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_col, T* to) {
   constexpr int n = kLanes<T>;
@@ -200,6 +229,7 @@ constexpr ProductTiles<T> all_tiles(std::integer_sequence<int, Vectors...>) {
   for (int i = 0; i < kMaxTileVectors; ++i) tiles.max_rows[i] = kMaxRows[i];
   tiles.row_vectors = kRowVectors;
   tiles.row = &tile<T, 1, kRowVectors, false>;
+  tiles.stream = &stream<T>;
   tiles.dots = &dots<T>;
   tiles.pack_columns = &pack_columns<T>;
   (put_tiles<T, Vectors + 1>(tiles, std::make_integer_sequence<int, kMaxRows[Vectors]>()), ...);

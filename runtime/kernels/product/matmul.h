@@ -34,6 +34,9 @@ struct ProductTiles {
   ProductTile<T> edge[kMaxTileRows + 1];                   // of one vector
   int row_vectors;
   ProductTile<T> row;  // one row by row_vectors vectors
+  /// One row by any number of columns, for a matrix that comes from far away: rows of b are read in long pieces. The chains go on in
+  /// chains[j], from what stands there.
+  void (*stream)(int64_t k, const T* a, int64_t a_k, const T* b, int64_t b_k, int64_t columns, T* chains);
   /// c[i] = sum over p of a[i * a_row + p] x[p * x_step], or that added to c[i].
   void (*dots)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* x, int64_t x_step, T* c, bool add);
   /// to[p * width + j] = b[j * b_col + p] for `columns` columns, zeros for the rest of the width.

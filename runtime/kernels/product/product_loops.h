@@ -27,8 +27,9 @@ inline constexpr int64_t kThreadedFinish = 1 << 17;        // elements whose end
 inline constexpr size_t kSmallBytes = 192 * 1024;          // of b: up to here it is read in place
 inline constexpr size_t kMediumBytes = 1 << 20;            // and up to here where its rows do not fall on the same cache sets
 inline constexpr int64_t kThreadedRow =
-    1 << 17;                             // multiply-adds of one row, each with an element of its own, for several threads
-inline constexpr int64_t kFewRows = 64;  // of a: b is not read often enough to be copied
+    1 << 17;                                     // multiply-adds of one row, each with an element of its own, for several threads
+inline constexpr int64_t kStreamColumns = 1024;  // of rows that are fetched from far away, together
+inline constexpr int64_t kFewRows = 64;          // of a: b is not read often enough to be copied
 
 // `total` cut into as few parts of at most `most` as possible, of nearly equal size.
 struct Parts {
@@ -187,6 +188,26 @@ bool reads_a_in_place(const Product<T>& p, const ProductTiles<T>& tiles) {
   return p.n <= 64 || p.m <= tiles.max_rows[tiles.vectors - 1] || (p.a_k == 1 && p.a_row % 1024 != 0) || p.m * p.k <= 16384;
 }
 
+// One row by a matrix that no near cache holds: what counts is how its rows are fetched.
+template <class T>
+bool is_stream(const Product<T>& p) {
+  return p.m == 1 && p.b_col == 1 && p.n >= kStreamColumns / 2 && p.k * p.n * static_cast<int64_t>(sizeof(T)) > kResidentBytes;
+}
+
+// Some of its columns.
+template <class T>
+void stream_columns(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles) {
+  T chains[kStreamColumns];
+  for (int64_t j = 0; j < p.n; j += kStreamColumns) {
+    const int64_t columns = std::min(kStreamColumns, p.n - j);
+    for (int64_t p0 = 0; p0 < p.k && !workers.interrupted(); p0 += kProductBlock) {
+      std::fill(chains, chains + columns, T(0));
+      tiles.stream(std::min(kProductBlock, p.k - p0), p.a + p0 * p.a_k, p.a_k, p.b + p0 * p.b_k + j, p.b_k, columns, chains);
+      for (int64_t i = 0; i < columns; ++i) p.c[j + i] = p.onto || p0 != 0 ? p.c[j + i] + chains[i] : chains[i];
+    }
+  }
+}
+
 // Small enough for one tile.
 template <class T>
 bool is_one_tile(const Product<T>& p, const ProductTiles<T>& tiles) {
@@ -224,13 +245,16 @@ template <class T>
 void run_row(const Workers& workers, const Product<T>& p, const ProductTiles<T>& tiles) {
   // For a thread at a time.
   constexpr int64_t kMost = 512, kLeast = 64, kWork = 1 << 16;
-  const int64_t columns = std::clamp(kWork / std::max<int64_t>(p.k, 1) / kLeast * kLeast, kLeast, kMost);
+  const bool stream = is_stream(p);
+  const int64_t share = (p.n / (2 * workers.threads) + kLeast - 1) / kLeast * kLeast;
+  const int64_t columns = stream ? std::clamp(share, 2 * kLeast, kStreamColumns)
+                                 : std::clamp(kWork / std::max<int64_t>(p.k, 1) / kLeast * kLeast, kLeast, kMost);
   workers.parallel_for(p.n, columns, [&](int64_t first, int64_t last) {
     Product<T> part = p;
     part.n = last - first;
     part.b += first * p.b_col;
     part.c += first;
-    run_columns(workers, part, tiles);
+    stream ? stream_columns(workers, part, tiles) : run_columns(workers, part, tiles);
   });
 }
 
@@ -318,7 +342,7 @@ void run_product(const Workers& workers, const Product<T>& product, const Produc
   if (!large) threads = 1;
   bool near = p.m * p.k * static_cast<int64_t>(sizeof(T)) <= kBlockBytes;
   if (!scratch && (p.m == 1 || (threads == 1 && near))) {
-    threads > 1 ? run_row(workers, p, tiles) : run_columns(workers, p, tiles);
+    threads > 1 ? run_row(workers, p, tiles) : is_stream(p) ? stream_columns(workers, p, tiles) : run_columns(workers, p, tiles);
     return finish_rows(workers, product, threads);
   }
   auto each = [&](int64_t n, auto&& body) {
