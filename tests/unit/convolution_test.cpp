@@ -171,6 +171,8 @@ TEST_CASE("convolutions have the defined bits", "[convolution]") {
                         {{3, 20, 20, 2}, {3, 3, 2, 3}, 1, 1, "SAME"},
                         {{1, 3, 4, 2}, {2, 3, 2, 3}, 1, 4000, "SAME"},
                         {{1, 9, 31, 3}, {3, 5, 3, 130}, 2, 1, "SAME"},
+                        {{1, 8, 9, 9}, {3, 3, 9, 160}, 1, 1, "SAME"},    // the filter is read where it lies
+                        {{1, 23, 23, 4}, {3, 3, 2, 192}, 1, 1, "SAME"},  // seen by many positions
                         {{2, 1, 300, 8}, {1, 3, 4, 34}, 1, 1, "VALID"}}) {
     check(k, false);
   }

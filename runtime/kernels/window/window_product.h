@@ -13,6 +13,7 @@ inline namespace window_loops {
 
 inline constexpr int64_t kThreadedWindows = 1 << 21;  // multiply-adds from which more than one thread pays
 inline constexpr int64_t kBand = 240;                 // positions that are computed together, at most
+inline constexpr int64_t kFewPositions = 480;         // see the filter too seldom to copy it
 inline constexpr int64_t kChunk = 144;                // of k: a panel of so many rows stays in the first-level cache
 
 /// Scratch memory, handed out piece by piece: sizes first, then, with memory, places.
@@ -152,13 +153,15 @@ struct WindowProduct {
     const Parts groups(panels.count, (panels.count + wanted - 1) / wanted);
     const int64_t tasks = bands.count * groups.count;
     source.prepare(band);
-    const bool dense = panels.count == 1 && n == widest && filter.column == 1 && filter.row == n &&
-                       filter.tap[2] == source.tap_elements() * n && filter.tap[1] == source.axes[2].taps * filter.tap[2] &&
-                       filter.tap[0] == source.axes[1].taps * filter.tap[1];
+    // Where its rows follow each other the filter is read where it lies, unless so many positions see it that dense panels pay.
+    const bool in_place = filter.column == 1 && n % loops.lanes == 0 && filter.tap[2] == source.tap_elements() * filter.row &&
+                          filter.tap[1] == source.axes[2].taps * filter.tap[2] &&
+                          filter.tap[0] == source.axes[1].taps * filter.tap[1] &&
+                          ((panels.count == 1 && filter.row == n) || m <= kFewPositions);
 
     WindowMemory memory(scratch);
     int64_t* offsets = memory.take<int64_t>(k);
-    T* packed = dense ? const_cast<T*>(filter.base) : memory.take<T>(k * ((n + loops.lanes - 1) / loops.lanes * loops.lanes));
+    T* packed = in_place ? const_cast<T*>(filter.base) : memory.take<T>(k * ((n + loops.lanes - 1) / loops.lanes * loops.lanes));
     struct Place {
       const T** rows;
       T *copies, *chains, *sums;
@@ -173,7 +176,7 @@ struct WindowProduct {
     if (!scratch) return WindowMemory::whole(shared, one.used(), std::min<int64_t>(threads, tasks));
 
     source.offsets(offsets);
-    if (!dense) {
+    if (!in_place) {
       each_task(work.workers, threads, panels.count, [&](int64_t j) {
         int64_t first = panels.start(j) * loops.lanes, width = panels.size(j) * loops.lanes;
         filter.copy(source, first, std::min(width, n - first), width, packed + first * k);
@@ -190,8 +193,9 @@ struct WindowProduct {
       T* to = result.scattered ? own.sums : result.to + first * result.row;
       for (int64_t j = groups.start(group); j < groups.start(group) + groups.size(group); ++j) {
         const int64_t column = panels.start(j) * loops.lanes, vectors = panels.size(j);
-        panel(loops, count, vectors, std::min(vectors * loops.lanes, n - column), k, own.rows, offsets, packed + column * k,
-              own.chains, to + column, result.scattered ? n : result.row);
+        panel(loops, count, vectors, std::min(vectors * loops.lanes, n - column), k, own.rows, offsets,
+              packed + column * (in_place ? 1 : k), in_place ? filter.row : vectors * loops.lanes, own.chains, to + column,
+              result.scattered ? n : result.row);
       }
       for (int64_t i = 0; result.scattered && i < count; ++i)
         std::copy(own.sums + i * n, own.sums + (i + 1) * n, result.at(first + i));
@@ -215,7 +219,7 @@ struct WindowProduct {
   }
 
   static void panel(const WindowLoops<T>& loops, int64_t count, int64_t vectors, int64_t columns, int64_t k, const T* const* rows,
-                    const int64_t* offsets, const T* b, T* chains, T* to, int64_t to_row) {
+                    const int64_t* offsets, const T* b, int64_t b_k, T* chains, T* to, int64_t to_row) {
     const int64_t width = vectors * loops.lanes;
     const int tail = static_cast<int>(columns - (vectors - 1) * loops.lanes);
     const Parts parts(count, loops.max_rows[vectors - 1]);
@@ -224,7 +228,7 @@ struct WindowProduct {
       for (int64_t q = 0; q < chunks.count; ++q) {
         const int64_t at = p0 + chunks.start(q);
         const bool last = q + 1 == chunks.count;
-        WindowTile<T> t{chunks.size(q), nullptr, offsets + at, b + at * width,        width,
+        WindowTile<T> t{chunks.size(q), nullptr, offsets + at, b + at * b_k,          b_k,
                         nullptr,        width,   nullptr,      last ? to_row : width, last ? tail : loops.lanes,
                         last && p0 > 0};
         for (int64_t i = 0; i < parts.count; ++i) {
