@@ -84,12 +84,14 @@ Result<std::vector<std::string>> compile_parts(const LibraryRequest& request, co
 }
 
 // What is no plan: descriptions, the functions that callers see, and which of the runtime's parts they need.
-LibraryModule library_module(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, std::string metadata) {
+LibraryModule library_module(const LibraryRequest& request, const std::vector<LoweredFunction>& functions, std::string metadata,
+                             const DataObject& description) {
   bool products = false, floats = true, windows = false;
   LibraryModule module;
   module.name = request.name;
   module.has_state = !request.states.empty();
-  module.description = describe_library(request, functions);
+  module.description = description.symbol;
+  module.description_bytes = description.size();
   module.metadata = std::move(metadata);
   if (request.with_gpu) module.gpu_description = describe_gpu(request, functions);
   using Kind = LibraryModule::Function::Kind;
@@ -148,9 +150,9 @@ LibraryModule library_module(const LibraryRequest& request, const std::vector<Lo
 
 // The parts, the library itself, the parts for better processors.
 Result<std::vector<std::string>> compile_objects(const LibraryRequest& request, const std::vector<LoweredFunction>& functions,
-                                                 const std::string& metadata) {
+                                                 const std::string& metadata, const DataObject& description) {
   std::vector<std::string> out = TFL_TRY(compile_parts(request, functions, CompileRequest::Output::object));
-  LibraryModule module = library_module(request, functions, metadata);
+  LibraryModule module = library_module(request, functions, metadata, description);
   CompileRequest compile;
   compile.library = &module;
   compile.cpu = request.cpu;
@@ -183,8 +185,12 @@ Result<std::vector<std::string>> build_library(Context& context, const LibraryRe
   bool library = request.shared || request.archive;
   std::string metadata = library || request.object ? library_metadata(request, functions) : std::string();
   if (library || request.object) {
-    LinkRequest link{request.name, request.folder, TFL_TRY(compile_objects(request, functions, metadata)), true,
-                     request.own_linker};
+    DataObject description = describe_library(request, functions);
+    LinkRequest link{
+        request.name, request.folder,    TFL_TRY(compile_objects(request, functions, metadata, description)), {}, request.cpu,
+        true,         request.own_linker};
+    link.data = std::move(description);
+    if (request.object) TFL_TRY(text(base + "_data.o", object_bytes(link.data, request.cpu)));
     for (size_t i = 0; request.object && i < link.objects.size(); ++i) {
       bool library_itself = i == names.size(), better = i > names.size();
       std::string name = library_itself ? "" : "_" + names[better ? i - names.size() - 1 : i];

@@ -211,9 +211,9 @@ std::vector<uint32_t> whole_parts(const LoweredFunction& f) {
   return out;
 }
 
-std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
+DataObject describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions) {
   Writer w;
-  w.bytes = "TFLLIB05";
+  w.bytes = "TFLLIB06";
   w.string(request.name);
   w.string(cpu_name(request.cpu));
   size_t entries = 0, stepwise = 0;
@@ -241,7 +241,7 @@ std::string describe_library(const LibraryRequest& request, const std::vector<Lo
     w.integer(!zero);
     if (!zero) w.elements(s.value);
   }
-  return std::move(w.bytes);
+  return {"tfld_" + request.name, std::move(w.pieces), std::move(w.bytes)};
 }
 
 }  // namespace tfl::codegen

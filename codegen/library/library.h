@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/library/data_object.h"
 #include "codegen/library/failures.h"
 #include "codegen/llvm/compile.h"
 #include "ir/graph.h"
@@ -147,7 +148,7 @@ Interface interface_of(const LoweredFunction& f);  // of one that has its parts
 Result<void> distinct_symbols(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
 
 /// The bytes that runtime/standalone/reader.c reads.
-std::string describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
+DataObject describe_library(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
 /// The same for runtime/standalone/gpu_read.c: what becomes of the functions on GPUs, with their PTX. Empty: nothing does.
 std::string describe_gpu(const LibraryRequest& request, const std::vector<LoweredFunction>& functions);
 /// The parts of a function that are called from outside, by number: for one kind of sizes each.
@@ -172,6 +173,8 @@ std::string_view c_type(DType dtype);
 struct LinkRequest {
   std::string name, folder;
   std::vector<std::string> objects;  // contents of ELF objects
+  DataObject data;                   // what the library's runtime reads
+  Cpu cpu = Cpu::x86_64_v3;
   bool shared = true;
   bool own_linker = false;  // even where a C compiler is installed
 };

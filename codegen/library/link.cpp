@@ -1,5 +1,6 @@
 // Linking with the tools that are there: the C compiler, a linker, or the one that comes with this program. Everything happens in a
 // folder of its own; the finished file is copied to its place at the end.
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <link.h>
 
@@ -12,6 +13,8 @@
 #include "codegen/library/library.h"
 #include "codegen/lld/linker.h"
 #include "runtime/files/file.h"
+#include "runtime/files/mapped_file.h"
+#include "runtime/files/sandbox.h"
 #include "runtime/support/shared_library.h"
 #include "runtime/support/tools.h"
 
@@ -23,10 +26,11 @@ constexpr std::initializer_list<const char*> kLinkers = {"ld", "ld.bfd", "ld.lld
 
 // Maybe to another file system.
 Result<void> copy_file(const std::string& from, const std::string& to) {
-  std::string bytes;
-  if (int error = read_whole_file(from, SIZE_MAX / 2, bytes))
+  Descriptor fd(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  std::shared_ptr<const MappedFile> file;
+  if (int error = fd ? MappedFile::open(fd.get(), file) : errno)
     return fail(ErrorKind::OSError, "cannot read {}: {}", from, std::strerror(error));
-  if (int error = write_whole_file(to, bytes, 0777))
+  if (int error = write_whole_file(to, file->bytes(), 0777))
     return fail(ErrorKind::OSError, "cannot write {}: {}", to, std::strerror(error));
   return {};
 }
@@ -114,6 +118,8 @@ Result<std::string> link_library(const LinkRequest& request) {
   std::vector<std::string> inputs;
   for (size_t i = 0; i < request.objects.size(); ++i)
     inputs.push_back(TFL_TRY(space.write(fmt::format("{}.o", i), request.objects[i])));
+  inputs.push_back(space.file("data.o"));
+  TFL_TRY(write_object(request.data, request.cpu, inputs.back()));
   inputs.push_back(TFL_TRY(space.write("libtfl_standalone.a", standalone_archive())));
   std::string name = fmt::format("lib{}.{}", request.name, request.shared ? "so" : "a"), out = space.file(name),
               place = request.folder + "/" + name;

@@ -48,7 +48,9 @@ struct LibraryModule {
   std::vector<std::string> routines;    // and its routines, by tfl::Routine; empty: those that nothing calls
   std::string gpu_description;          // of code for GPUs; empty: there is none
   std::string run_steps, print, range;  // and what runs functions with steps whose sizes are known, prints, and makes ranges
-  std::string description, metadata;
+  std::string metadata;
+  std::string description;  // the symbol of what the runtime reads, which lies in an object of its own
+  uint64_t description_bytes = 0;
 };
 
 /// How many units a kernel for GPUs has: the product of sizes, each divided by `per` and rounded up, together divided by `per`.

@@ -189,7 +189,7 @@ bool tfls_read_library(const tfls_image *image, tfls_library *out) {
   out->memory = calloc(1, room);
   if (!out->memory) return false;
   reader r = {image->description, image->description, image->description + image->description_bytes, out->memory, (char *)out->memory + room, true};
-  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB05", 8) != 0) r.ok = false;
+  if (image->description_bytes < 8 || memcmp(r.at, "TFLLIB06", 8) != 0) r.ok = false;
   r.at += 8;
   out->name = string(&r);
   out->cpu = string(&r);

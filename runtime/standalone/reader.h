@@ -1,5 +1,5 @@
 // What reads the compiler's descriptions: 64-bit little-endian integers; strings as their length, their bytes and zeros up to a multiple of 8
-// (at least one); elements as their length, zeros up to a multiple of 64, and the bytes.
+// (at least one); elements as their length and where they are, from the beginning: 0 for those that follow, at the next multiple of 64.
 #pragma once
 
 #include "runtime/standalone/standalone.h"
@@ -38,7 +38,12 @@ static inline const char* string(reader* r) {
 }
 /* `bytes` may be NULL. */
 static inline const void* elements(reader* r, size_t* bytes) {
-  int64_t n = integer(r);
+  int64_t n = integer(r), place = integer(r);
+  if (place != 0) {
+    if (place < 0 || place % 64 || n < 0 || place > r->end - r->begin || n > r->end - r->begin - place) r->ok = false;
+    if (bytes) *bytes = r->ok ? (size_t)n : 0;
+    return r->ok ? r->begin + place : NULL;
+  }
   size_t past = (size_t)(r->at - r->begin) % 64;
   int64_t padding = past ? (int64_t)(64 - past) : 0;
   if (n < 0 || r->end - r->at < padding || r->end - r->at - padding < n) r->ok = false;

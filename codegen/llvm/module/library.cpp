@@ -84,7 +84,10 @@ class Library {
   // tfls_image of runtime/standalone/standalone.h.
   llvm::GlobalVariable* make_image() {
     metadata_ = bytes(from_.metadata, llvm::Align(1), true);
-    llvm::GlobalVariable* description = bytes(from_.description, llvm::Align(64), false);
+    auto* description = new llvm::GlobalVariable(module_, llvm::ArrayType::get(builder_.getInt8Ty(), from_.description_bytes),
+                                                 true, llvm::GlobalValue::ExternalLinkage, nullptr, from_.description);
+    description->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    description->setAlignment(llvm::Align(64));
     std::vector<llvm::Constant*> entries, better;
     bool has_better =
         std::any_of(from_.functions.begin(), from_.functions.end(), [](const auto& f) { return !f.better_entry.empty(); });
@@ -103,7 +106,7 @@ class Library {
       gpu_description = bytes(from_.gpu_description, llvm::Align(64), false);
     }
     auto* value = llvm::ConstantStruct::getAnon(
-        {description, builder_.getInt64(from_.description.size()), table(entries), metadata_,
+        {description, builder_.getInt64(from_.description_bytes), table(entries), metadata_,
          function(from_.product, builder_.getVoidTy(), {pointer_, pointer_}), table(better),
          function(from_.better_product, builder_.getVoidTy(), {pointer_, pointer_}), table(routines),
          function(from_.run_steps, status_, {pointer_, builder_.getInt32Ty(), pointer_}),
