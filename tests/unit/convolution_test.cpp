@@ -223,6 +223,7 @@ TEST_CASE("depthwise convolutions have the defined bits", "[convolution]") {
                         {{1, 7, 6, 5}, {3, 2, 5, 3}, 2, 1, "SAME"},
                         {{1, 9, 8, 80}, {3, 3, 80, 1}, 1, 2, "VALID"},
                         {{1, 9, 8, 2}, {2, 3, 2, 2}, 3, 1, "EXPLICIT"},
+                        {{2, 14, 14, 33}, {5, 5, 33, 1}, 2, 1, "SAME"},
                         {{3, 20, 20, 2}, {3, 3, 2, 1}, 1, 1, "SAME"}}) {
     check(k, true);
   }

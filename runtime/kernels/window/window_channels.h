@@ -9,6 +9,7 @@ namespace tfl {
 inline namespace window_loops {
 
 inline constexpr int64_t kLongBand = 960;
+inline constexpr int64_t kShortLine = 16;  // positions
 
 /// Rows of windows times a filter, channel by channel.
 template <class T>
@@ -28,7 +29,8 @@ struct ChannelProduct {
     if (threads > 1) most = std::clamp<int64_t>((m / (4 * threads) + 7) / 8 * 8, 8, kLongBand);
     const Parts bands(m, most);
     const int64_t band = bands.size(0);
-    if (k > 0) source.prepare(band, true);
+    // In small images most windows would reach beyond them, each a tile by itself; zeros around a copy make them alike.
+    if (k > 0) source.prepare(band, source.axes[2].positions > kShortLine);
 
     WindowMemory memory(scratch);
     int64_t* offsets = memory.take<int64_t>(k);
