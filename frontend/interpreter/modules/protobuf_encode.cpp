@@ -1,6 +1,7 @@
 // Messages of protocol buffers, written from dictionaries by a schema.
 #include <bit>
 
+#include "frontend/core/native.h"
 #include "frontend/interpreter/modules/protobuf.h"
 
 namespace tfl::messages {

@@ -343,7 +343,7 @@ RandomStreams& random_streams_of(Interp& interp, int replica) {
   if (made) {
     auto h = (static_cast<uint64_t>(*state.common) + static_cast<uint64_t>(replica) + 1) * 0x9E3779B97F4A7C15u;
     h = (h ^ h >> 32) * 0xD6E8FEB86659FD93u;
-    it->second.set_seed(static_cast<int64_t>(h >> 33));
+    it->second.set_seed(static_cast<int64_t>(h >> 33), h >> 33);
   }
   return it->second;
 }
