@@ -192,7 +192,8 @@ Result<Value> decode(Interp& interp, Value* a) {
   CodecFault fault;
   auto text = decode_text(self_data(a), encoding->text, errors->text, &fault, stop_of(interp));
   TFL_TRY(look_for_interrupt(interp));
-  if (!text) return codec_failure(interp, text.failure(), fault, a[0].is(Kind::Bytes) ? a[0] : interp.bytes(std::string(self_data(a))));
+  if (!text)
+    return codec_failure(interp, text.failure(), fault, a[0].is(Kind::Bytes) ? a[0] : interp.bytes(std::string(self_data(a))));
   return interp.str(text.take());
 }
 
