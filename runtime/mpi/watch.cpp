@@ -15,9 +15,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <sstream>
 
 namespace tfl::mpi {
 
@@ -96,11 +96,16 @@ std::string Watch::listen() {
 }
 
 void Watch::connect(const std::string& places) {
-  std::istringstream words(places);
-  std::string host;
-  int port = 0;
-  if (!(words >> token_)) return;
-  while (words >> host >> port) {
+  size_t at = 0;
+  auto word = [&] {  // the next one; empty: none is left
+    const size_t end = std::min(places.find(' ', at), places.size());
+    std::string found = places.substr(at, end - at);
+    at = std::min(end + 1, places.size());
+    return found;
+  };
+  token_ = word();
+  for (std::string host = word(); !host.empty(); host = word()) {
+    const int port = std::atoi(word().c_str());
     const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (s < 0) return;
     sockaddr_in to{};

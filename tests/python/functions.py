@@ -119,8 +119,7 @@ class Functions(unittest.TestCase):
     def test_refused(self):
         @tfl.function
         def syntax(x):
-            async def inner():
-                pass
+            _ = "\N{BULLET}"
             return x
         e, _ = self.refused(syntax, 1)
         self.assertIsInstance(e, SyntaxError)

@@ -172,7 +172,8 @@ TEST_CASE("layout", "[parse]") {
   CHECK(shape("\f\nif a:\n  b\n\f\n  c") == "If condition Name a body Name b Name c");
   CHECK(shape("if a: b; c;") == "If condition Name a body Name b Name c");
   CHECK(shape("名前 = 1") == "Assign target Name 名前 value Int 1");
-  CHECK(first_error("x = ﬁ") == "InvalidCharacter");  // NFKC would make it another name
+  CHECK(shape("ﬁ = 1") == "Assign target Name fi value Int 1");  // as NFKC makes it
+  CHECK(first_error("x = €") == "InvalidCharacter");
 }
 
 TEST_CASE("spans", "[parse]") {

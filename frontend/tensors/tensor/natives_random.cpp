@@ -69,16 +69,20 @@ Result<Value> set_seed(Interp& interp, Value* args) {
   std::optional<int64_t> seed;
   uint64_t generator = 0;
   if (args[0].is_float()) {
-    // A float is a seed cut to an int, and Python's generator begins with its hash.
+    // A float's remainder is cut to an int, as TensorFlow does, and Python's generator begins with its hash.
     double real = TFL_TRY(to_double(interp, args[0]));
     if (!(std::abs(real) < 9.2e18)) return fail(ErrorKind::OverflowError, "cannot convert {} to a seed", real);
-    seed = static_cast<int64_t>(real);
+    constexpr double kSeeds = 2147483647.0;
+    double rest = std::fmod(real, kSeeds);
+    seed = static_cast<int64_t>(rest < 0 ? rest + kSeeds : rest);
     generator = TFL_TRY(hash_value(interp, Value::real(real)));
   } else if (!args[0].is_none()) {
     seed = TFL_TRY(to_index(interp, args[0]));
     // Python takes an int without its sign.
     generator = *seed < 0 ? -static_cast<uint64_t>(*seed) : static_cast<uint64_t>(*seed);
   }
+  // What Python's generator refuses it gets as an int.
+  if (!args[1].is_none()) generator = static_cast<uint64_t>(std::abs(TFL_TRY(to_index(interp, args[1]))));
   interp.tensors->random.set_seed(seed, generator);
   forget_replica_streams(interp);
   return Value::none();
@@ -133,7 +137,7 @@ constexpr NativeDef kRandomNatives[] = {
     function("_stateless_poisson", "shape, seed, rate, dtype", sample_poisson),
     function("_stateless_binomial", "shape, seed, counts, probs, dtype", sample_binomial),
     function("_stateless_truncated", "shape, seed, means, deviations, lowest, highest", sample_truncated),
-    function("_set_seed", "seed", set_seed),
+    function("_set_seed", "seed, generator", set_seed),
     function("_next_state", "kernel, seed, groups", next_state),
     function("_next_own_seed", "", next_own_seed),
     function("_any_seed", "", any_seed),
