@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "cli/embed/version.h"
-#include "cli/options.h"
 #include "cli/quantities.h"
+#include "cli/shared_options.h"
 #include "cli/tool_commands.h"
 #include "frontend/syntax/diagnostics/suggest.h"
 

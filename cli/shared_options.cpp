@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/shared_options.h"
 
 #include "optimizer/pass.h"
 
