@@ -6,6 +6,7 @@ usage: package.py --build DIR --out DIR [--fast] [--only archive|deb|wheel]
 """
 import argparse
 import base64
+import ctypes
 import hashlib
 import io
 import json
@@ -124,6 +125,31 @@ Description: {SUMMARY}
     return name
 
 
+class Deflate:
+    """What zipfile asks to compress a file, by libdeflate: 4 % smaller than zlib makes it (levels to 12)."""
+
+    def __init__(self, level):
+        try:
+            self.library = ctypes.CDLL("libdeflate.so.0")
+        except OSError:
+            sys.exit("a wheel needs libdeflate: Debian has it in libdeflate0")
+        self.library.libdeflate_alloc_compressor.restype = ctypes.c_void_p
+        self.library.libdeflate_deflate_compress.restype = self.library.libdeflate_deflate_compress_bound.restype = ctypes.c_size_t
+        self.level, self.data = level, b""
+
+    def compress(self, data):
+        self.data += bytes(data)
+        return b""
+
+    def flush(self):
+        compressor = ctypes.c_void_p(self.library.libdeflate_alloc_compressor(self.level))
+        most = self.library.libdeflate_deflate_compress_bound(compressor, ctypes.c_size_t(len(self.data)))
+        out = ctypes.create_string_buffer(most)
+        n = self.library.libdeflate_deflate_compress(compressor, self.data, ctypes.c_size_t(len(self.data)), out, ctypes.c_size_t(most))
+        self.library.libdeflate_free_compressor(compressor)
+        return out.raw[:n]
+
+
 def wheel(folder, version, out, when, fast):
     """The package, and beside its files what it needs: the library, LLVM, the program."""
     tag = f"cp311-abi3-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
@@ -148,16 +174,19 @@ def wheel(folder, version, out, when, fast):
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: tfl\nRoot-Is-Purelib: false\nTag: {tag}\n",
         f"{info}/entry_points.txt": "[console_scripts]\ntfl = tfl.__main__:main\n",
     }
-    level = 6 if fast else 9
+    level = 10 if fast else 12
     date = time.gmtime(max(when, 315532800))[:6]
     record = io.StringIO()
     name = os.path.join(out, f"tfl-{version}-{tag}.whl")
-    with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as z:
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as z:
         def add(where, data, mode):
             entry = zipfile.ZipInfo(where, date)
             entry.external_attr = (stat.S_IFREG | mode) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            z.writestr(entry, data, compresslevel=level)
+            with z.open(entry, "w") as out:
+                if hasattr(out, "_compressor"):
+                    out._compressor = Deflate(level)
+                out.write(data)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.write(f"{where},sha256={digest},{len(data)}\n")
         for where in sorted(parts):
