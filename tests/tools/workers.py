@@ -7,6 +7,7 @@ Open MPI and MPICH are tried where they are installed and TFL was built with the
 """
 import argparse
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -42,6 +43,10 @@ if strategy.cluster_resolver.task_id == 0:
 '''
 
 
+# MPICH's launcher says on standard output, now and then, that a program ended by a signal: its own text about those that it ended itself.
+LAUNCHERS_OWN = re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\n(?:This typically refers .*\n)?(?:Please see the FAQ .*\n)?")
+
+
 class Launcher:
     """A launcher of one MPI."""
 
@@ -52,7 +57,7 @@ class Launcher:
         """(exit code, standard output, standard error)"""
         environment = dict(os.environ, TFL_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
         done = subprocess.run(self._command + ["-n", str(workers), self._tfl, "run"] + words, capture_output=True, text=True, timeout=300, env=environment, **options)
-        return done.returncode, done.stdout, done.stderr
+        return done.returncode, LAUNCHERS_OWN.sub("", done.stdout), done.stderr
 
     def start(self, workers, words):
         environment = dict(os.environ, TFL_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
