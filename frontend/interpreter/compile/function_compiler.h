@@ -193,6 +193,7 @@ class FunctionCompiler {
   void for_loop(const ast::For* s);
   void async_for_loop(const ast::For* s);
   /// What comes next of the asynchronous iterator in r[iterator], into r[iterator + 1]; `ended`: there was nothing more.
+  void loop_body(const ast::For* s, Reg iterator, Label& top, Label& broken);
   void async_next(Reg iterator, Label& ended);
   void leave_loop(const ast::Stmt* s, bool is_break);
   void unwind(size_t depth);
@@ -202,6 +203,7 @@ class FunctionCompiler {
   // try.cpp
   void try_statement(const ast::Try* s);
   void try_finally(const ast::Try* s);
+  Reg guarded(const ast::Try* s, Label& end);
   void try_except(const ast::Try* s);
   void try_except_groups(const ast::Try* s);
   void handler_clause(const ast::ExceptHandler& h, Reg caught, Reg cleanup, Label& failed, Label& end);

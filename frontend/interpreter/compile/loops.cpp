@@ -78,6 +78,20 @@ void FunctionCompiler::while_loop(const While* s) {
   leave_block();
 }
 
+// An item goes to the target, the body runs, and the next item is asked for at `top`.
+void FunctionCompiler::loop_body(const For* s, Reg iterator, Label& top, Label& broken) {
+  assign_to(s->target, iterator + 1, true);
+  Enclosing loop{Enclosing::What::Loop};
+  loop.break_to = &broken;
+  loop.continue_to = &top;
+  loop.reg = iterator;
+  loop.has_reg = true;
+  push(loop);
+  block(s->body);
+  enclosing_.pop_back();
+  code_.jump(top);
+}
+
 void FunctionCompiler::for_loop(const For* s) {
   if (s->asynchronous) return async_for_loop(s);
   enter_block(s->span);
@@ -96,16 +110,7 @@ void FunctionCompiler::for_loop(const For* s) {
   code_.jump(Opcode::ForIter, iterator, exhausted);
   add_condition(decides, first);
   mark_way(s, 0);
-  assign_to(s->target, iterator + 1, true);
-  Enclosing loop{Enclosing::What::Loop};
-  loop.break_to = &broken;
-  loop.continue_to = &top;
-  loop.reg = iterator;
-  loop.has_reg = true;
-  push(loop);
-  block(s->body);
-  enclosing_.pop_back();
-  code_.jump(top);
+  loop_body(s, iterator, top, broken);
   code_.bind(exhausted);
   mark_way(s, 1);
   block(s->orelse);
@@ -149,16 +154,7 @@ void FunctionCompiler::async_for_loop(const For* s) {
   Label top, exhausted, broken, end;
   code_.bind(top);
   async_next(iterator, exhausted);
-  assign_to(s->target, iterator + 1, true);
-  Enclosing loop{Enclosing::What::Loop};
-  loop.break_to = &broken;
-  loop.continue_to = &top;
-  loop.reg = iterator;
-  loop.has_reg = true;
-  push(loop);
-  block(s->body);
-  enclosing_.pop_back();
-  code_.jump(top);
+  loop_body(s, iterator, top, broken);
   code_.bind(exhausted);
   code_.emit(Opcode::Clear, iterator);
   block(s->orelse);

@@ -86,14 +86,12 @@ void FunctionCompiler::try_finally(const Try* s) {
   code_.bind(end);
 }
 
-// except*: each clause gets the part of the exception that its classes match, and is handling it while it runs. What clauses raise is
-// kept, and raised together with what no clause took when all have run.
-void FunctionCompiler::try_except_groups(const Try* s) {
-  Temps temps(code_);
+// The body and what follows where it raises nothing, and the begin of its handlers: the exception and the one it was raised under.
+Reg FunctionCompiler::guarded(const Try* s, Label& end) {
   Reg caught = code_.alloc(2);
   FlowState before = code_.state;
-  Protected body, cleanup;
-  Label failed, cleaned, end;
+  Protected body;
+  Label failed;
   Enclosing e{Enclosing::What::Try};
   e.region = &body;
   push(e);
@@ -107,6 +105,16 @@ void FunctionCompiler::try_except_groups(const Try* s) {
   code_.finish(body, failed, caught);
   code_.emit(Opcode::EnterHandler, caught);
   release_held(caught + 2);
+  return caught;
+}
+
+// except*: each clause gets the part of the exception that its classes match, and is handling it while it runs. What clauses raise is
+// kept, and raised together with what no clause took when all have run.
+void FunctionCompiler::try_except_groups(const Try* s) {
+  Temps temps(code_);
+  Protected cleanup;
+  Label cleaned, end;
+  Reg caught = guarded(s, end);
   Reg rest = code_.alloc();
   Reg raised = code_.alloc();
   Reg part = code_.alloc(2);
@@ -165,23 +173,9 @@ void FunctionCompiler::try_except_groups(const Try* s) {
 void FunctionCompiler::try_except(const Try* s) {
   if (s->groups) return try_except_groups(s);
   Temps temps(code_);
-  Reg caught = code_.alloc(2);
-  FlowState before = code_.state;
-  Protected body, matching;
-  Label failed, cleaned, end;
-  Enclosing e{Enclosing::What::Try};
-  e.region = &body;
-  push(e);
-  block(s->body);
-  enclosing_.pop_back();
-  code_.close(body);
-  block(s->orelse);
-  code_.jump(end);
-
-  code_.bind_handler(failed, body, before);
-  code_.finish(body, failed, caught);
-  code_.emit(Opcode::EnterHandler, caught);
-  release_held(caught + 2);
+  Protected matching;
+  Label cleaned, end;
+  Reg caught = guarded(s, end);
   Reg raised = code_.alloc();
   FlowState entered = code_.state;
   code_.open(matching);
