@@ -52,17 +52,17 @@ class Launcher:
 
     def __init__(self, name, command, tfl):
         self.name, self._command, self._tfl = name, command, tfl
+        self._environment = dict(os.environ, TFL_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                                 OMPI_MCA_rmaps_base_oversubscribe="1")
 
     def run(self, workers, words, **options):
         """(exit code, standard output, standard error)"""
-        environment = dict(os.environ, TFL_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
-        done = subprocess.run(self._command + ["-n", str(workers), self._tfl, "run"] + words, capture_output=True, text=True, timeout=300, env=environment, **options)
+        done = subprocess.run(self._command + ["-n", str(workers), self._tfl, "run"] + words, capture_output=True, text=True, timeout=300, env=self._environment, **options)
         return done.returncode, LAUNCHERS_OWN.sub("", done.stdout), done.stderr
 
     def start(self, workers, words):
-        environment = dict(os.environ, TFL_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
         return subprocess.Popen(self._command + ["-n", str(workers), self._tfl, "run"] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=environment, start_new_session=True)
+                                env=self._environment, start_new_session=True)
 
 
 def launchers(tfl):
